@@ -1,0 +1,2 @@
+//! `flyball`: parsing and wiring.
+fn main() {}

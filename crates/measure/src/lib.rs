@@ -1,0 +1,1 @@
+//! The measured loop, frequency probe, load generator, experiments.

@@ -1,0 +1,1 @@
+//! The run directory: manifest, table registry, writer, reader, importers.

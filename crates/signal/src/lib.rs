@@ -1,0 +1,1 @@
+//! Real-time signal kernels and their input.

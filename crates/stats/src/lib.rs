@@ -1,0 +1,1 @@
+//! Robust estimates, modes, bootstrap, comparisons and verdicts.
