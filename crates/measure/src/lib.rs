@@ -1,1 +1,13 @@
-//! The measured loop, frequency probe, load generator, experiments.
+//! Measuring: experiments, the measured loop, the frequency probe and the load generator.
+//!
+//! ```text
+//! experiment (TOML) -> plan (order of trials) -> bench: for each trial
+//!     load  starts and proves itself
+//!     trial releases windows, probes the delivered frequency around each
+//!           -> ring -> telemetry (writer thread) -> run directory
+//! ```
+
+pub mod load;
+pub mod probe;
+pub mod telemetry;
+pub mod trial;

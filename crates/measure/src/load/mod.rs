@@ -1,0 +1,1 @@
+//! Background load: profiles, the generator, and the proof that it ran.

@@ -1,0 +1,1 @@
+//! Delivered frequency, without any permission: timing a chain of dependent multiplications.

@@ -1,0 +1,1 @@
+//! The measured loop: one trial of one workload.
