@@ -1,1 +1,9 @@
-//! From a run directory to what a person reads.
+//! From runs to what a person reads.
+//!
+//! ```text
+//! Run(s) -> analysis -> model::Report -> terminal | html | figures | json, csv, markdown
+//! ```
+//! `analysis` is the only room here that computes; the renderers only place what the model says.
+
+pub mod analysis;
+pub mod model;
