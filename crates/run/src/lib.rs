@@ -1,1 +1,28 @@
 //! The run directory: manifest, table registry, writer, reader, importers.
+//!
+//! A command that measures writes a run directory; a command that looks reads one and does not
+//! care which machine wrote it. What lives where:
+//!
+//! - [`manifest`]: `run.toml`, everything about a run that is not a row;
+//! - [`table`], [`column`], [`tables`]: the registry; one schema per table, defined once;
+//! - [`writer`]: append-safe NDJSON while the run goes on, Parquet when it ends whole;
+//! - [`error`]: one error shape: object, expected, found, hint.
+
+pub mod column;
+pub mod error;
+pub mod manifest;
+pub mod name;
+pub mod ndjson;
+pub mod table;
+pub mod tables;
+pub mod writer;
+
+pub use column::{Labels, Nullable, NullableLabels};
+pub use error::{Error, ErrorKind, Result};
+pub use manifest::{Manifest, RunState};
+pub use table::{ColumnSpec, Kind, Row, Table, TableSpec};
+pub use tables::{
+    Frequencies, FrequencySample, LoadSample, LoadSamples, Note, Notes, Tables, Window, Windows,
+    registry,
+};
+pub use writer::RunWriter;

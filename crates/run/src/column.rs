@@ -1,0 +1,436 @@
+//! Columns in memory: plain vectors, vectors with nulls, and dictionary-coded labels.
+//!
+//! A million windows must stay small: a column that is null throughout costs nothing until its
+//! first value, and a label costs four bytes a row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::table::Kind;
+
+/// A value that can stand in a table.
+pub trait Field: Sized {
+    /// How a column of such values lies in memory.
+    type Store: Store<Value = Self>;
+    /// The kind of value, without its nullability.
+    const KIND: Kind;
+    /// Whether the value can be absent.
+    const NULLABLE: bool = false;
+
+    /// Whether this value is absent.
+    fn is_null(&self) -> bool {
+        false
+    }
+
+    /// Whether the value survives NDJSON, which knows no NaN and no infinity.
+    fn is_writable(&self) -> bool {
+        true
+    }
+}
+
+/// A column that grows by whole values.
+pub trait Store: Default + Clone {
+    /// One cell.
+    type Value;
+    /// Adds one cell at the end.
+    fn push(&mut self, value: Self::Value);
+    /// Cell `row`, owned; `None` behind the end.
+    fn value(&self, row: usize) -> Option<Self::Value>;
+    /// Number of cells.
+    fn len(&self) -> usize;
+    /// Whether there is no cell.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Adds all cells of `other` at the end.
+    fn append(&mut self, other: Self);
+    /// Makes room for `additional` cells, exactly where that costs anything.
+    fn reserve(&mut self, additional: usize);
+}
+
+macro_rules! plain_fields {
+    ($($type:ty => $kind:ident),* $(,)?) => {$(
+        impl Field for $type {
+            type Store = Vec<$type>;
+            const KIND: Kind = Kind::$kind;
+        }
+        impl Field for Option<$type> {
+            type Store = Nullable<$type>;
+            const KIND: Kind = Kind::$kind;
+            const NULLABLE: bool = true;
+            fn is_null(&self) -> bool {
+                self.is_none()
+            }
+        }
+    )*};
+}
+plain_fields!(u32 => U32, u64 => U64, i32 => I32, i64 => I64, bool => Bool);
+
+impl Field for f64 {
+    type Store = Vec<f64>;
+    const KIND: Kind = Kind::F64;
+    fn is_writable(&self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Field for Option<f64> {
+    type Store = Nullable<f64>;
+    const KIND: Kind = Kind::F64;
+    const NULLABLE: bool = true;
+    fn is_null(&self) -> bool {
+        self.is_none()
+    }
+    fn is_writable(&self) -> bool {
+        self.is_none_or(f64::is_finite)
+    }
+}
+
+impl Field for String {
+    type Store = Labels;
+    const KIND: Kind = Kind::Text;
+}
+
+impl Field for Option<String> {
+    type Store = NullableLabels;
+    const KIND: Kind = Kind::Text;
+    const NULLABLE: bool = true;
+    fn is_null(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T: Copy> Store for Vec<T> {
+    type Value = T;
+    fn push(&mut self, value: T) {
+        self.push(value);
+    }
+    fn value(&self, row: usize) -> Option<T> {
+        self.get(row).copied()
+    }
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn append(&mut self, mut other: Self) {
+        if self.is_empty() && self.capacity() < other.len() {
+            *self = other;
+        } else {
+            self.append(&mut other);
+        }
+    }
+    fn reserve(&mut self, additional: usize) {
+        self.reserve_exact(additional);
+    }
+}
+
+/// A column with nulls: costs nothing while all its cells are null.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nullable<T> {
+    len: usize,
+    /// Empty while every cell is null; otherwise one value per cell (anything where null).
+    values: Vec<T>,
+    /// One bit per cell, set where there is a value; as long as `values` needs.
+    valid: Vec<u64>,
+}
+
+impl<T> Default for Nullable<T> {
+    fn default() -> Self {
+        Nullable { len: 0, values: Vec::new(), valid: Vec::new() }
+    }
+}
+
+impl<T: Copy + Default> Nullable<T> {
+    /// Cell `row`; `None` where null and behind the end.
+    pub fn get(&self, row: usize) -> Option<T> {
+        let word = self.valid.get(row / 64)?;
+        if word >> (row % 64) & 1 == 1 { self.values.get(row).copied() } else { None }
+    }
+
+    /// All cells in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<T>> + '_ {
+        (0..self.len).map(|row| self.get(row))
+    }
+
+    /// Number of cells, nulls included.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no cell at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether no cell holds a value.
+    pub fn is_all_null(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Number of cells that hold a value.
+    pub fn count(&self) -> usize {
+        self.valid.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Adds one cell.
+    pub fn push(&mut self, value: Option<T>) {
+        match value {
+            Some(value) => {
+                self.materialise();
+                self.values.push(value);
+                self.set_valid(self.len);
+            }
+            None if self.values.is_empty() => {}
+            None => {
+                self.values.push(T::default());
+                self.valid.resize(self.values.len().div_ceil(64), 0);
+            }
+        }
+        self.len += 1;
+    }
+
+    fn materialise(&mut self) {
+        if self.values.is_empty() {
+            self.values.resize(self.len, T::default());
+            self.valid.resize(self.len.div_ceil(64), 0);
+        }
+    }
+
+    fn set_valid(&mut self, row: usize) {
+        self.valid.resize((row + 1).div_ceil(64).max(self.valid.len()), 0);
+        if let Some(word) = self.valid.get_mut(row / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+}
+
+impl<T: Copy + Default> Store for Nullable<T> {
+    type Value = Option<T>;
+    fn push(&mut self, value: Option<T>) {
+        self.push(value);
+    }
+    fn value(&self, row: usize) -> Option<Option<T>> {
+        (row < self.len).then(|| self.get(row))
+    }
+    fn len(&self) -> usize {
+        self.len
+    }
+    fn append(&mut self, other: Self) {
+        if self.len == 0 {
+            *self = other;
+        } else if other.is_all_null() && self.is_all_null() {
+            self.len += other.len;
+        } else {
+            (0..other.len).for_each(|row| self.push(other.get(row)));
+        }
+    }
+    fn reserve(&mut self, additional: usize) {
+        if !self.values.is_empty() {
+            self.values.reserve_exact(additional);
+        }
+    }
+}
+
+/// Text cells as codes into a dictionary of the distinct texts, in order of first appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Labels {
+    codes: Vec<u32>,
+    names: Vec<Arc<str>>,
+    index: HashMap<Arc<str>, u32>,
+}
+
+impl PartialEq for Labels {
+    fn eq(&self, other: &Self) -> bool {
+        self.codes.len() == other.codes.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Labels {
+    /// Cell `row`.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        self.name(*self.codes.get(row)?)
+    }
+
+    /// The codes, one per cell: positions in [`Labels::names`].
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The distinct texts in order of first appearance.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.names
+    }
+
+    /// The text of `code`.
+    pub fn name(&self, code: u32) -> Option<&str> {
+        self.names.get(code as usize).map(AsRef::as_ref)
+    }
+
+    /// The code of `name`, if any cell has ever held it.
+    pub fn code_of(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
+    /// All cells in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.codes.iter().filter_map(|&code| self.name(code))
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// Adds one cell.
+    pub fn push(&mut self, name: &str) {
+        let code = self.intern(name);
+        self.codes.push(code);
+    }
+
+    /// The code of `name`, given one if it has none. The dictionary is indexed by `u32`: memory
+    /// ends long before four thousand million distinct texts do.
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&code) = self.index.get(name) {
+            return code;
+        }
+        let code = self.names.len() as u32;
+        let name: Arc<str> = name.into();
+        self.names.push(Arc::clone(&name));
+        self.index.insert(name, code);
+        code
+    }
+}
+
+impl Store for Labels {
+    type Value = String;
+    fn push(&mut self, value: String) {
+        self.push(&value);
+    }
+    fn value(&self, row: usize) -> Option<String> {
+        self.get(row).map(str::to_owned)
+    }
+    fn len(&self) -> usize {
+        self.codes.len()
+    }
+    fn append(&mut self, other: Self) {
+        let recoded: Vec<u32> = other.names.iter().map(|name| self.intern(name)).collect();
+        self.codes.reserve(other.codes.len());
+        self.codes
+            .extend(other.codes.iter().filter_map(|&code| recoded.get(code as usize).copied()));
+    }
+    fn reserve(&mut self, additional: usize) {
+        self.codes.reserve_exact(additional);
+    }
+}
+
+/// Text cells that may be null.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NullableLabels {
+    codes: Nullable<u32>,
+    /// The dictionary; its own cells stay empty.
+    dictionary: Labels,
+}
+
+impl NullableLabels {
+    /// Cell `row`; `None` where null and behind the end.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        self.dictionary.name(self.codes.get(row)?)
+    }
+
+    /// The code of cell `row`: a position in [`NullableLabels::names`].
+    pub fn code(&self, row: usize) -> Option<u32> {
+        self.codes.get(row)
+    }
+
+    /// The distinct texts in order of first appearance.
+    pub fn names(&self) -> &[Arc<str>] {
+        self.dictionary.names()
+    }
+
+    /// All cells in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        (0..self.codes.len()).map(|row| self.get(row))
+    }
+
+    /// Number of cells, nulls included.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is no cell at all.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// Whether no cell holds a text.
+    pub fn is_all_null(&self) -> bool {
+        self.codes.is_all_null()
+    }
+
+    /// Adds one cell.
+    pub fn push(&mut self, value: Option<&str>) {
+        let code = value.map(|name| self.dictionary.intern(name));
+        self.codes.push(code);
+    }
+}
+
+impl Store for NullableLabels {
+    type Value = Option<String>;
+    fn push(&mut self, value: Option<String>) {
+        self.push(value.as_deref());
+    }
+    fn value(&self, row: usize) -> Option<Option<String>> {
+        (row < self.codes.len()).then(|| self.get(row).map(str::to_owned))
+    }
+    fn len(&self) -> usize {
+        self.codes.len()
+    }
+    fn append(&mut self, other: Self) {
+        (0..other.codes.len()).for_each(|row| self.push(other.get(row)));
+    }
+    fn reserve(&mut self, additional: usize) {
+        self.codes.reserve(additional);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_null_costs_nothing_until_the_first_value() {
+        let mut column = Nullable::<u64>::default();
+        (0..1000).for_each(|_| column.push(None));
+        assert!(column.is_all_null());
+        assert_eq!(column.values.capacity(), 0);
+        column.push(Some(7));
+        column.push(None);
+        assert_eq!((column.len(), column.count()), (1002, 1));
+        assert_eq!((column.get(999), column.get(1000), column.get(1001)), (None, Some(7), None));
+    }
+
+    #[test]
+    fn appending_recodes_labels() {
+        let (mut left, mut right) = (Labels::default(), Labels::default());
+        ["car", "notch"].iter().for_each(|name| left.push(name));
+        ["notch", "goertzel", "car"].iter().for_each(|name| right.push(name));
+        Store::append(&mut left, right);
+        assert_eq!(left.iter().collect::<Vec<_>>(), ["car", "notch", "notch", "goertzel", "car"]);
+        assert_eq!(left.names().len(), 3);
+    }
+
+    #[test]
+    fn appending_mixes_null_and_values() {
+        let mut left = Nullable::<u32>::default();
+        left.push(None);
+        let mut right = Nullable::<u32>::default();
+        right.push(Some(3));
+        Store::append(&mut left, right.clone());
+        Store::append(&mut left, right);
+        assert_eq!(left.iter().collect::<Vec<_>>(), [None, Some(3), Some(3)]);
+    }
+}

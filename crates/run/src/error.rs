@@ -1,0 +1,141 @@
+//! One error shape for the whole crate: what failed on what, expected, found, and a hint.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// The crate's result. The error is boxed: it is rare and large.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of failure it is; the command line maps each to one exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A file or an argument holds something else than promised.
+    BadInput,
+    /// No such file, directory or run.
+    NotFound,
+    /// The operating system refused access.
+    Permission,
+    /// The disk is full, or failed otherwise, while writing or reading.
+    Storage,
+    /// Written by a newer version, or asks for something this build cannot do.
+    Unsupported,
+}
+
+/// An error that names the object, what was expected and what was found.
+#[derive(thiserror::Error)]
+#[error("{}: expected {}, found {}", .0.object, .0.expected, .0.found)]
+pub struct Error(Box<Parts>);
+
+struct Parts {
+    kind: ErrorKind,
+    object: String,
+    expected: String,
+    found: String,
+    hint: String,
+}
+
+impl Error {
+    /// An error of `kind` about `object` (a path, a path with its line, a table, a setting).
+    pub fn new(
+        kind: ErrorKind,
+        object: impl fmt::Display,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Error {
+        Error(Box::new(Parts {
+            kind,
+            object: object.to_string(),
+            expected: expected.into(),
+            found: found.into(),
+            hint: hint.into(),
+        }))
+    }
+
+    /// Bad input: [`Error::new`] with [`ErrorKind::BadInput`].
+    pub fn bad_input(
+        object: impl fmt::Display,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Error {
+        Error::new(ErrorKind::BadInput, object, expected, found, hint)
+    }
+
+    /// The operating system failed to do `expected` on `path`.
+    pub fn io(path: &Path, expected: impl Into<String>, error: &io::Error) -> Error {
+        let (kind, hint) = match error.kind() {
+            io::ErrorKind::NotFound => (ErrorKind::NotFound, "check the path"),
+            io::ErrorKind::PermissionDenied => {
+                (ErrorKind::Permission, "check owner and mode, or choose another place with --out")
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (
+                ErrorKind::Storage,
+                "free some space, or choose another file system with --out; nothing written so far is lost",
+            ),
+            io::ErrorKind::ReadOnlyFilesystem => {
+                (ErrorKind::Storage, "choose a writable place with --out")
+            }
+            io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
+                (ErrorKind::BadInput, "check the path")
+            }
+            _ => (ErrorKind::Storage, "check the disk and its file system"),
+        };
+        Error::new(kind, path.display(), expected, source_text(error), hint)
+    }
+
+    /// What kind of failure it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The path, line, table or setting that the error is about.
+    pub fn object(&self) -> &str {
+        &self.0.object
+    }
+
+    /// What was expected there.
+    pub fn expected(&self) -> &str {
+        &self.0.expected
+    }
+
+    /// What was found instead.
+    pub fn found(&self) -> &str {
+        &self.0.found
+    }
+
+    /// What to do about it, in one line.
+    pub fn hint(&self) -> &str {
+        &self.0.hint
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}; hint: {}", self.0.kind, self.0.hint)
+    }
+}
+
+/// The operating system's own words, without the path that `fs_err` puts before them.
+fn source_text(error: &io::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_says_so() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let error = Error::io(Path::new("runs/windows.ndjson"), "to append 80 bytes", &full);
+        assert_eq!(error.kind(), ErrorKind::Storage);
+        assert_eq!(error.object(), "runs/windows.ndjson");
+        assert!(error.hint().contains("free some space"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What was run, under what, in which order.
+
+use serde::{Deserialize, Serialize};
+
+/// One workload.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadRecord {
+    /// Its name in the tables.
+    pub name: String,
+    /// What it is, in a line.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The kernel: `car`, `goertzel`, `command`, ...
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kernel: String,
+    /// `reference` or `fast`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// Relative deadline after release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<u64>,
+    /// Time between releases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_ns: Option<u64>,
+    /// Its parameters.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub params: toml::Table,
+}
+
+/// One condition: asked for, applied, and whether the load ran.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConditionRecord {
+    /// Its name in the tables.
+    pub name: String,
+    /// Governor during the condition, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Scheduling class asked for: `other`, `fifo:80`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduling_asked: Option<String>,
+    /// Scheduling class read back in the measuring thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduling_applied: Option<String>,
+    /// Placement: `cpu 1`, `one per core type`, `free`; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<String>,
+    /// What could not be applied but was allowed to degrade, one remark each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
+    /// The settings asked for.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub asked: toml::Table,
+    /// The settings read back.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub applied: toml::Table,
+    /// The background load; absent where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadRecord>,
+}
+
+/// Background load: asked for and achieved.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadRecord {
+    /// `idle`, `medium`, `heavy`, a free profile's text, or `unknown`.
+    pub profile: String,
+    /// What made the load: `flyball`, `stress-ng`, `unknown`.
+    pub source: String,
+    /// Mean load asked for over the loaded CPUs, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_percent: Option<f64>,
+    /// Mean load achieved over the loaded CPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub achieved_percent: Option<f64>,
+    /// Whether the run proves that the load ran; absent where nothing was to be proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<bool>,
+    /// Why it counts as proven or not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Per CPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<LoadCpuRecord>,
+}
+
+/// Background load of one CPU.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadCpuRecord {
+    /// The CPU.
+    pub cpu: u32,
+    /// Load asked for.
+    pub wanted_percent: f64,
+    /// Mean load that the kernel accounted to the generator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub achieved_percent: Option<f64>,
+}
+
+/// One trial: a workload under a condition, once through its windows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrialRecord {
+    /// Number in order of execution, from 0.
+    pub trial: u32,
+    /// The workload's name.
+    pub workload: String,
+    /// The condition's name.
+    pub condition: String,
+    /// Repeat of the cell, from 1.
+    pub repeat: u32,
+    /// Block of the randomised order, from 0.
+    pub block: u32,
+    /// CPUs that the measuring thread was allowed to use; empty where not restricted or unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+}

@@ -1,0 +1,35 @@
+//! Names of run directories: `20261120T120400Z-bench` below a root.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where runs go unless told otherwise, below the working directory.
+pub const DEFAULT_ROOT: &str = "flyball-runs";
+
+/// The name of a run of `kind` that started `unix_s` seconds after 1970, UTC.
+pub fn run_name(unix_s: u64, kind: &str) -> String {
+    let compact: String =
+        rfc3339(unix_s).chars().filter(|c| c.is_ascii_digit() || matches!(c, 'T' | 'Z')).collect();
+    format!("{compact}-{kind}")
+}
+
+/// RFC 3339 in UTC, whole seconds, of `unix_s` seconds after 1970; times after the year 9999
+/// are clamped to its end.
+pub fn rfc3339(unix_s: u64) -> String {
+    const YEAR_9999_S: u64 = 253_402_300_799;
+    humantime::format_rfc3339_seconds(time(unix_s.min(YEAR_9999_S))).to_string()
+}
+
+fn time(unix_s: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(unix_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_by_time() {
+        assert_eq!(run_name(1_795_176_240, "bench"), "20261120T120400Z-bench");
+        assert_eq!(rfc3339(u64::MAX), "9999-12-31T23:59:59Z");
+    }
+}

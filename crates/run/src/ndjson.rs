@@ -1,0 +1,33 @@
+//! One line of NDJSON per row.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::table::{Row, Table};
+
+/// Adds `row` as one line at the end of `buffer`; `buffer` is as before where it fails.
+///
+/// # Errors
+/// Where a value has no JSON form: NaN or an infinity.
+pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
+    let table = R::Table::SPEC.name;
+    if let Some(column) = row.unwritable() {
+        return Err(Error::new(
+            ErrorKind::BadInput,
+            format!("{table}.{column}"),
+            "a finite number",
+            "NaN or an infinity",
+            "store null where a figure is unknown",
+        ));
+    }
+    let start = buffer.len();
+    if let Err(error) = serde_json::to_writer(&mut *buffer, row) {
+        buffer.truncate(start);
+        return Err(Error::bad_input(
+            table,
+            "a row that JSON can carry",
+            error.to_string(),
+            "report this as a bug",
+        ));
+    }
+    buffer.push(b'\n');
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! What a table is: a row type, a struct of columns, and a description of every column, all
+//! generated from one definition so that they cannot disagree.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The kind of value in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Unsigned, 32 bits.
+    U32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Signed, 32 bits.
+    I32,
+    /// Signed, 64 bits.
+    I64,
+    /// IEEE double, finite.
+    F64,
+    /// True or false.
+    Bool,
+    /// UTF-8 text.
+    Text,
+}
+
+impl Kind {
+    /// The name used in the schema.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::U32 => "u32",
+            Kind::U64 => "u64",
+            Kind::I32 => "i32",
+            Kind::I64 => "i64",
+            Kind::F64 => "f64",
+            Kind::Bool => "bool",
+            Kind::Text => "text",
+        }
+    }
+}
+
+/// One column: its name ends in its unit, its text says what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// Name in NDJSON and Parquet.
+    pub name: &'static str,
+    /// Kind of value.
+    pub kind: Kind,
+    /// Whether a cell may be absent.
+    pub nullable: bool,
+    /// What the column means.
+    pub doc: &'static str,
+}
+
+/// One table of the run directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableSpec {
+    /// File name without its extension.
+    pub name: &'static str,
+    /// What one row is.
+    pub doc: &'static str,
+    /// The columns in order.
+    pub columns: &'static [ColumnSpec],
+}
+
+/// One row of a table, as written to NDJSON.
+pub trait Row: Serialize + DeserializeOwned + Clone + Default {
+    /// The table that holds such rows.
+    type Table: Table<Row = Self>;
+
+    /// The first column whose value NDJSON cannot carry (NaN, infinity).
+    fn unwritable(&self) -> Option<&'static str>;
+}
+
+/// A table in memory: one vector per column.
+pub trait Table: Default + Clone {
+    /// One row.
+    type Row: Row<Table = Self>;
+    /// The schema.
+    const SPEC: TableSpec;
+
+    /// Adds a row at the end.
+    fn push(&mut self, row: Self::Row);
+    /// Row `index`, assembled; `None` behind the end.
+    fn row(&self, index: usize) -> Option<Self::Row>;
+    /// Number of rows.
+    fn len(&self) -> usize;
+    /// Whether there is no row.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Adds all rows of `other` at the end.
+    fn append(&mut self, other: Self);
+    /// Makes room for `additional` rows.
+    fn reserve(&mut self, additional: usize);
+}
+
+/// Defines a table once: row struct, struct of columns and schema.
+macro_rules! table {
+    (
+        $(#[doc = $table_doc:literal])*
+        $name:ident : $row:ident => $table:ident {
+            $( $(#[doc = $doc:literal])* $column:ident : $type:ty, )*
+        }
+    ) => {
+        $(#[doc = $table_doc])*
+        #[derive(Debug, Clone, PartialEq, Default, ::serde::Serialize, ::serde::Deserialize)]
+        pub struct $row {
+            $(
+                $(#[doc = $doc])*
+                #[serde(skip_serializing_if = "crate::column::Field::is_null")]
+                pub $column: $type,
+            )*
+        }
+
+        $(#[doc = $table_doc])*
+        ///
+        /// One vector per column.
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct $table {
+            $(
+                $(#[doc = $doc])*
+                pub $column: <$type as $crate::column::Field>::Store,
+            )*
+        }
+
+        impl $crate::table::Row for $row {
+            type Table = $table;
+
+            fn unwritable(&self) -> Option<&'static str> {
+                $(
+                    if !$crate::column::Field::is_writable(&self.$column) {
+                        return Some(stringify!($column));
+                    }
+                )*
+                None
+            }
+        }
+
+        impl $table {
+            /// Number of rows.
+            pub fn len(&self) -> usize {
+                $crate::table::Table::len(self)
+            }
+
+            /// Whether there is no row.
+            pub fn is_empty(&self) -> bool {
+                $crate::table::Table::len(self) == 0
+            }
+
+            /// Adds a row at the end.
+            pub fn push(&mut self, row: $row) {
+                $crate::table::Table::push(self, row);
+            }
+
+            /// Row `index`, assembled; `None` behind the end.
+            pub fn row(&self, index: usize) -> Option<$row> {
+                $crate::table::Table::row(self, index)
+            }
+        }
+
+        impl $crate::table::Table for $table {
+            type Row = $row;
+
+            const SPEC: $crate::table::TableSpec = $crate::table::TableSpec {
+                name: stringify!($name),
+                doc: concat!($($table_doc, "\n"),*),
+                columns: &[$(
+                    $crate::table::ColumnSpec {
+                        name: stringify!($column),
+                        kind: <$type as $crate::column::Field>::KIND,
+                        nullable: <$type as $crate::column::Field>::NULLABLE,
+                        doc: concat!($($doc, "\n"),*),
+                    }
+                ),*],
+            };
+
+            fn push(&mut self, row: $row) {
+                $( $crate::column::Store::push(&mut self.$column, row.$column); )*
+            }
+
+            fn row(&self, index: usize) -> Option<$row> {
+                Some($row {
+                    $( $column: $crate::column::Store::value(&self.$column, index)?, )*
+                })
+            }
+
+            fn len(&self) -> usize {
+                [$( $crate::column::Store::len(&self.$column) ),*].into_iter().max().unwrap_or(0)
+            }
+
+            fn append(&mut self, other: Self) {
+                $( $crate::column::Store::append(&mut self.$column, other.$column); )*
+            }
+
+            fn reserve(&mut self, additional: usize) {
+                $( $crate::column::Store::reserve(&mut self.$column, additional); )*
+            }
+        }
+    };
+}
+
+/// Lists the tables once: the registry and the struct that holds them all.
+macro_rules! tables {
+    ($( $(#[doc = $doc:literal])* $name:ident : $table:ident ),* $(,)?) => {
+        /// Every table of a run; absent ones are empty.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Tables {
+            $( $(#[doc = $doc])* pub $name: $table, )*
+        }
+
+        /// The schema of every table.
+        pub const fn registry() -> &'static [$crate::table::TableSpec] {
+            const ALL: &[$crate::table::TableSpec] =
+                &[$( <$table as $crate::table::Table>::SPEC ),*];
+            ALL
+        }
+
+        /// Calls `$run!(field, Type)` for every table, in order.
+        macro_rules! for_each_table {
+            ($run:ident) => { $( $run!($name, $table); )* };
+        }
+        pub(crate) use for_each_table;
+    };
+}
+
+pub(crate) use {table, tables};
