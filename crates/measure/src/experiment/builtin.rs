@@ -1,0 +1,46 @@
+//! Experiments that ship with Flyball, and the schema for editors.
+
+use super::{Experiment, ExperimentError, read};
+
+/// An experiment inside the binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Name on the command line: `flyball bench NAME`.
+    pub name: &'static str,
+    /// One line for the listing.
+    pub summary: &'static str,
+    /// The TOML text.
+    pub text: &'static str,
+}
+
+/// Every experiment that ships.
+pub const BUILT_IN: &[BuiltIn] = &[
+    BuiltIn {
+        name: "quick",
+        summary: "4 kernels, idle and heavy load, 8 repeats, about 40 s (the default)",
+        text: include_str!("../../experiments/quick.toml"),
+    },
+    BuiltIn {
+        name: "load-fixes-frequency",
+        summary: "idle, medium and heavy load: did the load fix the frequency? about 5 min",
+        text: include_str!("../../experiments/load-fixes-frequency.toml"),
+    },
+];
+
+/// What `flyball bench` runs without a file.
+pub fn quick() -> Result<Experiment, ExperimentError> {
+    read(include_str!("../../experiments/quick.toml"), "built-in experiment quick")
+}
+
+/// The commented experiment that `flyball init` writes.
+pub fn template() -> &'static str {
+    include_str!("../../experiments/template.toml")
+}
+
+/// JSON Schema of an experiment, for editors.
+pub fn json_schema() -> String {
+    let schema = schemars::schema_for!(Experiment);
+    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    text.push('\n');
+    text
+}

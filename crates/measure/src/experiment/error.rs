@@ -1,0 +1,100 @@
+//! What can be wrong with an experiment, with its place in the file and the way out.
+
+use std::fmt;
+
+/// An experiment that cannot be run as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExperimentError {
+    /// The file, or what stands for it.
+    pub origin: String,
+    /// Line and column, from 1, where known.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, with what was expected and found.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Whether the text is wrong, or right but not possible here.
+    pub kind: ErrorKind,
+}
+
+/// Decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is wrong.
+    BadInput,
+    /// The text is right, and this version or machine cannot do it.
+    Unsupported,
+}
+
+impl fmt::Display for ExperimentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ExperimentError {}
+
+impl ExperimentError {
+    /// A value that is wrong whatever the machine.
+    pub(super) fn bad(origin: &str, message: impl Into<String>) -> Self {
+        ExperimentError {
+            origin: origin.to_owned(),
+            place: None,
+            message: message.into(),
+            hint: None,
+            kind: ErrorKind::BadInput,
+        }
+    }
+
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// From the TOML reader: line, column, and the nearest right key for a wrong one.
+    pub(super) fn from_toml(origin: &str, text: &str, error: &toml::de::Error) -> Self {
+        let message = error.message().trim().to_owned();
+        ExperimentError {
+            origin: origin.to_owned(),
+            place: error.span().map(|span| line_and_column(text, span.start)),
+            hint: nearest_key(&message).map(|key| format!("did you mean `{key}`?")),
+            message,
+            kind: ErrorKind::BadInput,
+        }
+    }
+}
+
+/// The word of `candidates` that is most like `word`, if any is like it at all.
+pub(super) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// serde says ``unknown field `perod`, expected one of `name`, `seed` ``: the words in backticks
+/// are the found one and the right ones.
+fn nearest_key(message: &str) -> Option<String> {
+    if !message.starts_with("unknown ") {
+        return None;
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let found = quoted.next()?;
+    nearest(found, quoted).map(str::to_owned)
+}
+
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (line, column)
+}

@@ -1,0 +1,237 @@
+//! Experiments: a TOML file that says what is measured under which conditions.
+//!
+//! [`read`] turns text into a checked [`Experiment`]; every error names the place, what was
+//! expected and what was found. [`quick`] is what `flyball bench` runs without a file.
+
+mod builtin;
+mod checked;
+mod error;
+mod model;
+mod setting;
+mod span;
+
+pub use builtin::{BUILT_IN, BuiltIn, json_schema, quick, template};
+pub use error::{ErrorKind, ExperimentError};
+pub use model::{Condition, Experiment, Input, InputKind, ProbeTiming, Workload};
+pub use setting::{Placement, placement, scheduling};
+pub use span::Span;
+
+use std::collections::HashSet;
+
+/// Windows in one trial above which a typing error is more likely than a wish (11 days at 1 ms).
+const MAX_WINDOWS: u64 = 1_000_000_000;
+
+/// Reads an experiment from TOML. `origin` is the file's name for error messages.
+pub fn read(text: &str, origin: &str) -> Result<Experiment, ExperimentError> {
+    let experiment: Experiment = toml::from_str(text)
+        .map_err(|error| ExperimentError::from_toml(origin, text, &error))?;
+    check(&experiment, origin)?;
+    Ok(experiment)
+}
+
+/// Checks what no single field can say about itself.
+pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
+    let bad = |message: String| Err(ExperimentError::bad(origin, message));
+    if experiment.workloads.is_empty() {
+        return Err(ExperimentError::bad(origin, "expected at least one [[workload]], found none")
+            .with_hint("add:\n  [[workload]]\n  kernel = \"car\""));
+    }
+    if experiment.conditions.is_empty() {
+        return Err(ExperimentError::bad(origin, "expected at least one [[condition]], found none")
+            .with_hint("add:\n  [[condition]]\n  load = \"idle\""));
+    }
+    if experiment.repeats == 0 {
+        return bad("repeats: expected at least 1, found 0".into());
+    }
+    if !(experiment.margin > 0.0 && experiment.margin < 1.0) {
+        return bad(format!(
+            "margin: expected a fraction above 0 and below 1 (0.03 is 3 %), found {}",
+            experiment.margin
+        ));
+    }
+    check_times(experiment, origin)?;
+    check_input(experiment, origin)?;
+    for (index, workload) in experiment.workloads.iter().enumerate() {
+        check_workload(workload, index + 1, origin)?;
+    }
+    unique(origin, "workload", experiment.workloads.iter().map(Workload::label))?;
+    unique(origin, "condition", experiment.conditions.iter().map(Condition::label))?;
+    experiment.conditions.iter().try_for_each(|condition| refuse_control(condition, origin))
+}
+
+fn check_times(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
+    let bad = |message: String| Err(ExperimentError::bad(origin, message));
+    let period = experiment.period.nanos();
+    if period < 50_000 {
+        return bad(format!("period: expected at least 50us, found {}", experiment.period));
+    }
+    if experiment.duration < experiment.period {
+        return bad(format!(
+            "duration: expected at least one period ({}), found {}",
+            experiment.period, experiment.duration
+        ));
+    }
+    if experiment.duration.nanos() / period > MAX_WINDOWS {
+        return bad(format!(
+            "duration: expected at most {MAX_WINDOWS} windows per trial, found {}",
+            experiment.duration.nanos() / period
+        ));
+    }
+    match experiment.deadline {
+        Some(deadline) if deadline.nanos() == 0 => bad("deadline: expected more than 0".into()),
+        _ => Ok(()),
+    }
+}
+
+fn check_input(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
+    let input = &experiment.input;
+    let bad = |message: String| Err(ExperimentError::bad(origin, message));
+    if !(0.0..=0.5).contains(&input.nan_share) {
+        return bad(format!("input.nan_share: expected 0 to 0.5, found {}", input.nan_share));
+    }
+    if input.channels == Some(0) {
+        return bad("input.channels: expected at least 1, found 0".into());
+    }
+    if input.rate_hz.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
+        return bad("input.rate_hz: expected a positive number of samples per second".into());
+    }
+    match (input.kind, &input.file) {
+        (InputKind::Synthetic, Some(file)) => Err(ExperimentError::bad(
+            origin,
+            format!("input.file: expected none for a synthetic input, found \"{file}\""),
+        )
+        .with_hint("say which kind the file is: kind = \"edf\", \"raw\" or \"csv\"")),
+        (InputKind::Edf | InputKind::Raw | InputKind::Csv, None) => {
+            bad("input.file: expected a file for this kind of input, found none".into())
+        }
+        (InputKind::Raw, Some(_)) if input.channels.is_none() || input.rate_hz.is_none() => {
+            bad("input: a raw file needs channels and rate_hz, because it does not say its own"
+                .into())
+        }
+        (InputKind::Csv, Some(_)) if input.rate_hz.is_none() => {
+            bad("input: a csv file needs rate_hz, because it does not say its own".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_workload(
+    workload: &Workload,
+    number: usize,
+    origin: &str,
+) -> Result<(), ExperimentError> {
+    let bad = |message: String| Err(ExperimentError::bad(origin, message));
+    match (&workload.kernel, &workload.command) {
+        (None, None) => {
+            let names: Vec<&str> = checked::kernel_names().collect();
+            Err(ExperimentError::bad(
+                origin,
+                format!("workload {number}: expected a kernel or a command, found neither"),
+            )
+            .with_hint(format!("kernels: {}", names.join(", "))))
+        }
+        (Some(_), Some(_)) => {
+            bad(format!("workload {number}: expected a kernel or a command, found both"))
+        }
+        (None, Some(command)) if command.first().is_none_or(String::is_empty) => {
+            bad(format!("workload {number}: expected a program in command, found none"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unique(
+    origin: &str,
+    what: &str,
+    labels: impl Iterator<Item = String>,
+) -> Result<(), ExperimentError> {
+    let mut seen = HashSet::new();
+    for label in labels {
+        if !seen.insert(label.clone()) {
+            return Err(ExperimentError::bad(
+                origin,
+                format!("{what} \"{label}\": expected names that differ, found this one twice"),
+            )
+            .with_hint(format!("give each {what} a name of its own: name = \"...\"")));
+        }
+    }
+    Ok(())
+}
+
+/// Changing a machine's settings needs a journal that restores them whatever happens.
+fn refuse_control(condition: &Condition, origin: &str) -> Result<(), ExperimentError> {
+    let asked = [
+        ("governor", condition.governor.is_some()),
+        ("frequency", condition.frequency.is_some()),
+        ("boost", condition.boost.is_some()),
+        ("epp", condition.epp.is_some()),
+    ];
+    let Some((key, _)) = asked.iter().find(|(_, asked)| *asked) else { return Ok(()) };
+    Err(ExperimentError {
+        origin: origin.to_owned(),
+        place: None,
+        message: format!(
+            "condition \"{}\": `{key}` is not supported yet: this version changes no setting of \
+             the machine, because it could not promise to restore it after a crash",
+            condition.label()
+        ),
+        hint: Some(
+            "set it yourself (for example: sudo cpupower frequency-set -g performance), run the \
+             experiment once per setting, and compare: flyball report RUN-A RUN-B"
+                .into(),
+        ),
+        kind: ErrorKind::Unsupported,
+    })
+}
+
+impl Workload {
+    /// Its name in the report.
+    pub fn label(&self) -> String {
+        let own = self.name.clone().or_else(|| self.kernel.clone());
+        own.or_else(|| {
+            let program = self.command.as_ref()?.first()?;
+            Some(program.rsplit('/').next().unwrap_or(program).to_owned())
+        })
+        .unwrap_or_else(|| "workload".into())
+    }
+}
+
+impl Condition {
+    /// Its name in the report: the given one, or what it asks for beyond the defaults.
+    pub fn label(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        let mut parts = vec![self.load.clone()];
+        if self.scheduling != "other" {
+            parts.push(self.scheduling.clone());
+        }
+        if self.placement != "each-core-type" {
+            parts.push(self.placement.clone());
+        }
+        if let Some(us) = self.idle_latency_us {
+            parts.push(format!("idle<={us}us"));
+        }
+        parts.join(" ")
+    }
+}
+
+impl Experiment {
+    /// The relative deadline: as given, or the period.
+    pub fn deadline(&self) -> Span {
+        self.deadline.unwrap_or(self.period)
+    }
+
+    /// Measured windows per trial.
+    pub fn windows(&self) -> u64 {
+        self.duration.nanos() / self.period.nanos().max(1)
+    }
+
+    /// Warm-up windows per trial.
+    pub fn warmup_windows(&self) -> u64 {
+        self.warmup.nanos().div_ceil(self.period.nanos().max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests;

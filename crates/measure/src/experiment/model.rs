@@ -1,0 +1,257 @@
+//! The experiment as its TOML file says it; [`super::read`] checks it and `plan` orders it.
+
+use super::checked;
+use super::span::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An experiment: workloads x conditions x repeats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Name of the experiment; it goes into the run's directory name and the report.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// What the experiment asks, for the reader of the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Seed of the order of trials, of the synthetic input and of the bootstrap.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Repeats of each workload under each condition; intervals rest on repeats, so fewer than 5
+    /// decide little.
+    #[serde(default = "default_repeats")]
+    pub repeats: u32,
+    /// Time from release to release.
+    #[serde(default = "default_period")]
+    pub period: Span,
+    /// Relative deadline; the period where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Measured time per trial (one workload, one condition, one repeat).
+    #[serde(default = "default_duration")]
+    pub duration: Span,
+    /// Time before each trial's measured part; its windows are stored, marked as warm-up.
+    #[serde(default = "default_warmup")]
+    pub warmup: Span,
+    /// Two conditions are equal when the interval of their ratio lies within this margin,
+    /// as a fraction (0.03 = 3 %).
+    #[serde(default = "default_margin")]
+    pub margin: f64,
+    /// Go on when a setting cannot be applied; every figure then says so. Otherwise the run fails.
+    #[serde(default)]
+    pub degrade: bool,
+    /// Lock the process's memory (mlockall) before measuring.
+    #[serde(default)]
+    pub lock_memory: bool,
+    /// When the delivered frequency is probed around each window.
+    #[serde(default)]
+    pub probe: ProbeTiming,
+    /// Where the signal comes from.
+    #[serde(default)]
+    pub input: Input,
+    /// What is run in each window.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<Workload>,
+    /// Under what it is run.
+    #[serde(rename = "condition", default)]
+    pub conditions: Vec<Condition>,
+}
+
+/// When the frequency probe runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeTiming {
+    /// Before and after each window, outside the timed part.
+    #[default]
+    BeforeAndAfter,
+    /// After each window only: the idle gap before the release stays untouched.
+    After,
+    /// Never; frequency is then known only where the window's cycles can be counted.
+    Off,
+}
+
+/// Where the signal comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Kind of input.
+    #[serde(default)]
+    pub kind: InputKind,
+    /// File of an `edf`, `raw` or `csv` input, relative to the experiment's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Channels; an EDF file says its own and is then checked against this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels: Option<usize>,
+    /// Sampling rate; an EDF file says its own and is then checked against this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_hz: Option<f64>,
+    /// Length of the synthetic recording; it repeats after that.
+    #[serde(default = "default_input_length")]
+    pub length: Span,
+    /// Synthetic input only: share of samples that drop out as NaN, 0 to 0.5.
+    #[serde(default)]
+    pub nan_share: f64,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Input {
+            kind: InputKind::Synthetic,
+            file: None,
+            channels: None,
+            rate_hz: None,
+            length: default_input_length(),
+            nan_share: 0.0,
+        }
+    }
+}
+
+/// Kind of input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// A seeded synthetic EEG: 1/f background, alpha bursts, 60 Hz line.
+    #[default]
+    Synthetic,
+    /// EDF or EDF+.
+    Edf,
+    /// Little-endian float32, sample-major, without a header.
+    Raw,
+    /// Comma-separated values, one column per channel.
+    Csv,
+}
+
+/// One workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Name in the report; the kernel's name where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A signal kernel: car, notch_iir, goertzel, bandpass_fir, welch_psd or noop.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::kernel"
+    )]
+    pub kernel: Option<String>,
+    /// Any program, run once per window: `["./solve", "--once"]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// `reference` (scalar, as defined) or `fast` (vectorised).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::form"
+    )]
+    pub form: Option<String>,
+    /// Samples per window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// Samples from window to window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop: Option<usize>,
+    /// Centre frequency of the notch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub f0_hz: Option<f64>,
+    /// Quality factor of the notch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+    /// Frequency bands, `[[8, 13], [13, 30]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bands_hz: Option<Vec<[f64; 2]>>,
+    /// Length of the FIR filter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taps: Option<usize>,
+    /// Length of the transform in welch_psd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_fft: Option<usize>,
+    /// `source` continues a stateful filter from the window's end, as the published bench does;
+    /// `continuous` (the default) from where the next window starts.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::compatibility"
+    )]
+    pub compatibility: Option<String>,
+}
+
+/// One condition: everything that may differ between two sides of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// Name in the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` or
+    /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`.
+    #[serde(default = "default_load", deserialize_with = "checked::load")]
+    pub load: String,
+    /// Who makes the load: `flyball` (the default) or `stress-ng`.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::generator"
+    )]
+    pub generator: Option<String>,
+    /// Scheduling class of the measuring thread: `other`, `fifo:80`, `rr:80` or
+    /// `deadline:RUNTIME/PERIOD` such as `deadline:2ms/20ms`.
+    #[serde(default = "default_scheduling", deserialize_with = "checked::scheduling")]
+    pub scheduling: String,
+    /// Where the measuring thread runs: `cpuN`, `cpus=0-3`, `any` (the scheduler chooses) or
+    /// `each-core-type` (one condition per kind of core).
+    #[serde(default = "default_placement", deserialize_with = "checked::placement")]
+    pub placement: String,
+    /// Hold /dev/cpu_dma_latency at this many microseconds during the condition. Not held unless
+    /// asked: holding it changes the system that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_latency_us: Option<u32>,
+    /// Governor (refused until the settings of a machine can be changed safely).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Frequency (refused as `governor` is).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<String>,
+    /// Turbo or boost (refused as `governor` is).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boost: Option<bool>,
+    /// Energy-performance preference (refused as `governor` is).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epp: Option<String>,
+}
+
+fn default_name() -> String {
+    "experiment".into()
+}
+fn default_seed() -> u64 {
+    1
+}
+fn default_repeats() -> u32 {
+    8
+}
+fn default_period() -> Span {
+    Span::millis(20)
+}
+fn default_duration() -> Span {
+    Span::millis(500)
+}
+fn default_warmup() -> Span {
+    Span::millis(100)
+}
+fn default_margin() -> f64 {
+    0.03
+}
+fn default_input_length() -> Span {
+    Span::millis(60_000)
+}
+fn default_load() -> String {
+    "idle".into()
+}
+fn default_scheduling() -> String {
+    "other".into()
+}
+fn default_placement() -> String {
+    "each-core-type".into()
+}

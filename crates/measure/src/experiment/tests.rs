@@ -1,0 +1,100 @@
+use super::*;
+
+const MINIMAL: &str = "[[workload]]\nkernel = \"car\"\n[[condition]]\nload = \"idle\"\n";
+
+fn error_of(text: &str) -> ExperimentError {
+    read(text, "x.toml").expect_err(text)
+}
+
+#[test]
+fn what_ships_reads() {
+    for built_in in BUILT_IN {
+        read(built_in.text, built_in.name).unwrap_or_else(|error| panic!("{error}"));
+    }
+    read(template(), "template").unwrap_or_else(|error| panic!("{error}"));
+    assert!(json_schema().contains("\"period\""));
+}
+
+#[test]
+fn the_template_states_the_defaults() {
+    let template = read(template(), "template").unwrap();
+    let minimal = read(MINIMAL, "minimal").unwrap();
+    assert_eq!(
+        (template.seed, template.repeats, template.period, template.duration, template.warmup),
+        (minimal.seed, minimal.repeats, minimal.period, minimal.duration, minimal.warmup)
+    );
+    assert_eq!(template.conditions[0].scheduling, minimal.conditions[0].scheduling);
+    assert_eq!(template.conditions[0].placement, minimal.conditions[0].placement);
+    assert_eq!(template.input, minimal.input);
+}
+
+#[test]
+fn unknown_keys_have_a_place_and_the_nearest_right_one() {
+    let error = error_of(&format!("name = \"a\"\nperod = \"20ms\"\n{MINIMAL}"));
+    assert_eq!(error.place, Some((2, 1)), "{error}");
+    assert_eq!(error.hint.as_deref(), Some("did you mean `period`?"));
+    let error = error_of("[[workload]]\nkernal = \"car\"\n");
+    assert_eq!((error.place, error.hint.as_deref()), (Some((2, 1)), Some("did you mean `kernel`?")));
+}
+
+#[test]
+fn wrong_values_have_a_place_and_say_what_was_expected() {
+    for (line, expected) in [
+        ("period = 20", "with its unit"),
+        ("period = \"20\"", "with its unit"),
+        ("duration = \"2 fortnights\"", "units: ns, us, ms, s, min, h"),
+        ("probe = \"sometimes\"", "expected"),
+        ("repeats = -1", "expected"),
+        ("repeats = \"many\"", "expected"),
+    ] {
+        let error = error_of(&format!("{line}\n{MINIMAL}"));
+        assert!(error.message.contains(expected), "{line}: {error}");
+        assert_eq!(error.place.map(|place| place.0), Some(1), "{line}: {error}");
+    }
+    for (line, expected) in [
+        ("scheduling = \"fifo\"", "expected a priority"),
+        ("scheduling = \"fifo:100\"", "from 1 to 99"),
+        ("scheduling = \"ffo:1\"", "did you mean \"fifo\"?"),
+        ("scheduling = \"deadline:9ms/2ms\"", "at most the period"),
+        ("placement = \"cpu\"", "CPU"),
+        ("placement = \"anny\"", "did you mean \"any\"?"),
+        ("generator = \"stress\"", "did you mean \"stress-ng\"?"),
+    ] {
+        let error = error_of(&format!("{MINIMAL}{line}\n"));
+        assert!(error.message.contains(expected), "{line}: {error}");
+        assert_eq!(error.place.map(|place| place.0), Some(5), "{line}: {error}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    for (text, expected) in [
+        ("[[condition]]\nload = \"idle\"\n".to_owned(), "[[workload]]"),
+        ("[[workload]]\nkernel = \"car\"\n".to_owned(), "[[condition]]"),
+        (format!("repeats = 0\n{MINIMAL}"), "at least 1"),
+        (format!("margin = 3.0\n{MINIMAL}"), "0.03 is 3 %"),
+        (format!("period = \"10us\"\n{MINIMAL}"), "at least 50us"),
+        (format!("duration = \"1ms\"\n{MINIMAL}"), "at least one period"),
+        (format!("{MINIMAL}[[condition]]\nload = \"idle\"\n"), "twice"),
+        (format!("{MINIMAL}[[workload]]\n"), "neither"),
+        (format!("{MINIMAL}[[workload]]\nkernel = \"noop\"\ncommand = [\"true\"]\n"), "both"),
+        (format!("{MINIMAL}[[workload]]\ncommand = []\n"), "a program"),
+        (format!("{MINIMAL}[input]\nkind = \"edf\"\n"), "expected a file"),
+        (format!("{MINIMAL}[input]\nkind = \"raw\"\nfile = \"a\"\n"), "needs channels"),
+        (format!("{MINIMAL}[input]\nfile = \"a.edf\"\n"), "synthetic"),
+        (format!("{MINIMAL}[input]\nnan_share = 2.0\n"), "0 to 0.5"),
+    ] {
+        let error = error_of(&text);
+        assert!(error.message.contains(expected), "{text}: {error}");
+        assert_eq!(error.kind, ErrorKind::BadInput);
+    }
+}
+
+#[test]
+fn settings_of_the_machine_are_refused_with_a_pointer() {
+    for line in ["governor = \"performance\"", "boost = false", "epp = \"power\""] {
+        let error = error_of(&format!("{MINIMAL}{line}\n"));
+        assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
+        assert!(error.hint.is_some());
+    }
+}
