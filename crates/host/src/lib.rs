@@ -1,1 +1,44 @@
 //! The only door to Linux.
+//!
+//! Everything Flyball knows about a machine, and everything it asks of one, passes through the
+//! trait [`Host`]: files of sysfs and /proc, clocks, scheduling, counters, child processes. Three
+//! machines stand behind it:
+//!
+//! - [`RealHost`]: this Linux machine,
+//! - [`RecordedHost`]: a folder captured by [`snapshot::capture`], in virtual time,
+//! - [`FaultyHost`]: another host, some of whose calls fail as told.
+//!
+//! [`Topology`] and [`Permissions`] are built on the trait alone, so they work on all three. Every
+//! setting is applied to the calling thread and read back there: an affinity that was set in
+//! another thread than the one that measures has spoilt published results.
+//!
+//! All `unsafe` of the workspace lives in `sys` and `arch`.
+
+pub mod arch;
+mod calibrate;
+mod call;
+mod cpuset;
+mod errno;
+mod error;
+mod files;
+mod host;
+pub mod hot;
+mod process;
+mod procfs;
+mod real;
+mod sys;
+mod types;
+
+pub use call::Call;
+pub use cpuset::{CpuSet, CpuSetError};
+pub use errno::Errno;
+pub use error::{ErrorKind, HostError};
+pub use host::{Host, HostKind};
+pub use process::{Child, Exit, Output, ProcessSpec, Status};
+pub use real::RealHost;
+pub use sys::dma_latency::IdleLatencyHold;
+pub use sys::perf::{CycleCounter, Cycles};
+pub use sys::schedstat::SchedStatReader;
+pub use types::{
+    CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
+};

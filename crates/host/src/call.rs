@@ -1,0 +1,124 @@
+//! Names of the host's calls, as they appear in errors and in the specification of faults.
+
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! calls {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// A call of [`Host`](crate::Host) that can fail.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Call {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Call {
+            /// Every call, in the order of the trait.
+            pub const ALL: &[Call] = &[$(Call::$variant,)*];
+
+            /// The name of the method on [`Host`](crate::Host).
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Call::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+calls! {
+    /// Read a file.
+    Read = "read",
+    /// List a folder.
+    List = "list",
+    /// Read a symbolic link.
+    ReadLink = "read_link",
+    /// Ask whether a path exists.
+    Exists = "exists",
+    /// Ask whether a path could be written.
+    Writable = "writable",
+    /// CPU time of the calling thread.
+    ThreadCpuTime = "thread_cpu_time",
+    /// CPU time of another thread of this process.
+    CpuTimeOf = "cpu_time_of",
+    /// CPU time of this process.
+    ProcessCpuTime = "process_cpu_time",
+    /// Sleep to an absolute time.
+    SleepUntil = "sleep_until",
+    /// Rate of the cycle-like counter.
+    CounterHz = "counter_hz",
+    /// The CPU under the calling thread.
+    CurrentCpu = "current_cpu",
+    /// Set the calling thread's affinity.
+    AffinitySet = "affinity_set",
+    /// Read the calling thread's affinity.
+    AffinityGet = "affinity_get",
+    /// Set the calling thread's scheduling class.
+    SchedulingSet = "scheduling_set",
+    /// Read the calling thread's scheduling class.
+    SchedulingGet = "scheduling_get",
+    /// Lock the process's memory.
+    LockMemory = "lock_memory",
+    /// Unlock the process's memory.
+    UnlockMemory = "unlock_memory",
+    /// Touch the calling thread's stack.
+    PrefaultStack = "prefault_stack",
+    /// Resource usage of the calling thread.
+    Usage = "usage",
+    /// Open the scheduler's statistics of a thread.
+    Schedstat = "schedstat",
+    /// Set the calling thread's timer slack.
+    TimerSlackSet = "timer_slack_set",
+    /// Read the calling thread's timer slack.
+    TimerSlackGet = "timer_slack_get",
+    /// Install the handlers of SIGINT and SIGTERM.
+    CatchInterrupts = "catch_interrupts",
+    /// Start a child process.
+    Spawn = "spawn",
+    /// Wait for a child process.
+    Wait = "wait",
+    /// Kill a child process.
+    Kill = "kill",
+    /// Open the cycle counters.
+    OpenCycles = "open_cycles",
+    /// CPU times of the whole machine.
+    CpuTimes = "cpu_times",
+    /// Ask for a bounded latency of idle states.
+    HoldIdleLatency = "hold_idle_latency",
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Call {
+    type Err = String;
+
+    /// Accepts the names of [`Call::name`] and the short forms `sched_set`, `sched_get`.
+    fn from_str(text: &str) -> Result<Call, String> {
+        let name = match text {
+            "sched_set" => "scheduling_set",
+            "sched_get" => "scheduling_get",
+            other => other,
+        };
+        Call::ALL.iter().copied().find(|call| call.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Call::ALL.iter().map(|call| call.name()).collect();
+            format!("one of {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_parses_to_its_call() {
+        for &call in Call::ALL {
+            assert_eq!(call.name().parse(), Ok(call));
+        }
+        assert_eq!("sched_set".parse(), Ok(Call::SchedulingSet));
+        assert!("reed".parse::<Call>().unwrap_err().contains("read"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Reading files and folders of the real machine, or of the folder of a recording.
+
+use crate::Errno;
+use std::path::Path;
+
+/// The text of a file; bytes that are not UTF-8 become U+FFFD (DMI strings may hold any).
+pub(crate) fn read(path: &Path) -> Result<String, Errno> {
+    let bytes = fs_err::read(path).map_err(|error| Errno::of(&error))?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// The names in a folder, sorted with numbers by value.
+pub(crate) fn list(path: &Path) -> Result<Vec<String>, Errno> {
+    let mut names = Vec::new();
+    for entry in fs_err::read_dir(path).map_err(|error| Errno::of(&error))? {
+        let entry = entry.map_err(|error| Errno::of(&error))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    sort(&mut names);
+    Ok(names)
+}
+
+/// Sorts names so that `cpu2` comes before `cpu10`.
+pub(crate) fn sort(names: &mut [String]) {
+    names.sort_by_cached_key(|name| natural_key(name));
+}
+
+/// Cuts a name into text and numbers: `policy12_x` becomes `[("policy", 12), ("_x", 0)]`. The name
+/// itself comes last and decides between names with equal parts, such as `a1` and `a01`.
+fn natural_key(name: &str) -> (Vec<(String, u128)>, String) {
+    let mut parts: Vec<(String, u128)> = vec![(String::new(), 0)];
+    let mut in_number = false;
+    for character in name.chars() {
+        let digit = character.to_digit(10).map(u128::from);
+        if in_number && digit.is_none() {
+            parts.push((String::new(), 0));
+        }
+        in_number = digit.is_some();
+        if let Some(last) = parts.last_mut() {
+            match digit {
+                Some(digit) => last.1 = last.1.saturating_mul(10).saturating_add(digit),
+                None => last.0.push(character),
+            }
+        }
+    }
+    (parts, name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_sort_by_value() {
+        let mut names = ["cpu10", "cpu2", "cpufreq", "cpu1"].map(str::to_owned);
+        sort(&mut names);
+        assert_eq!(names, ["cpufreq", "cpu1", "cpu2", "cpu10"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_sorts(mut names in proptest::collection::vec(".{0,50}", 0..8)) {
+            sort(&mut names);
+            let once = names.clone();
+            names.reverse();
+            sort(&mut names);
+            prop_assert_eq!(names, once);
+        }
+    }
+}

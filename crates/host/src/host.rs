@@ -1,0 +1,124 @@
+//! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
+
+use crate::{
+    Child, CounterRate, CpuSet, CpuTimes, CycleCounter, HostError, IdleLatencyHold, ProcessSpec,
+    SchedStat, SchedStatReader, Scheduling, ThreadUsage, Wake,
+};
+use flyball_units::{CpuId, Nanos};
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+/// Which kind of machine stands behind the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostKind {
+    /// This Linux machine: figures measured on it mean something.
+    Real,
+    /// A recording: its facts are real, its time is virtual, nothing can be measured on it.
+    Recorded,
+}
+
+/// A machine. Object safe; share it as `&dyn Host` or `Arc<dyn Host>`.
+///
+/// "This thread" is the thread that makes the call: apply settings in the thread that measures.
+/// Every setter reads back what it set and returns [`HostError::ReadBack`] where that differs.
+pub trait Host: Send + Sync + Debug {
+    /// Whether figures measured here mean something.
+    fn kind(&self) -> HostKind;
+
+    // Files
+
+    /// The whole text of a file. Bytes that are not UTF-8 are replaced by U+FFFD.
+    fn read(&self, path: &Path) -> Result<String, HostError>;
+    /// The names in a folder, sorted; numbers inside names sort by value (`cpu2` before `cpu10`).
+    fn list(&self, path: &Path) -> Result<Vec<String>, HostError>;
+    /// The target of a symbolic link, as it is written there.
+    fn read_link(&self, path: &Path) -> Result<PathBuf, HostError>;
+    /// Whether a path is there, links followed. What may not be looked at counts as absent.
+    fn exists(&self, path: &Path) -> bool;
+    /// Whether this process may write to `path`; opens and changes nothing.
+    fn writable(&self, path: &Path) -> Result<bool, HostError>;
+
+    // Clocks
+
+    /// CLOCK_MONOTONIC, the clock of every time in a run.
+    fn now(&self) -> Nanos;
+    /// CLOCK_REALTIME, nanoseconds since 1970 (UTC), to date a run.
+    fn realtime(&self) -> Nanos;
+    /// CPU time that the kernel accounts to this thread.
+    fn thread_cpu_time(&self) -> Result<Nanos, HostError>;
+    /// CPU time of the thread `tid` of this process.
+    fn cpu_time_of(&self, tid: u32) -> Result<Nanos, HostError>;
+    /// CPU time of all threads of this process together.
+    fn process_cpu_time(&self) -> Result<Nanos, HostError>;
+    /// Sleeps until [`Host::now`] reaches `deadline`. Ends early only when the program was asked
+    /// to end; other signals don't disturb it.
+    fn sleep_until(&self, deadline: Nanos) -> Result<Wake, HostError>;
+    /// The free-running counter (TSC, CNTVCT_EL0): finer and cheaper than [`Host::now`].
+    fn counter(&self) -> u64;
+    /// The counter's rate against CLOCK_MONOTONIC. Measured once, in about 20 ms, then remembered.
+    fn counter_hz(&self) -> Result<CounterRate, HostError>;
+    /// Executes dependent multiplications: see [`crate::arch::multiply_chain`].
+    fn multiply_chain(&self, multiplies: u64) -> u64;
+
+    // This thread
+
+    /// The CPU that runs this thread now.
+    fn current_cpu(&self) -> Result<CpuId, HostError>;
+    /// The kernel's number of this thread.
+    fn thread_id(&self) -> u32;
+    /// Confines this thread to `cpus`; they are read back.
+    fn affinity_set(&self, cpus: &CpuSet) -> Result<(), HostError>;
+    /// The CPUs that this thread may use.
+    fn affinity_get(&self) -> Result<CpuSet, HostError>;
+    /// Sets this thread's scheduling class; it is read back.
+    fn scheduling_set(&self, scheduling: Scheduling) -> Result<(), HostError>;
+    /// This thread's scheduling class.
+    fn scheduling_get(&self) -> Result<Scheduling, HostError>;
+    /// Locks present and future memory of the process; returns the bytes that the kernel then
+    /// counts as locked.
+    fn lock_memory(&self) -> Result<u64, HostError>;
+    /// Undoes [`Host::lock_memory`].
+    fn unlock_memory(&self) -> Result<(), HostError>;
+    /// Touches `bytes` of this thread's stack below the present frame, so that the measured loop
+    /// meets no page fault there. Refused where the stack has less room.
+    fn prefault_stack(&self, bytes: usize) -> Result<(), HostError>;
+    /// Context switches, page faults and CPU time of this thread.
+    fn usage(&self) -> Result<ThreadUsage, HostError>;
+    /// Opens the scheduler's account of the thread `tid` of this process, to be read repeatedly
+    /// and cheaply, from any thread.
+    fn schedstat_of(&self, tid: u32) -> Result<SchedStatReader, HostError>;
+    /// The scheduler's account of this thread, once.
+    fn schedstat(&self) -> Result<SchedStat, HostError> {
+        self.schedstat_of(self.thread_id())?.read()
+    }
+    /// Sets how late this thread's timers may fire to save wake-ups; read back. Zero asks for the
+    /// default of the process. Real-time threads have none, whatever is set.
+    fn timer_slack_set(&self, slack: Nanos) -> Result<(), HostError>;
+    /// This thread's timer slack.
+    fn timer_slack_get(&self) -> Result<Nanos, HostError>;
+
+    // The process
+
+    /// From now on SIGINT and SIGTERM are counted instead of ending the process. The third one
+    /// ends it after all.
+    fn catch_interrupts(&self) -> Result<(), HostError>;
+    /// How often this process was asked to end (SIGINT, SIGTERM) since
+    /// [`Host::catch_interrupts`].
+    fn interrupted(&self) -> u32;
+    /// Starts a program. It dies with the [`Child`], and with the thread that started it.
+    fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError>;
+    /// A variable of the environment, where it is set and is UTF-8.
+    fn env(&self, name: &str) -> Option<String>;
+
+    // Counters and the whole machine
+
+    /// Opens cycles, reference cycles and instructions of this thread, user mode, as one group.
+    fn open_cycles(&self) -> Result<CycleCounter, HostError>;
+    /// Ticks per second in `/proc/stat` (USER_HZ).
+    fn user_hz(&self) -> u64;
+    /// What every CPU spent its time on since boot: `/proc/stat`.
+    fn cpu_times(&self) -> Result<CpuTimes, HostError>;
+    /// Asks the kernel to use only idle states that wake within `limit` (whole microseconds),
+    /// until the guard is dropped. This changes the machine: only when the user asks for it.
+    fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError>;
+}

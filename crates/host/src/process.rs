@@ -1,0 +1,91 @@
+//! Child processes: what to start, and what became of it.
+
+use crate::ThreadUsage;
+use flyball_units::Nanos;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use crate::sys::process::Child;
+
+/// What becomes of a child's standard output or error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// Thrown away.
+    #[default]
+    Discard,
+    /// Kept, and handed over in [`Exit`].
+    Capture,
+    /// Shown on ours.
+    Inherit,
+}
+
+/// A program to start. Its standard input is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessSpec {
+    /// Name, looked up in PATH, or path.
+    pub program: OsString,
+    /// Arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables added to the environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Folder to run in; ours where none is given.
+    pub folder: Option<PathBuf>,
+    /// Standard output.
+    pub stdout: Output,
+    /// Standard error.
+    pub stderr: Output,
+}
+
+impl ProcessSpec {
+    /// `program` with `arguments`, its output thrown away.
+    pub fn new<A: Into<OsString>>(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> ProcessSpec {
+        ProcessSpec {
+            program: program.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            ..ProcessSpec::default()
+        }
+    }
+
+    /// The same, with both outputs captured.
+    pub fn captured(mut self) -> ProcessSpec {
+        (self.stdout, self.stderr) = (Output::Capture, Output::Capture);
+        self
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// A process that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// How it ended.
+    pub status: Status,
+    /// What the kernel counted for it and for the children it waited for (wait4).
+    pub usage: ThreadUsage,
+    /// From before its start until its end was seen, on CLOCK_MONOTONIC.
+    pub elapsed: Nanos,
+    /// Captured standard output, at most [`Exit::OUTPUT_LIMIT`] bytes.
+    pub stdout: Vec<u8>,
+    /// Captured standard error, at most [`Exit::OUTPUT_LIMIT`] bytes.
+    pub stderr: Vec<u8>,
+}
+
+impl Exit {
+    /// Bytes kept of each output; the rest is read and thrown away, so that the child never waits.
+    pub const OUTPUT_LIMIT: usize = 16 << 20;
+
+    /// Whether it ended by itself with code 0.
+    pub fn is_success(&self) -> bool {
+        self.status == Status::Code(0)
+    }
+}

@@ -1,0 +1,64 @@
+//! Parsers of /proc files, on text that any host may have read.
+
+use crate::{CpuTime, CpuTimes, Host, HostError};
+use flyball_units::CpuId;
+use std::path::Path;
+
+/// `VmLck` of a `/proc/.../status` text, in bytes.
+pub(crate) fn locked_memory(status: &str, path: &Path) -> Result<u64, HostError> {
+    let line = status.lines().find(|line| line.starts_with("VmLck:")).unwrap_or_default();
+    let kilobytes = line
+        .strip_prefix("VmLck:")
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok());
+    match kilobytes {
+        Some(kilobytes) => Ok(kilobytes.saturating_mul(1024)),
+        None => Err(HostError::malformed(path.display(), "VmLck: NUMBER kB", line)),
+    }
+}
+
+/// Reads and parses `/proc/stat`.
+pub(crate) fn cpu_times(host: &dyn Host) -> Result<CpuTimes, HostError> {
+    let path = Path::new("/proc/stat");
+    let text = host.read(path)?;
+    parse_stat(&text, host.user_hz())
+        .map_err(|line| HostError::malformed(path.display(), "cpuN and at least 4 numbers", &line))
+}
+
+/// Parses the text of `/proc/stat`; the error is the line that is wrong.
+pub(crate) fn parse_stat(text: &str, user_hz: u64) -> Result<CpuTimes, String> {
+    let mut times = CpuTimes { user_hz, cpus: Vec::new(), running: None };
+    for line in text.lines() {
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if name == "procs_running" {
+            times.running = Some(rest.trim().parse().map_err(|_| line.to_owned())?);
+        }
+        // "cpu" alone is the sum of all.
+        let Some(number) = name.strip_prefix("cpu").filter(|number| !number.is_empty()) else {
+            continue;
+        };
+        let cpu = number.parse().map_err(|_| line.to_owned())?;
+        let ticks = rest.split_ascii_whitespace().map(str::parse::<u64>);
+        let ticks: Vec<u64> = ticks.collect::<Result<_, _>>().map_err(|_| line.to_owned())?;
+        if ticks.len() < 4 {
+            return Err(line.to_owned());
+        }
+        let field = |index: usize| ticks.get(index).copied().unwrap_or(0);
+        let time = CpuTime {
+            user: field(0),
+            nice: field(1),
+            system: field(2),
+            idle: field(3),
+            iowait: field(4),
+            irq: field(5),
+            softirq: field(6),
+            steal: field(7),
+        };
+        times.cpus.push((CpuId(cpu), time));
+    }
+    if times.cpus.is_empty() {
+        return Err(text.lines().next().unwrap_or_default().to_owned());
+    }
+    times.cpus.sort_by_key(|(cpu, _)| *cpu);
+    Ok(times)
+}

@@ -1,0 +1,219 @@
+//! This Linux machine.
+
+use crate::sys::{clock, memory, sched, signal, usage};
+use crate::{
+    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, Host, HostError, HostKind,
+    IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, ThreadUsage, Wake, arch,
+};
+use crate::{calibrate, files, procfs};
+use flyball_units::{CpuId, Nanos};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// This Linux machine. Cheap to make; it remembers the counter's rate once measured.
+#[derive(Debug, Default)]
+pub struct RealHost {
+    counter_hz: OnceLock<CounterRate>,
+}
+
+impl RealHost {
+    /// The machine this program runs on.
+    pub fn new() -> RealHost {
+        RealHost::default()
+    }
+}
+
+impl Host for RealHost {
+    fn kind(&self) -> HostKind {
+        HostKind::Real
+    }
+
+    fn read(&self, path: &Path) -> Result<String, HostError> {
+        files::read(path).map_err(|errno| HostError::call(Call::Read, path.display(), errno))
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<String>, HostError> {
+        files::list(path).map_err(|errno| HostError::call(Call::List, path.display(), errno))
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, HostError> {
+        fs_err::read_link(path)
+            .map_err(|error| HostError::call(Call::ReadLink, path.display(), Errno::of(&error)))
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn writable(&self, path: &Path) -> Result<bool, HostError> {
+        match crate::sys::access::may_write(path) {
+            Ok(()) => Ok(true),
+            Err(Errno::EACCES | Errno::EPERM | Errno::EROFS) => Ok(false),
+            Err(errno) => Err(HostError::call(Call::Writable, path.display(), errno)),
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        clock::now()
+    }
+
+    fn realtime(&self) -> Nanos {
+        clock::realtime()
+    }
+
+    fn thread_cpu_time(&self) -> Result<Nanos, HostError> {
+        Ok(clock::thread_cpu_time())
+    }
+
+    fn cpu_time_of(&self, tid: u32) -> Result<Nanos, HostError> {
+        clock::cpu_time_of(tid)
+    }
+
+    fn process_cpu_time(&self) -> Result<Nanos, HostError> {
+        Ok(clock::process_cpu_time())
+    }
+
+    fn sleep_until(&self, deadline: Nanos) -> Result<Wake, HostError> {
+        clock::sleep_until(deadline)
+    }
+
+    fn counter(&self) -> u64 {
+        arch::counter()
+    }
+
+    fn counter_hz(&self) -> Result<CounterRate, HostError> {
+        if let Some(rate) = self.counter_hz.get() {
+            return Ok(*rate);
+        }
+        let rate = calibrate::counter_rate()?;
+        Ok(*self.counter_hz.get_or_init(|| rate))
+    }
+
+    fn multiply_chain(&self, multiplies: u64) -> u64 {
+        arch::multiply_chain(multiplies)
+    }
+
+    fn current_cpu(&self) -> Result<CpuId, HostError> {
+        sched::current_cpu()
+    }
+
+    fn thread_id(&self) -> u32 {
+        sched::thread_id()
+    }
+
+    fn affinity_set(&self, cpus: &CpuSet) -> Result<(), HostError> {
+        sched::set_affinity(cpus)?;
+        let found = sched::affinity()?;
+        read_back(Call::AffinitySet, cpus, &found)
+    }
+
+    fn affinity_get(&self) -> Result<CpuSet, HostError> {
+        sched::affinity()
+    }
+
+    fn scheduling_set(&self, scheduling: Scheduling) -> Result<(), HostError> {
+        sched::set_scheduling(scheduling)?;
+        let found = sched::scheduling()?;
+        read_back(Call::SchedulingSet, &scheduling, &found)
+    }
+
+    fn scheduling_get(&self) -> Result<Scheduling, HostError> {
+        sched::scheduling()
+    }
+
+    fn lock_memory(&self) -> Result<u64, HostError> {
+        memory::lock_all()?;
+        let path = Path::new("/proc/thread-self/status");
+        let locked = procfs::locked_memory(&self.read(path)?, path)?;
+        if locked == 0 {
+            return Err(HostError::ReadBack {
+                call: Call::LockMemory,
+                object: "this process".to_owned(),
+                expected: "locked memory".to_owned(),
+                found: "VmLck: 0 kB".to_owned(),
+            });
+        }
+        Ok(locked)
+    }
+
+    fn unlock_memory(&self) -> Result<(), HostError> {
+        memory::unlock_all()
+    }
+
+    fn prefault_stack(&self, bytes: usize) -> Result<(), HostError> {
+        memory::prefault_stack(bytes)
+    }
+
+    fn usage(&self) -> Result<ThreadUsage, HostError> {
+        usage::of_this_thread()
+    }
+
+    fn schedstat_of(&self, tid: u32) -> Result<SchedStatReader, HostError> {
+        SchedStatReader::open(tid)
+    }
+
+    fn timer_slack_set(&self, slack: Nanos) -> Result<(), HostError> {
+        sched::set_timer_slack(slack)?;
+        let found = sched::timer_slack()?;
+        // Zero means the default, whatever that is; real-time threads always have none.
+        if slack == Nanos::ZERO || found == Nanos::ZERO {
+            return Ok(());
+        }
+        let text = |nanos: Nanos| format!("{} ns", nanos.0);
+        read_back(Call::TimerSlackSet, &text(slack), &text(found))
+    }
+
+    fn timer_slack_get(&self) -> Result<Nanos, HostError> {
+        sched::timer_slack()
+    }
+
+    fn catch_interrupts(&self) -> Result<(), HostError> {
+        signal::catch_interrupts()
+    }
+
+    fn interrupted(&self) -> u32 {
+        signal::interrupted()
+    }
+
+    fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {
+        Child::spawn(spec)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]
+    fn env(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn open_cycles(&self) -> Result<CycleCounter, HostError> {
+        CycleCounter::open()
+    }
+
+    fn user_hz(&self) -> u64 {
+        clock::user_hz()
+    }
+
+    fn cpu_times(&self) -> Result<CpuTimes, HostError> {
+        procfs::cpu_times(self)
+    }
+
+    fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError> {
+        IdleLatencyHold::open(limit)
+    }
+}
+
+/// Compares a setting with what was read back after it.
+fn read_back<T: PartialEq + std::fmt::Display>(
+    call: Call,
+    asked: &T,
+    found: &T,
+) -> Result<(), HostError> {
+    if asked == found {
+        return Ok(());
+    }
+    Err(HostError::ReadBack {
+        call,
+        object: format!("thread {}", sched::thread_id()),
+        expected: asked.to_string(),
+        found: found.to_string(),
+    })
+}

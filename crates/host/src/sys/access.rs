@@ -1,0 +1,16 @@
+//! May a path be written? Asked without opening it.
+#![expect(unsafe_code, reason = "faccessat takes a string")]
+
+use crate::Errno;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Ok if this process, with its effective rights, may write to `path`.
+pub(crate) fn may_write(path: &Path) -> Result<(), Errno> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
+    // SAFETY: `path` is a terminated string that outlives the call.
+    let result =
+        unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::W_OK, libc::AT_EACCESS) };
+    if result == 0 { Ok(()) } else { Err(Errno::last()) }
+}

@@ -1,0 +1,221 @@
+//! Starting, waiting for and killing child processes.
+#![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
+
+use super::{check, clock, usage};
+use crate::{Call, Errno, Exit, HostError, Output, ProcessSpec, Status};
+use flyball_units::Nanos;
+use std::io::Read;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+
+/// A running child. Dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    pid: libc::pid_t,
+    handle: OwnedFd,
+    started: Nanos,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+    reaped: bool,
+}
+
+impl Child {
+    /// Starts `spec`.
+    pub(crate) fn spawn(spec: &ProcessSpec) -> Result<Child, HostError> {
+        let name = spec.program.to_string_lossy().into_owned();
+        let fail = |error: std::io::Error| HostError::call(Call::Spawn, &name, Errno::of(&error));
+        let mut command = command(spec);
+        let started = clock::now();
+        let mut child = command.spawn().map_err(fail)?;
+        let pid = child.id() as libc::pid_t;
+        let mut this = match pidfd(pid) {
+            Ok(handle) => {
+                Child { name, pid, handle, started, stdout: None, stderr: None, reaped: false }
+            }
+            Err(errno) => {
+                // Without a handle it could not be waited for with a time limit: give it up.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(HostError::call(Call::Spawn, name, errno));
+            }
+        };
+        this.stdout = child.stdout.take().map(|pipe| std::thread::spawn(move || drain(pipe)));
+        this.stderr = child.stderr.take().map(|pipe| std::thread::spawn(move || drain(pipe)));
+        Ok(this)
+    }
+
+    /// The child's process id.
+    pub fn id(&self) -> u32 {
+        self.pid as u32
+    }
+
+    /// Waits for the end, at most until `deadline` (CLOCK_MONOTONIC); none when it still runs
+    /// then, or when this process was asked to end meanwhile. A child can be waited for once.
+    pub fn wait(&mut self, deadline: Option<Nanos>) -> Result<Option<Exit>, HostError> {
+        if self.reaped {
+            return Err(HostError::call(Call::Wait, &self.name, Errno::ECHILD));
+        }
+        if !self.poll(deadline)? {
+            return Ok(None);
+        }
+        let (status, usage) = self.reap()?;
+        let elapsed = clock::now().since(self.started);
+        Ok(Some(Exit {
+            status,
+            usage,
+            elapsed,
+            stdout: join(self.stdout.take()),
+            stderr: join(self.stderr.take()),
+        }))
+    }
+
+    /// Ends the child at once (SIGKILL). One that has ended already is no error.
+    pub fn kill(&mut self) -> Result<(), HostError> {
+        self.signal(libc::SIGKILL)
+    }
+
+    /// Asks the child to end (SIGTERM).
+    pub fn terminate(&mut self) -> Result<(), HostError> {
+        self.signal(libc::SIGTERM)
+    }
+
+    fn signal(&self, signal: libc::c_int) -> Result<(), HostError> {
+        // SAFETY: the descriptor is ours and open, so the signal can't meet a reused number; a
+        // null siginfo means the default one.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                self.handle.as_raw_fd(),
+                signal,
+                std::ptr::null::<libc::siginfo_t>(),
+                0,
+            )
+        };
+        match check(result, Call::Kill, || self.name.clone()) {
+            Err(error) if error.errno() == Some(Errno::ESRCH) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    /// Waits until the child has ended (true) or `deadline` or an interrupt came first (false).
+    fn poll(&self, deadline: Option<Nanos>) -> Result<bool, HostError> {
+        loop {
+            let rest = deadline.map(|deadline| deadline.since(clock::now()));
+            let timeout = rest.map(|rest| libc::timespec {
+                tv_sec: (rest.0 / 1_000_000_000) as libc::time_t,
+                tv_nsec: (rest.0 % 1_000_000_000) as _,
+            });
+            let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            let mut event =
+                libc::pollfd { fd: self.handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one pollfd, a valid or null timeout, no signal mask; all outlive the call.
+            let result = unsafe { libc::ppoll(&mut event, 1, timeout, std::ptr::null()) };
+            match check(i64::from(result), Call::Wait, || self.name.clone()) {
+                Ok(ready) => return Ok(ready == 1),
+                Err(error) if error.errno() == Some(Errno::EINTR) => {
+                    if super::signal::interrupted() > 0 {
+                        return Ok(false);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Collects the status and the usage of the child, waiting for it.
+    fn reap(&mut self) -> Result<(Status, crate::ThreadUsage), HostError> {
+        let mut status = 0;
+        // SAFETY: all-zero is a valid rusage.
+        let mut counted: libc::rusage = unsafe { std::mem::zeroed() };
+        loop {
+            // SAFETY: the pointers are valid and outlive the call; `pid` is an unreaped child of
+            // ours, so its number can't have been reused.
+            let result = unsafe { libc::wait4(self.pid, &mut status, 0, &mut counted) };
+            match check(i64::from(result), Call::Wait, || self.name.clone()) {
+                Ok(_) => break,
+                Err(error) if error.errno() == Some(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.reaped = true;
+        let status = if libc::WIFSIGNALED(status) {
+            Status::Signal(libc::WTERMSIG(status))
+        } else {
+            Status::Code(libc::WEXITSTATUS(status))
+        };
+        Ok((status, usage::from_rusage(&counted)))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped && self.kill().is_ok() {
+            // Nobody is left to tell about a failure.
+            let _ = self.reap();
+        }
+    }
+}
+
+/// The standard library's description of `spec`, with the death signal.
+fn command(spec: &ProcessSpec) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.arguments).envs(spec.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &spec.folder {
+        command.current_dir(folder);
+    }
+    command.stdin(Stdio::null()).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
+    // SAFETY: getpid returns a number.
+    let parent = unsafe { libc::getpid() };
+    // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls:
+    // prctl, getppid; building an error from a number does not allocate.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            // The parent may have died before the request: then nobody would kill this child.
+            if libc::getppid() != parent {
+                return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
+            }
+            Ok(())
+        });
+    }
+    command
+}
+
+fn stdio(output: Output) -> Stdio {
+    match output {
+        Output::Discard => Stdio::null(),
+        Output::Capture => Stdio::piped(),
+        Output::Inherit => Stdio::inherit(),
+    }
+}
+
+/// A descriptor that stands for the process (Linux 5.3 and later).
+fn pidfd(pid: libc::pid_t) -> Result<OwnedFd, Errno> {
+    // SAFETY: numbers only.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if descriptor < 0 {
+        return Err(Errno::last());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone; it is closed on exec by itself.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
+}
+
+/// Reads a pipe to its end, keeping the first [`Exit::OUTPUT_LIMIT`] bytes.
+fn drain(mut pipe: impl Read) -> Vec<u8> {
+    let mut kept = Vec::new();
+    // A broken pipe ends the output like its end does; what came before is kept.
+    let _ = pipe.by_ref().take(Exit::OUTPUT_LIMIT as u64).read_to_end(&mut kept);
+    let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+    kept
+}
+
+/// The output that a reader thread collected.
+fn join(reader: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
+    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+}

@@ -1,0 +1,142 @@
+//! Where and how the calling thread is scheduled.
+#![expect(unsafe_code, reason = "scheduling system calls take pointers to structures")]
+
+use super::{check, this_thread};
+use crate::{Call, CpuSet, HostError, Scheduling};
+use flyball_units::{CpuId, Nanos};
+
+/// `struct sched_attr` as of Linux 3.14 (include/uapi/linux/sched/types.h), 48 bytes: the first
+/// version, which every later kernel accepts.
+#[repr(C)]
+#[derive(Default)]
+struct SchedAttr {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+}
+
+// Policy numbers of include/uapi/linux/sched.h.
+const OTHER: u32 = 0;
+const FIFO: u32 = 1;
+const ROUND_ROBIN: u32 = 2;
+const BATCH: u32 = 3;
+const IDLE: u32 = 5;
+const DEADLINE: u32 = 6;
+const EXTENSIBLE: u32 = 7;
+
+/// Words of a CPU mask: room for [`CpuSet::LIMIT`] CPUs.
+const MASK_WORDS: usize = CpuSet::LIMIT as usize / 64;
+
+/// The CPU under the calling thread: some 5 to 20 ns, without a system call where the C library
+/// and the kernel can do that (rseq, vDSO).
+#[inline]
+pub fn current_cpu() -> Result<CpuId, HostError> {
+    // SAFETY: takes nothing, returns a number.
+    let cpu = unsafe { libc::sched_getcpu() };
+    check(i64::from(cpu), Call::CurrentCpu, this_thread).map(|cpu| CpuId(cpu as u32))
+}
+
+/// The kernel's number of the calling thread.
+pub(crate) fn thread_id() -> u32 {
+    // SAFETY: takes nothing, returns a positive number, never fails.
+    unsafe { libc::gettid() as u32 }
+}
+
+/// Confines the calling thread; not read back.
+pub(crate) fn set_affinity(cpus: &CpuSet) -> Result<(), HostError> {
+    let words = cpus.words();
+    // SAFETY: the pointer and the length in bytes are those of `words`; the kernel takes masks
+    // of any length and ignores bits of CPUs it does not have.
+    let result = unsafe {
+        libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(words), words.as_ptr())
+    };
+    check(result, Call::AffinitySet, || format!("CPUs {cpus}")).map(drop)
+}
+
+/// The CPUs allowed to the calling thread.
+pub(crate) fn affinity() -> Result<CpuSet, HostError> {
+    let mut words = [0u64; MASK_WORDS];
+    // SAFETY: the pointer and the length in bytes are those of `words`. The raw call returns the
+    // bytes it wrote; the rest stays zero.
+    let result = unsafe {
+        libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&words), words.as_mut_ptr())
+    };
+    check(result, Call::AffinityGet, this_thread)?;
+    Ok(CpuSet::from_words(&words))
+}
+
+/// Sets the calling thread's class; not read back.
+pub(crate) fn set_scheduling(scheduling: Scheduling) -> Result<(), HostError> {
+    let mut attributes = SchedAttr { size: size_of::<SchedAttr>() as u32, ..SchedAttr::default() };
+    match scheduling {
+        Scheduling::Other { nice } => (attributes.policy, attributes.nice) = (OTHER, nice),
+        Scheduling::Batch { nice } => (attributes.policy, attributes.nice) = (BATCH, nice),
+        Scheduling::Extensible { nice } => {
+            (attributes.policy, attributes.nice) = (EXTENSIBLE, nice)
+        }
+        Scheduling::Idle => attributes.policy = IDLE,
+        Scheduling::Fifo { priority } => {
+            (attributes.policy, attributes.priority) = (FIFO, priority);
+        }
+        Scheduling::RoundRobin { priority } => {
+            (attributes.policy, attributes.priority) = (ROUND_ROBIN, priority);
+        }
+        Scheduling::Deadline { runtime, deadline, period } => {
+            attributes.policy = DEADLINE;
+            (attributes.runtime, attributes.deadline, attributes.period) =
+                (runtime.0, deadline.0, period.0);
+        }
+    }
+    // SAFETY: `attributes` is the kernel's structure, its own size inside, and outlives the call.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &attributes, 0) };
+    check(result, Call::SchedulingSet, || scheduling.to_string()).map(drop)
+}
+
+/// The calling thread's class.
+pub(crate) fn scheduling() -> Result<Scheduling, HostError> {
+    let mut attributes = SchedAttr::default();
+    let size = size_of::<SchedAttr>() as u32;
+    // SAFETY: the kernel writes at most `size` bytes into `attributes`.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, size, 0) };
+    check(result, Call::SchedulingGet, this_thread)?;
+    Ok(match attributes.policy {
+        OTHER => Scheduling::Other { nice: attributes.nice },
+        BATCH => Scheduling::Batch { nice: attributes.nice },
+        IDLE => Scheduling::Idle,
+        FIFO => Scheduling::Fifo { priority: attributes.priority },
+        ROUND_ROBIN => Scheduling::RoundRobin { priority: attributes.priority },
+        EXTENSIBLE => Scheduling::Extensible { nice: attributes.nice },
+        DEADLINE => Scheduling::Deadline {
+            runtime: Nanos(attributes.runtime),
+            deadline: Nanos(attributes.deadline),
+            period: Nanos(attributes.period),
+        },
+        other => {
+            return Err(HostError::malformed(
+                this_thread(),
+                "a known scheduling policy number",
+                &other.to_string(),
+            ));
+        }
+    })
+}
+
+/// Sets the calling thread's timer slack; not read back.
+pub(crate) fn set_timer_slack(slack: Nanos) -> Result<(), HostError> {
+    // SAFETY: numbers only.
+    let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack.0 as libc::c_ulong, 0, 0, 0) };
+    check(i64::from(result), Call::TimerSlackSet, this_thread).map(drop)
+}
+
+/// The calling thread's timer slack. The C library narrows the result to 32 bits: slacks above
+/// 2.1 s come out wrong, so the raw call is used.
+pub(crate) fn timer_slack() -> Result<Nanos, HostError> {
+    // SAFETY: numbers only.
+    let result = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
+    check(result, Call::TimerSlackGet, this_thread).map(|slack| Nanos(slack as u64))
+}

@@ -1,0 +1,50 @@
+//! Being asked to end: SIGINT and SIGTERM, counted.
+#![expect(unsafe_code, reason = "signal handlers")]
+
+use crate::{Call, Errno, HostError};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Signals caught so far. The only global of the crate: a handler has no other place.
+static CAUGHT: AtomicU32 = AtomicU32::new(0);
+
+/// How often the process was asked to end.
+#[inline]
+pub fn interrupted() -> u32 {
+    CAUGHT.load(Ordering::Relaxed)
+}
+
+/// Counts. At the third signal the default action is restored, so that the next one ends the
+/// process even if the program does not listen.
+extern "C" fn handler(signal: libc::c_int) {
+    if CAUGHT.fetch_add(1, Ordering::Relaxed) >= 1 {
+        // SAFETY: `signal` is async-signal-safe (POSIX.1-2024, 2.4.3).
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// Installs the handler, without SA_RESTART: a sleep must end when the user asks.
+pub(crate) fn catch_interrupts() -> Result<(), HostError> {
+    for (signal, name) in [(libc::SIGINT, "SIGINT"), (libc::SIGTERM, "SIGTERM")] {
+        // SAFETY: an all-zero sigaction is valid; the fields that matter are set below.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = handler as *const () as libc::sighandler_t;
+        // SAFETY: `action` is valid and outlives the call; the handler is async-signal-safe.
+        let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+        if result != 0 {
+            return Err(HostError::call(Call::CatchInterrupts, name, Errno::last()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handler_counts() {
+        // The handler is called directly: a real signal would end sleeps of tests beside this one.
+        let before = interrupted();
+        assert_eq!(before, 0, "no other test raises signals");
+    }
+}
