@@ -1,1 +1,42 @@
 //! Robust estimates, modes, bootstrap, comparisons and verdicts.
+//!
+//! Pure: no I/O and no clock. Deterministic: every random draw comes from an explicit seed, and no
+//! result depends on the number of threads. Values carry the caller's unit (all functions are
+//! equivariant under scaling); ratios are `a` over `b`, so above 1 `a` is slower.
+//!
+//! `docs/statistics.md` gives each estimator's formula, source and default.
+
+mod autocorr;
+mod bootstrap;
+mod cell;
+mod drift;
+mod equivalence;
+mod error;
+mod modes;
+mod quantile;
+mod rng;
+mod states;
+mod stratify;
+mod summary;
+mod verdict;
+mod welch;
+
+pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
+pub use bootstrap::{
+    BootstrapOptions, Estimate, Prepared, Statistic, estimate, geometric_mean_of,
+    geometric_mean_ratio, ratio,
+};
+pub use cell::Cell;
+pub use drift::{Drift, drift};
+pub use equivalence::{Equivalence, equivalence};
+pub use error::StatsError;
+pub use modes::{Mode, ModeOptions, Modes, find_modes};
+pub use quantile::{QuantileType, quantile_sorted};
+pub use states::{KernelPair, LikeForLike, PairingRule, StatePair, like_for_like};
+pub use stratify::{Stratified, StratumRatio, TaggedCell, stratified_ratio};
+pub use summary::{Summary, geometric_mean, mean, median_in_place};
+pub use verdict::{
+    Basis, Evidence, Judgement, LoadEvidence, Reason, ReasonKind, SchedulingEvidence, SideEvidence,
+    StratumShare, Verdict, judge,
+};
+pub use welch::{TTest, paired_repeats, welch_repeats, welch_windows};

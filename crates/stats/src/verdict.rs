@@ -1,0 +1,186 @@
+//! From evidence to a verdict: effect, equivalent, undecided or confounded, with the reasons.
+//!
+//! | precedence | condition | verdict |
+//! |---|---|---|
+//! | 1 | any reason that confounds | `Confounded` |
+//! | 2 | the whole interval inside the margin | `Equivalent` |
+//! | 3 | the interval excludes 1, and its estimate is reliable | `Effect` |
+//! | 4 | otherwise | `Undecided` |
+//!
+//! A reason that only limits never changes what the interval says, but is printed beside it. What
+//! is confounded is never called an effect, however small the interval. A difference whose
+//! interval excludes 1 but lies inside the margin is `Equivalent`: real, and too small to matter
+//! by the user's own measure.
+//!
+//! | reason | confounds | limits |
+//! |---|---|---|
+//! | `mixture` | several modes and no recorded placement to stratify by | modes beside recorded, equal placement |
+//! | `placement_unrecorded` | together with `mixture` | alone |
+//! | `placement_differs` | always | |
+//! | `unproven_load` | a load was asked for and nothing proves it | |
+//! | `load_missed` | a load was measured and missed what was asked | |
+//! | `scheduling_class` | asked for but not applied on one side, or different sides | unknown on one side |
+//! | `contention` | the share of disturbed windows differs by more than the threshold | the same on both sides |
+//! | `drift` | as large as the difference itself | smaller |
+//! | `too_few_repeats` | | always; blocks `Effect` below two repeats |
+//! | `frequency_unknown` | | always: the cause cannot be called frequency |
+
+use crate::{Drift, Estimate};
+use serde::{Deserialize, Serialize};
+
+/// What is known about one side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SideEvidence {
+    /// What the side is called: the condition's name.
+    pub name: String,
+    /// Repeats per kernel (the smallest number over the kernels).
+    pub repeats: usize,
+    /// Whether the CPU of every window was recorded.
+    pub placement_recorded: bool,
+    /// Share of windows per core type (or other stratum), by name; empty where not recorded.
+    pub strata_shares: Vec<StratumShare>,
+    /// Number of latency modes found in each kernel's cell.
+    pub modes_per_kernel: Vec<usize>,
+    /// The background load, where one was asked for.
+    pub load: Option<LoadEvidence>,
+    /// The scheduling class asked for, and what was applied.
+    pub scheduling: Option<SchedulingEvidence>,
+    /// Whether the delivered frequency of the windows is known.
+    pub frequency_known: bool,
+    /// Share (0 to 1) of windows that were preempted, or shared their CPU or SMT sibling with
+    /// other work; none where not recorded.
+    pub contention_share: Option<f64>,
+    /// The largest trend found over the order of execution.
+    pub drift: Option<Drift>,
+}
+
+/// Share of one stratum in a side's windows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StratumShare {
+    /// The stratum's name, such as a core type.
+    pub stratum: String,
+    /// Its share of the windows, 0 to 1.
+    pub share: f64,
+}
+
+/// A background load that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadEvidence {
+    /// The profile as asked for, such as `heavy` or `stress-ng`.
+    pub asked: String,
+    /// Whether the achieved load was recorded at all.
+    pub recorded: bool,
+    /// Whether what was recorded is what was asked, within the generator's tolerance.
+    pub achieved: bool,
+    /// Mean percent per loaded CPU asked for, where known.
+    pub asked_percent: Option<f64>,
+    /// Mean percent per loaded CPU achieved, where recorded.
+    pub achieved_percent: Option<f64>,
+}
+
+/// A scheduling class that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SchedulingEvidence {
+    /// The class asked for, such as `fifo`.
+    pub asked: String,
+    /// The class read back in the measuring thread; none where not recorded.
+    pub applied: Option<String>,
+}
+
+/// All that a verdict rests on. Ratios are `a` over `b`: above 1, `a` is slower.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The side in the numerator.
+    pub a: SideEvidence,
+    /// The side in the denominator.
+    pub b: SideEvidence,
+    /// The ratio of all windows, whatever they are mixed from.
+    pub pooled: Estimate,
+    /// The ratio over common recorded strata, where placement was recorded.
+    pub stratified: Option<Estimate>,
+    /// The ratio over inferred states: shown, never decisive.
+    pub inferred: Option<Estimate>,
+    /// Half width of what counts as equal, as a ratio minus 1: 0.02 means 0.98 to 1.02.
+    pub margin: f64,
+}
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A difference that nothing recorded explains away.
+    Effect,
+    /// Equal within the margin.
+    Equivalent,
+    /// The interval is too wide to say.
+    Undecided,
+    /// The difference may be something else.
+    Confounded,
+}
+
+/// What a reason is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonKind {
+    /// Latency has more than one mode.
+    Mixture,
+    /// Nothing says where the windows ran.
+    PlacementUnrecorded,
+    /// The two sides ran on different cores.
+    PlacementDiffers,
+    /// Nothing says that the load ran.
+    UnprovenLoad,
+    /// The load ran, but not as asked.
+    LoadMissed,
+    /// The scheduling class was not applied, or differs.
+    SchedulingClass,
+    /// Latency moves with the order of execution.
+    Drift,
+    /// Windows shared their CPU.
+    Contention,
+    /// Too few repeats for a dependable interval.
+    TooFewRepeats,
+    /// The delivered frequency is unknown.
+    FrequencyUnknown,
+}
+
+/// One reason, in words that contain the figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// What it is about.
+    pub kind: ReasonKind,
+    /// Whether it makes the comparison confounded (or only limits it).
+    pub confounds: bool,
+    /// One sentence with the figures.
+    pub sentence: String,
+}
+
+/// A verdict, its reasons, and the ratio that it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Reasons, those that confound first.
+    pub reasons: Vec<Reason>,
+    /// The ratio judged: the stratified one where there is one, else the pooled one.
+    pub basis: Estimate,
+    /// Which ratio that is.
+    pub basis_kind: Basis,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// Which ratio a verdict rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// All windows.
+    Pooled,
+    /// Like for like over recorded strata.
+    Stratified,
+}
+
+/// Judges the evidence by the table at the head of this module.
+pub fn judge(_evidence: &Evidence) -> Judgement {
+    todo!()
+}
