@@ -1,2 +1,55 @@
-//! `flyball`: parsing and wiring.
-fn main() {}
+//! `flyball`: parsing and wiring. What a command does lives in the other crates.
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod help;
+mod output;
+mod progress;
+
+use args::{Cli, Command};
+use clap::FromArgMatches;
+use exit::Exit;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let parsed = help::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::talk(&failure.to_string());
+            failure.exit.into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit, Failure> {
+    let talk = cli.talk;
+    match cli.command {
+        Command::Check(args) => commands::check::run(&args),
+        Command::Bench(args) => commands::bench::run(args, talk),
+        Command::Init(args) => commands::init::run(&args, talk),
+        Command::Loadgen(args) => commands::loadgen::run(&args, talk),
+        Command::Import(args) => commands::import::run(&args, talk),
+        Command::Report(args) => commands::report::run(args, talk),
+        Command::Completions { shell } => commands::shell::completions(shell),
+        Command::Man { dir } => commands::shell::man(&dir),
+        Command::Help { topic } => commands::shell::help(topic.as_deref()),
+    }
+}
+
+/// clap prints help and version to stdout and everything else to stderr.
+fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    match (error.use_stderr(), printed) {
+        (_, Err(_)) => Exit::Own.into(),
+        (true, Ok(())) => Exit::Usage.into(),
+        (false, Ok(())) => Exit::Ok.into(),
+    }
+}

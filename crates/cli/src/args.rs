@@ -1,0 +1,257 @@
+//! The one definition of the command line: help, man pages and completions come from it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Shows what CPU frequency scaling does to latency, proves it, and fixes it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "flyball",
+    version,
+    about = "Flyball shows what CPU frequency scaling does to latency, and proves it.",
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub talk: Talk,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// How much Flyball says, on stderr.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Talk {
+    /// Say nothing but errors and the result
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more, and show every table of a report
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What distorts measurements here: topology, clocks, permissions
+    Check(CheckArgs),
+    /// Latency of kernels or of your program under loads
+    #[command(after_long_help = BENCH_EXAMPLES)]
+    Bench(BenchArgs),
+    /// Write a commented experiment and its schema for editors
+    Init(InitArgs),
+    /// Background load, with proof that it ran
+    #[command(after_long_help = LOADGEN_EXAMPLES)]
+    Loadgen(LoadgenArgs),
+    /// Turn another tool's data into a run
+    #[command(after_long_help = IMPORT_EXAMPLES)]
+    Import(ImportArgs),
+    /// Read, compare, plot and export runs
+    #[command(after_long_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Print a shell's completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages
+    Man {
+        /// Folder for the pages
+        dir: PathBuf,
+    },
+    /// Help on a command, or on `exit-codes`, `experiments`, `run-directory`
+    Help {
+        /// A command or a topic
+        topic: Option<String>,
+    },
+}
+
+/// The commands by what people come for, as the first screen lists them.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("Measure", &["check", "bench", "loadgen", "init"]),
+    ("Read", &["import", "report"]),
+    ("Other", &["completions", "man", "help"]),
+];
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Copy what is known about this machine into a folder, for tests and bug reports (no host
+    /// name, serial numbers or addresses)
+    #[arg(long, value_name = "DIR")]
+    pub snapshot: Option<PathBuf>,
+    /// Look at a machine recorded with --snapshot instead of this one
+    #[arg(long, value_name = "DIR", conflicts_with = "snapshot")]
+    pub recorded: Option<PathBuf>,
+    /// Format of the listing
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  flyball bench                       4 kernels, idle and heavy load, about 40 s
+  flyball bench experiment.toml       your experiment (write one with: flyball init)
+  flyball bench load-fixes-frequency  an experiment that ships (list: flyball help experiments)
+  flyball bench -- ./my-program -x    your program, once per window
+  flyball bench --dry-run             the plan and its order, without running it";
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// A TOML file, or the name of an experiment that ships; the quick default where absent
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiment: Option<String>,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Seed instead of the experiment's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Repeats instead of the experiment's
+    #[arg(long)]
+    pub repeats: Option<u32>,
+    /// Measured time per trial instead of the experiment's, such as 2s
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Period instead of the experiment's, such as 10ms
+    #[arg(long, value_name = "TIME")]
+    pub period: Option<String>,
+    /// Print what would run, in which order and for how long, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Make some calls to the machine fail, to see what happens, such as
+    /// `scheduling_set=EPERM` (for tests)
+    #[arg(long, value_name = "FAULTS", hide = true)]
+    pub faults: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Your own program and its arguments, run once per window
+    #[arg(last = true, value_name = "CMD")]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The file to write
+    #[arg(default_value = "experiment.toml")]
+    pub file: PathBuf,
+    /// Start from an experiment that ships instead of the commented template
+    #[arg(long, value_name = "NAME")]
+    pub from: Option<String>,
+}
+
+const LOADGEN_EXAMPLES: &str = "\
+Profiles:
+  idle, medium (half of the CPUs at 50 %), heavy (all at 90 %), or groups joined with +:
+  2x50%                               2 CPUs' worth at 50 %, not pinned
+  cpus=0-3,percent=90,pinned          CPUs 0 to 3 at 90 %, one thread pinned to each
+  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms";
+
+#[derive(Debug, Args)]
+pub struct LoadgenArgs {
+    /// A load profile
+    pub profile: String,
+    /// How long, such as 10s; until Ctrl-C where absent
+    #[arg(short, long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Who makes the load
+    #[arg(long, value_name = "NAME", default_value = "flyball", value_parser = ["flyball", "stress-ng"])]
+    pub generator: String,
+    /// Format of the proof on stdout
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Formats, found by content:
+  CORTEX run folders (telemetry.ndjson and frequency-log.csv), cyclictest (--json, -h, -v),
+  hyperfine (--export-json), and any CSV with a column map:
+  flyball import data.csv --map latency_us=lat,cpu=core,condition=gov";
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Files or folders of one tool
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which column of a CSV is which field: FIELD=COLUMN,...
+    #[arg(long, value_name = "MAP")]
+    pub map: Option<String>,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  flyball report                      the newest run
+  flyball report RUN-A RUN-B          B against A
+  flyball report ../cortex/run-set    another tool's data, imported on the way
+  flyball report --format json | jq '.comparisons[].verdict'
+  flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
+  flyball report --figures figures/   three figures as SVG and PNG";
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Run directories or files of another tool; the newest run where absent
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Which column of a CSV is which field: FIELD=COLUMN,...
+    #[arg(long, value_name = "MAP")]
+    pub map: Option<String>,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write the figures as SVG and PNG into this folder
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Write runs and report into one file, without the host's name
+    #[arg(long, value_name = "FILE.tar.gz")]
+    pub bundle: Option<PathBuf>,
+    /// Keep the host's name in the bundle
+    #[arg(long, requires = "bundle")]
+    pub with_hostname: bool,
+}
+
+/// What a report is compared with, checked for, and written to.
+#[derive(Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Condition that the others are compared with
+    #[arg(long, value_name = "CONDITION")]
+    pub baseline: Option<String>,
+    /// Exit with 1 if this holds, such as 'p99 > +5%' or 'lateness.p99 > 200us'; repeatable
+    #[arg(long, value_name = "RULE")]
+    pub fail_if: Vec<String>,
+    /// Write the HTML page here; beside the run where absent
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Write no HTML page
+    #[arg(long, conflicts_with = "page")]
+    pub no_page: bool,
+    /// Replicates of the bootstrap
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=100_000))]
+    pub replicates: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people
+    Text,
+    /// The whole report (schema: docs/reference/report.schema.json)
+    Json,
+    /// The JSON Schema of that
+    JsonSchema,
+    /// One row per cell
+    Csv,
+    /// For a pull request
+    Md,
+}

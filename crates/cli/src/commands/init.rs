@@ -1,0 +1,59 @@
+//! `flyball init`: a commented experiment and its schema.
+
+use crate::args::{InitArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use flyball_measure::experiment;
+use std::io::Write;
+use std::path::Path;
+
+const SCHEMA_FILE: &str = "experiment.schema.json";
+
+pub fn run(args: &InitArgs, talk: Talk) -> Result<Exit, Failure> {
+    let text = match &args.from {
+        None => experiment::template(),
+        Some(name) => built_in(name)?,
+    };
+    create_new(&args.file, text)?;
+    let schema = args.file.with_file_name(SCHEMA_FILE);
+    // The schema is generated, so a newer one may replace it.
+    fs_err::write(&schema, experiment::json_schema())
+        .map_err(|error| Failure::new(Exit::BadInput, error))?;
+    if !talk.quiet {
+        output::talk(&format!(
+            "wrote {} and {}\nnext: flyball bench {}",
+            args.file.display(),
+            schema.display(),
+            args.file.display()
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+fn built_in(name: &str) -> Result<&'static str, Failure> {
+    experiment::BUILT_IN.iter().find(|built_in| built_in.name == name).map(|b| b.text).ok_or_else(
+        || {
+            let names: Vec<&str> = experiment::BUILT_IN.iter().map(|b| b.name).collect();
+            Failure::new(Exit::Usage, format!("no experiment \"{name}\" ships with Flyball"))
+                .hint(format!("these do: {}", names.join(", ")))
+        },
+    )
+}
+
+/// Never overwrites what somebody wrote.
+fn create_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = fs_err::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::new(
+                Exit::BadInput,
+                format!("{}: expected a new file, found an existing one", path.display()),
+            )
+            .hint("give another name: flyball init other.toml"),
+            _ => Failure::new(Exit::BadInput, error),
+        })?;
+    file.write_all(text.as_bytes()).map_err(|error| Failure::new(Exit::BadInput, error))
+}

@@ -1,0 +1,71 @@
+//! The one table of exit codes.
+
+use std::process::ExitCode;
+
+/// Why the program ended as it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Ok,
+    /// Done, and something was found: a finding, or a `--fail-if` that holds.
+    Finding,
+    /// The command line is wrong.
+    Usage,
+    /// A file or a value is wrong.
+    BadInput,
+    /// Not supported here, or not permitted.
+    Unsupported,
+    /// The measurement is not valid.
+    InvalidRun,
+    /// A setting could not be restored.
+    RestoreFailed,
+    /// Flyball itself failed.
+    Own,
+    /// Interrupted; what was measured is kept.
+    Interrupted,
+}
+
+/// Code, name and meaning, in the order of the codes. Printed by `flyball help exit-codes`.
+pub const TABLE: &[(Exit, u8, &str)] = &[
+    (Exit::Ok, 0, "ok"),
+    (Exit::Finding, 1, "a finding, or a --fail-if that holds"),
+    (Exit::Usage, 2, "the command line is wrong"),
+    (Exit::BadInput, 3, "a file or a value is wrong"),
+    (Exit::Unsupported, 4, "not supported on this machine, or not permitted"),
+    (Exit::InvalidRun, 5, "the run is not valid: its figures must not be used"),
+    (Exit::RestoreFailed, 6, "a setting of the machine could not be restored"),
+    (Exit::Own, 125, "Flyball itself failed (a command that it runs keeps its own code)"),
+    (Exit::Interrupted, 130, "interrupted; what was measured until then is kept"),
+];
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        TABLE.iter().find(|(exit, ..)| *exit == self).map_or(125, |(_, code, _)| *code)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// The table as text.
+pub fn table() -> String {
+    let rows = TABLE.iter().map(|(_, code, meaning)| format!("{code:>5}  {meaning}\n"));
+    format!("Exit codes\n{}", rows.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exit_has_its_own_code() {
+        let mut codes: Vec<u8> = TABLE.iter().map(|(_, code, _)| *code).collect();
+        codes.dedup();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 125, 130]);
+        assert!(TABLE.iter().all(|(exit, code, _)| exit.code() == *code));
+    }
+}

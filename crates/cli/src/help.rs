@@ -1,0 +1,79 @@
+//! The first screen, grouped by what people come for, and the topics of `flyball help`.
+
+use crate::args::{Cli, GROUPS};
+use crate::exit;
+use clap::{Command, CommandFactory};
+use flyball_measure::experiment::BUILT_IN;
+use std::fmt::Write;
+
+/// The command line with its grouped first screen.
+pub fn command() -> Command {
+    let plain = Cli::command();
+    let template = format!(
+        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\n\
+         Start: flyball bench      More: flyball help exit-codes\n",
+        groups(&plain)
+    );
+    plain.help_template(template)
+}
+
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        for (index, name) in names.iter().enumerate() {
+            let about = command
+                .find_subcommand(name)
+                .and_then(|sub| sub.get_about())
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let title = if index == 0 { *group } else { "" };
+            let _ = writeln!(text, "{title:<9}{name:<13}{about}");
+        }
+    }
+    text
+}
+
+/// Text of a topic that is not a command.
+pub fn topic(name: &str) -> Option<String> {
+    match name {
+        "exit-codes" => Some(exit::table()),
+        "experiments" => Some(experiments()),
+        "run-directory" => Some(flyball_run::schema::markdown()),
+        _ => None,
+    }
+}
+
+fn experiments() -> String {
+    let mut text = String::from("Experiments that ship (flyball bench NAME)\n");
+    for built_in in BUILT_IN {
+        let _ = writeln!(text, "  {:<22}{}", built_in.name, built_in.summary);
+    }
+    text.push_str("\nWrite one as a file: flyball init my.toml --from NAME\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let plain = Cli::command();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for sub in plain.get_subcommands() {
+            assert!(grouped.contains(&sub.get_name()), "{}", sub.get_name());
+        }
+        assert!(grouped.iter().all(|name| plain.find_subcommand(name).is_some()));
+    }
+
+    #[test]
+    fn the_first_screen_fits() {
+        let help = command().render_help().to_string();
+        assert!(help.lines().count() <= 25, "{help}");
+    }
+}

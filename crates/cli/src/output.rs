@@ -1,0 +1,36 @@
+//! The terminal: data to stdout, talk to stderr. Nothing else prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use flyball_host::Host;
+use std::io::{IsTerminal, Write};
+
+/// Writes data to stdout. A reader that has closed the pipe (`| head`) is not an error.
+pub fn data(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::BadInput, format!("stdout: expected to write, found {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something on stderr; nobody listening is not an error.
+pub fn talk(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether stdout is a terminal that wants colour.
+pub fn color(host: &dyn Host) -> bool {
+    let refused = host.env("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = host.env("TERM").is_some_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !refused && !dumb
+}
+
+/// Columns to use.
+pub fn width(host: &dyn Host) -> usize {
+    let columns = host.env("COLUMNS").and_then(|text| text.parse().ok());
+    columns.or_else(flyball_host::terminal_width).unwrap_or(100).clamp(60, 200)
+}
