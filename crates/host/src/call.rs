@@ -4,21 +4,27 @@ use std::fmt;
 use std::str::FromStr;
 
 macro_rules! calls {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A call of [`Host`](crate::Host) that can fail.
+    (
+        host { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }
+        child { $($(#[$child_doc:meta])* $child:ident = $child_name:literal,)* }
+    ) => {
+        /// A call that can fail: of [`Host`](crate::Host) or of [`Child`](crate::Child).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Call {
             $($(#[$doc])* $variant,)*
+            $($(#[$child_doc])* $child,)*
         }
 
         impl Call {
-            /// Every call, in the order of the trait.
+            /// Every call of [`Host`](crate::Host) that can fail, in its order. These are the ones
+            /// that a [`FaultyHost`](crate::FaultyHost) can break.
             pub const ALL: &[Call] = &[$(Call::$variant,)*];
 
-            /// The name of the method on [`Host`](crate::Host).
+            /// The name of the method.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Call::$variant => $name,)*
+                    $(Call::$child => $child_name,)*
                 }
             }
         }
@@ -26,64 +32,68 @@ macro_rules! calls {
 }
 
 calls! {
-    /// Read a file.
-    Read = "read",
-    /// List a folder.
-    List = "list",
-    /// Read a symbolic link.
-    ReadLink = "read_link",
-    /// Ask whether a path exists.
-    Exists = "exists",
-    /// Ask whether a path could be written.
-    Writable = "writable",
-    /// CPU time of the calling thread.
-    ThreadCpuTime = "thread_cpu_time",
-    /// CPU time of another thread of this process.
-    CpuTimeOf = "cpu_time_of",
-    /// CPU time of this process.
-    ProcessCpuTime = "process_cpu_time",
-    /// Sleep to an absolute time.
-    SleepUntil = "sleep_until",
-    /// Rate of the cycle-like counter.
-    CounterHz = "counter_hz",
-    /// The CPU under the calling thread.
-    CurrentCpu = "current_cpu",
-    /// Set the calling thread's affinity.
-    AffinitySet = "affinity_set",
-    /// Read the calling thread's affinity.
-    AffinityGet = "affinity_get",
-    /// Set the calling thread's scheduling class.
-    SchedulingSet = "scheduling_set",
-    /// Read the calling thread's scheduling class.
-    SchedulingGet = "scheduling_get",
-    /// Lock the process's memory.
-    LockMemory = "lock_memory",
-    /// Unlock the process's memory.
-    UnlockMemory = "unlock_memory",
-    /// Touch the calling thread's stack.
-    PrefaultStack = "prefault_stack",
-    /// Resource usage of the calling thread.
-    Usage = "usage",
-    /// Open the scheduler's statistics of a thread.
-    Schedstat = "schedstat",
-    /// Set the calling thread's timer slack.
-    TimerSlackSet = "timer_slack_set",
-    /// Read the calling thread's timer slack.
-    TimerSlackGet = "timer_slack_get",
-    /// Install the handlers of SIGINT and SIGTERM.
-    CatchInterrupts = "catch_interrupts",
-    /// Start a child process.
-    Spawn = "spawn",
-    /// Wait for a child process.
-    Wait = "wait",
-    /// Kill a child process.
-    Kill = "kill",
-    /// Open the cycle counters.
-    OpenCycles = "open_cycles",
-    /// CPU times of the whole machine.
-    CpuTimes = "cpu_times",
-    /// Ask for a bounded latency of idle states.
-    HoldIdleLatency = "hold_idle_latency",
+    host {
+        /// Read a file.
+        Read = "read",
+        /// List a folder.
+        List = "list",
+        /// Read a symbolic link.
+        ReadLink = "read_link",
+        /// Ask whether a path exists.
+        Exists = "exists",
+        /// Ask whether a path could be written.
+        Writable = "writable",
+        /// CPU time of the calling thread.
+        ThreadCpuTime = "thread_cpu_time",
+        /// CPU time of another thread of this process.
+        CpuTimeOf = "cpu_time_of",
+        /// CPU time of this process.
+        ProcessCpuTime = "process_cpu_time",
+        /// Sleep to an absolute time.
+        SleepUntil = "sleep_until",
+        /// Rate of the cycle-like counter.
+        CounterHz = "counter_hz",
+        /// The CPU under the calling thread.
+        CurrentCpu = "current_cpu",
+        /// Set the calling thread's affinity.
+        AffinitySet = "affinity_set",
+        /// Read the calling thread's affinity.
+        AffinityGet = "affinity_get",
+        /// Set the calling thread's scheduling class.
+        SchedulingSet = "scheduling_set",
+        /// Read the calling thread's scheduling class.
+        SchedulingGet = "scheduling_get",
+        /// Lock the process's memory.
+        LockMemory = "lock_memory",
+        /// Unlock the process's memory.
+        UnlockMemory = "unlock_memory",
+        /// Touch the calling thread's stack.
+        PrefaultStack = "prefault_stack",
+        /// Resource usage of the calling thread.
+        Usage = "usage",
+        /// Open the scheduler's statistics of a thread.
+        Schedstat = "schedstat",
+        /// Set the calling thread's timer slack.
+        TimerSlackSet = "timer_slack_set",
+        /// Read the calling thread's timer slack.
+        TimerSlackGet = "timer_slack_get",
+        /// Install the handlers of SIGINT and SIGTERM.
+        CatchInterrupts = "catch_interrupts",
+        /// Start a child process.
+        Spawn = "spawn",
+        /// Open the cycle counters.
+        OpenCycles = "open_cycles",
+        /// CPU times of the whole machine.
+        CpuTimes = "cpu_times",
+        /// Ask for a bounded latency of idle states.
+        HoldIdleLatency = "hold_idle_latency",
+    }
+    child {
+        /// Wait for a child process.
+        Wait = "wait",
+        /// Kill a child process.
+        Kill = "kill",
+    }
 }
 
 impl fmt::Display for Call {

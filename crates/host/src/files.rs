@@ -58,7 +58,7 @@ mod tests {
     fn numbers_sort_by_value() {
         let mut names = ["cpu10", "cpu2", "cpufreq", "cpu1"].map(str::to_owned);
         sort(&mut names);
-        assert_eq!(names, ["cpufreq", "cpu1", "cpu2", "cpu10"]);
+        assert_eq!(names, ["cpu1", "cpu2", "cpu10", "cpufreq"]);
     }
 
     proptest! {

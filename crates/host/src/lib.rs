@@ -20,25 +20,36 @@ mod call;
 mod cpuset;
 mod errno;
 mod error;
+mod faulty;
 mod files;
 mod host;
 pub mod hot;
+pub mod manifest;
 mod process;
 mod procfs;
 mod real;
+mod recorded;
 mod sys;
+mod tree;
 mod types;
 
 pub use call::Call;
 pub use cpuset::{CpuSet, CpuSetError};
 pub use errno::Errno;
 pub use error::{ErrorKind, HostError};
+pub use faulty::{Fault, FaultError, FaultyHost};
 pub use host::{Host, HostKind};
 pub use process::{Child, Exit, Output, ProcessSpec, Status};
 pub use real::RealHost;
+pub use recorded::RecordedHost;
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::perf::{CycleCounter, Cycles};
 pub use sys::schedstat::SchedStatReader;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
 };
+
+/// The device behind [`Host::hold_idle_latency`].
+fn dma_latency_path() -> &'static std::path::Path {
+    std::path::Path::new(sys::dma_latency::PATH)
+}

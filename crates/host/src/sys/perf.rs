@@ -77,7 +77,8 @@ impl Cycles {
 /// count over exactly the same time. One system call per reading, no allocation.
 #[derive(Debug)]
 pub struct CycleCounter {
-    leader: File,
+    // None on a recorded machine, where nothing runs and every count stays zero.
+    leader: Option<File>,
     // Held open: closing a member takes it out of the group.
     _members: Vec<File>,
     has_ref_cycles: bool,
@@ -93,15 +94,20 @@ impl CycleCounter {
         let ref_cycles = open_event(REF_CPU_CYCLES, leader.as_raw_fd()).ok();
         let has_ref_cycles = ref_cycles.is_some();
         members.extend(ref_cycles);
-        Ok(CycleCounter { leader, _members: members, has_ref_cycles })
+        Ok(CycleCounter { leader: Some(leader), _members: members, has_ref_cycles })
+    }
+
+    /// The counters of a machine on which nothing runs.
+    pub(crate) fn idle() -> CycleCounter {
+        CycleCounter { leader: None, _members: Vec::new(), has_ref_cycles: true }
     }
 
     /// The counts now.
     pub fn read(&mut self) -> Result<Cycles, HostError> {
+        let Some(leader) = &mut self.leader else { return Ok(Cycles::default()) };
         // Layout with READ_FORMAT: number of events, time enabled, time running, values.
         let mut buffer = [0u8; 6 * 8];
-        let length = self
-            .leader
+        let length = leader
             .read(&mut buffer)
             .map_err(|error| HostError::call(Call::OpenCycles, this_thread(), Errno::of(&error)))?;
         let events = 2 + usize::from(self.has_ref_cycles);
