@@ -6,4 +6,8 @@
 //! `analysis` is the only room here that computes; the renderers only place what the model says.
 
 pub mod analysis;
+pub mod export;
 pub mod model;
+pub mod terminal;
+pub mod text;
+pub mod view;

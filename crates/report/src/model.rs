@@ -73,6 +73,10 @@ pub struct RunSummary {
     pub overheads: Vec<Overhead>,
     /// Path of the run directory as it was given.
     pub path: String,
+    /// The command line that made it.
+    pub command: Option<String>,
+    /// Program and version that made it, for example `flyball 0.1.0 (1a2b3c4)`.
+    pub tool: Option<String>,
 }
 
 /// A calibrated overhead of the measurement itself.
@@ -163,6 +167,9 @@ pub struct Cell {
     pub response: Option<Distribution>,
     /// Windows that missed their deadline.
     pub missed: u64,
+    /// The deadline, counted from the scheduled release, microseconds; `None` where the
+    /// experiment sets none.
+    pub deadline_us: Option<f64>,
     /// Effective sample size of log execution time.
     pub effective_n: f64,
     /// Lag-1 autocorrelation of log execution time.

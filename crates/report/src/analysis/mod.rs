@@ -1,1 +1,91 @@
-//! From run directories to a [`Report`](crate::model::Report).
+//! From run directories to a [`Report`].
+//!
+//! ```text
+//! RunData -> rows      which windows belong to which cell, in which repeat
+//!         -> cell      one cell: distributions, modes, placement, frequency, disturbances
+//!         -> compare   two conditions: evidence -> verdict -> sentence
+//!         -> frequency, load, findings
+//! ```
+//! Cells and comparisons are computed in parallel; nothing depends on the number of threads.
+
+mod cell;
+mod compare;
+mod contention;
+mod delivered;
+mod distribution;
+mod disturbed;
+mod domains;
+mod evidence;
+mod findings;
+mod frequency;
+mod histogram;
+mod labels;
+mod like;
+mod load;
+mod missing;
+mod pairs;
+mod placement;
+mod points;
+mod rows;
+mod schedule;
+mod source;
+mod summary;
+mod words;
+
+use rayon::prelude::*;
+
+use crate::model::{self, BootstrapNote, Report};
+use cell::CellData;
+pub use source::{AnalysisOptions, RunData};
+use source::Context;
+
+/// Analyses one or more runs.
+///
+/// Never fails: what cannot be estimated is `None`, and what could not be used is named in the
+/// report's `warnings` or `not_checked`.
+pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
+    let mut warnings = Vec::new();
+    let options = options.checked(&mut warnings);
+    let contexts = source::contexts(runs, &options);
+    let mut cells = measure_cells(&contexts, &mut warnings);
+    let frequencies: Vec<_> = contexts.iter().flat_map(frequency::summarise).collect();
+    let loads: Vec<_> = contexts.iter().flat_map(load::summarise).collect();
+
+    let pairs = pairs::choose(&contexts, &cells, &options);
+    let comparisons = compare::compare_all(&pairs, &contexts, &cells, &frequencies, &loads);
+    labels::label_modes(&mut cells, &comparisons);
+    warnings.extend(runs.iter().flat_map(|run| run.warnings.iter().cloned()));
+    Report {
+        schema: model::SCHEMA.to_owned(),
+        runs: contexts.iter().map(summary::run_summary).collect(),
+        comparisons: comparisons.into_iter().map(|compared| compared.comparison).collect(),
+        geometric_means: summary::geometric_means(&contexts, &cells),
+        frequencies,
+        loads,
+        disturbances: findings::disturbances(&contexts, &cells),
+        not_checked: missing::not_checked(&contexts, &cells),
+        cells: cells.into_iter().map(|cell| cell.model).collect(),
+        warnings,
+        bootstrap: BootstrapNote {
+            seed: options.seed,
+            replicates: options.replicates,
+            method: "whole repeats are resampled, and blocks of windows within them".to_owned(),
+        },
+    }
+}
+
+/// All cells of all runs, in the order of the report.
+fn measure_cells(contexts: &[Context<'_>], warnings: &mut Vec<String>) -> Vec<CellData> {
+    let work: Vec<_> = contexts
+        .iter()
+        .flat_map(|context| rows::group(context.run).into_iter().map(move |rows| (context, rows)))
+        .collect();
+    let measured: Vec<_> =
+        work.into_par_iter().map(|(context, rows)| cell::measure(context, rows)).collect();
+    let mut cells = Vec::with_capacity(measured.len());
+    for (cell, warning) in measured {
+        cells.extend(cell);
+        warnings.extend(warning);
+    }
+    cells
+}

@@ -1,0 +1,186 @@
+//! Which windows belong to which cell and repeat, without copying them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::source::RunData;
+
+/// The windows of one workload under one condition, warm-up left out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CellRows {
+    pub workload: String,
+    pub condition: String,
+    /// In order of first execution.
+    pub repeats: Vec<RepeatRows>,
+}
+
+/// The windows of one repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RepeatRows {
+    pub repeat: u32,
+    /// Block of the randomised order that its first window belongs to.
+    pub block: u32,
+    /// Rows of the table, in order of execution.
+    pub spans: Vec<Range<usize>>,
+}
+
+impl CellRows {
+    /// Number of windows.
+    pub fn len(&self) -> usize {
+        self.repeats.iter().map(RepeatRows::len).sum()
+    }
+
+    /// Rows of the table, in order of execution.
+    pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+        self.repeats.iter().flat_map(RepeatRows::rows)
+    }
+}
+
+impl RepeatRows {
+    pub fn len(&self) -> usize {
+        self.spans.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+        self.spans.iter().cloned().flatten()
+    }
+
+    fn push(&mut self, row: usize) {
+        match self.spans.last_mut() {
+            Some(span) if span.end == row => span.end += 1,
+            _ => self.spans.push(row..row + 1),
+        }
+    }
+}
+
+/// Groups a run's windows into cells: workloads in the manifest's order, and within each the
+/// conditions in the manifest's order; what the manifest does not name follows as it appears.
+pub(super) fn group(run: &RunData) -> Vec<CellRows> {
+    let windows = &run.tables.windows;
+    let (workloads, conditions) = (&windows.workload, &windows.condition);
+    let keys = workloads.codes().iter().zip(conditions.codes()).zip(&windows.repeat);
+    let mut cells: Vec<(u32, u32, CellRows)> = Vec::new();
+    let mut index: HashMap<(u32, u32, u32), (usize, usize)> = HashMap::new();
+    let mut last: Option<((u32, u32, u32), (usize, usize))> = None;
+    for (row, (((&workload, &condition), &repeat), &warmup)) in
+        keys.zip(&windows.warmup).enumerate()
+    {
+        if warmup {
+            continue;
+        }
+        let key = (workload, condition, repeat);
+        // Windows of one repeat stand together: the map is asked only where that changes.
+        let place = match last {
+            Some((known, place)) if known == key => place,
+            _ => *index.entry(key).or_insert_with(|| {
+                let names = (workloads.name(workload), conditions.name(condition));
+                let block = windows.block.get(row).copied().unwrap_or(0);
+                new_repeat(&mut cells, key, names, block)
+            }),
+        };
+        last = Some((key, place));
+        let repeats = cells.get_mut(place.0).map(|cell| &mut cell.2.repeats);
+        if let Some(rows) = repeats.and_then(|repeats| repeats.get_mut(place.1)) {
+            rows.push(row);
+        }
+    }
+    let order = Order::of(run);
+    cells.sort_by_key(|(workload, condition, cell)| {
+        (order.workload(&cell.workload, *workload), order.condition(&cell.condition, *condition))
+    });
+    cells.into_iter().map(|(_, _, cell)| cell).collect()
+}
+
+/// Adds an empty repeat, and its cell where it is the first; gives its place.
+fn new_repeat(
+    cells: &mut Vec<(u32, u32, CellRows)>,
+    (workload, condition, repeat): (u32, u32, u32),
+    names: (Option<&str>, Option<&str>),
+    block: u32,
+) -> (usize, usize) {
+    let found = cells.iter().position(|cell| (cell.0, cell.1) == (workload, condition));
+    let at = found.unwrap_or(cells.len());
+    if found.is_none() {
+        let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
+        let cell = CellRows {
+            workload: name(names.0),
+            condition: name(names.1),
+            repeats: Vec::new(),
+        };
+        cells.push((workload, condition, cell));
+    }
+    let Some((_, _, cell)) = cells.get_mut(at) else { return (at, 0) };
+    cell.repeats.push(RepeatRows { repeat, block, spans: Vec::new() });
+    (at, cell.repeats.len() - 1)
+}
+
+/// The manifest's order of names.
+struct Order<'a> {
+    workloads: HashMap<&'a str, usize>,
+    conditions: HashMap<&'a str, usize>,
+}
+
+impl<'a> Order<'a> {
+    fn of(run: &'a RunData) -> Order<'a> {
+        let manifest = &run.manifest;
+        let workloads = manifest.workloads.iter().map(|workload| workload.name.as_str());
+        let conditions = manifest.conditions.iter().map(|condition| condition.name.as_str());
+        Order { workloads: numbered(workloads), conditions: numbered(conditions) }
+    }
+
+    fn workload(&self, name: &str, code: u32) -> (usize, u32) {
+        (self.workloads.get(name).copied().unwrap_or(usize::MAX), code)
+    }
+
+    fn condition(&self, name: &str, code: u32) -> (usize, u32) {
+        (self.conditions.get(name).copied().unwrap_or(usize::MAX), code)
+    }
+}
+
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    let mut numbers = HashMap::new();
+    for (number, name) in names.enumerate() {
+        numbers.entry(name).or_insert(number);
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_run::Window;
+    use flyball_run::manifest::WorkloadRecord;
+
+    fn window(workload: &str, condition: &str, repeat: u32, warmup: bool) -> Window {
+        Window {
+            workload: workload.into(),
+            condition: condition.into(),
+            repeat,
+            warmup,
+            ..Window::default()
+        }
+    }
+
+    #[test]
+    fn groups_in_the_manifests_order_and_skips_warm_up() {
+        let mut run = RunData::default();
+        run.manifest.workloads =
+            vec![WorkloadRecord { name: "car".into(), ..WorkloadRecord::default() }];
+        for row in [
+            window("noop", "idle", 1, true),
+            window("noop", "idle", 1, false),
+            window("car", "heavy", 2, false),
+            window("car", "heavy", 1, false),
+            window("car", "heavy", 2, false),
+            window("car", "heavy", 2, false),
+        ] {
+            run.tables.windows.push(row);
+        }
+        let cells = group(&run);
+        assert_eq!(cells.len(), 2);
+        assert_eq!((cells[0].workload.as_str(), cells[0].len()), ("car", 4));
+        assert_eq!(cells[0].repeats[0].repeat, 2);
+        assert_eq!(cells[0].repeats[0].spans, [2..3, 4..6]);
+        assert_eq!(cells[1].rows().collect::<Vec<_>>(), [1]);
+    }
+}

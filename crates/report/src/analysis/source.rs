@@ -1,0 +1,123 @@
+//! What is analysed, and how.
+
+use std::collections::BTreeMap;
+
+use flyball_run::{Manifest, Tables};
+use flyball_stats::BootstrapOptions;
+
+/// One run, from a run directory or imported: its manifest and its tables.
+#[derive(Debug, Clone, Default)]
+pub struct RunData {
+    /// Name in the report: the directory's or the file's.
+    pub name: String,
+    /// Path as it was given.
+    pub path: String,
+    /// The manifest.
+    pub manifest: Manifest,
+    /// The tables.
+    pub tables: Tables,
+    /// What the reader or importer had to say: torn lines, skipped rows.
+    pub warnings: Vec<String>,
+}
+
+/// How to analyse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnalysisOptions {
+    /// Seed of the bootstrap.
+    pub seed: u64,
+    /// Replicates of the bootstrap, 200 to 1,000,000.
+    pub replicates: u32,
+    /// Half width of what counts as equal, as a fraction: 0.03 is 3 %.
+    pub margin: f64,
+    /// Condition that the others are judged against; chosen by name and order where absent.
+    pub baseline: Option<String>,
+}
+
+impl Default for AnalysisOptions {
+    fn default() -> Self {
+        AnalysisOptions { seed: 1, replicates: 2000, margin: 0.03, baseline: None }
+    }
+}
+
+impl AnalysisOptions {
+    /// The options inside their ranges; what had to be changed goes to `warnings`.
+    pub(super) fn checked(&self, warnings: &mut Vec<String>) -> AnalysisOptions {
+        let mut checked = self.clone();
+        checked.replicates = self.replicates.clamp(200, 1_000_000);
+        if checked.replicates != self.replicates {
+            warnings.push(format!(
+                "bootstrap: expected 200 to 1,000,000 replicates, found {}; {} were used",
+                self.replicates, checked.replicates
+            ));
+        }
+        if !(self.margin.is_finite() && self.margin > 0.0) {
+            checked.margin = AnalysisOptions::default().margin;
+            warnings.push(format!(
+                "margin: expected a fraction above 0, found {}; {} was used",
+                self.margin, checked.margin
+            ));
+        }
+        checked
+    }
+
+    /// The resampling of every interval.
+    pub(super) fn bootstrap(&self) -> BootstrapOptions {
+        BootstrapOptions { replicates: self.replicates, level: 0.95, seed: self.seed }
+    }
+}
+
+/// A run with what is looked up again and again.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    /// Position among the runs.
+    pub index: usize,
+    /// Name in the report, unique.
+    pub name: String,
+    pub run: &'a RunData,
+    pub options: &'a AnalysisOptions,
+    /// First release of the run, the zero of every time line.
+    pub start_ns: u64,
+    /// Last end of the run.
+    pub end_ns: u64,
+    /// The stratum that each CPU belongs to: its core type, else its clock domain.
+    pub strata: BTreeMap<u32, String>,
+}
+
+/// One context per run; a name that occurs again gets a number.
+pub(super) fn contexts<'a>(
+    runs: &'a [RunData],
+    options: &'a AnalysisOptions,
+) -> Vec<Context<'a>> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut contexts = Vec::with_capacity(runs.len());
+    for (index, run) in runs.iter().enumerate() {
+        let times = seen.entry(run.name.as_str()).and_modify(|n| *n += 1).or_insert(1);
+        let name = match *times {
+            1 => run.name.clone(),
+            n => format!("{} ({n})", run.name),
+        };
+        let windows = &run.tables.windows;
+        contexts.push(Context {
+            index,
+            name,
+            run,
+            options,
+            start_ns: windows.release_ns.iter().copied().min().unwrap_or(0),
+            end_ns: windows.end_ns.iter().copied().max().unwrap_or(0),
+            strata: super::placement::strata(&run.manifest),
+        });
+    }
+    contexts
+}
+
+impl Context<'_> {
+    /// Whether the data were made by another tool.
+    pub fn imported(&self) -> bool {
+        self.run.manifest.source.is_some()
+    }
+
+    /// Seconds from the run's first release to `ns`.
+    pub fn seconds(&self, ns: u64) -> f64 {
+        ns.saturating_sub(self.start_ns) as f64 / 1e9
+    }
+}

@@ -1,0 +1,49 @@
+//! The report in a terminal: verdicts in words, one table, what disturbed, what was not checked,
+//! where the files are. Under 25 lines for a quick run; `verbose` shows everything.
+
+mod sections;
+mod style;
+mod table;
+mod verbose;
+
+use crate::model::Report;
+use style::Style;
+
+/// How to render for a terminal.
+#[derive(Clone, Debug)]
+pub struct TerminalOptions {
+    /// Columns; rendered for 60 to 200.
+    pub width: usize,
+    /// Whether to use ANSI colours (the caller knows `NO_COLOR` and whether this is a terminal).
+    pub color: bool,
+    /// Show modes, tests, strata, frequency logs and loads as well.
+    pub verbose: bool,
+    /// Run directories as the reader may type them; the report's own paths where empty.
+    pub runs: Vec<String>,
+    /// Where the HTML page was written.
+    pub page: Option<String>,
+}
+
+impl Default for TerminalOptions {
+    fn default() -> Self {
+        Self { width: 100, color: false, verbose: false, runs: Vec::new(), page: None }
+    }
+}
+
+/// The whole report, ending in a line feed.
+#[must_use]
+pub fn render(report: &Report, options: &TerminalOptions) -> String {
+    let width = options.width.clamp(60, 200);
+    let style = Style { color: options.color };
+    let mut blocks = vec![
+        sections::verdicts(report, width, style, options.verbose),
+        table::cells(report, width, style, options.verbose),
+    ];
+    if options.verbose {
+        blocks.extend(verbose::blocks(report, width, style));
+    }
+    blocks.push(sections::closing(report, options, width, style));
+    let blocks: Vec<String> =
+        blocks.into_iter().filter(|b| !b.is_empty()).map(|b| b.join("\n")).collect();
+    blocks.join("\n\n") + "\n"
+}
