@@ -1,0 +1,99 @@
+//! `car`: common average reference. From each sample, the mean over the channels is subtracted.
+//!
+//! The mean is taken over the channels that are finite numbers, in double precision; the others
+//! become 0. A sample without any finite channel becomes all zeros.
+
+use super::Compute;
+use crate::rows::{LANES, widen, widen_part};
+use crate::{Form, Params};
+use pulp::Arch;
+
+pub(super) fn new(params: &Params, form: Form) -> Box<dyn Compute> {
+    let channels = params.channels;
+    match form {
+        Form::Reference => Box::new(Reference { channels }),
+        Form::Fast => Box::new(Fast { channels, arch: Arch::new() }),
+    }
+}
+
+struct Reference {
+    channels: usize,
+}
+
+impl Compute for Reference {
+    fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
+        let samples = window.chunks_exact(self.channels);
+        let mut missing = 0;
+        for (sample, out) in samples.zip(output.chunks_exact_mut(self.channels)) {
+            let mut sum = 0.0;
+            let mut finite = 0_u32;
+            for &x in sample {
+                if x.is_finite() {
+                    sum += f64::from(x);
+                    finite += 1;
+                }
+            }
+            missing += self.channels as u32 - finite;
+            let mean = sum / f64::from(finite.max(1));
+            for (y, &x) in out.iter_mut().zip(sample) {
+                *y = if x.is_finite() { (f64::from(x) - mean) as f32 } else { 0.0 };
+            }
+        }
+        missing
+    }
+}
+
+struct Fast {
+    channels: usize,
+    arch: Arch,
+}
+
+impl Compute for Fast {
+    fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
+        let channels = self.channels;
+        self.arch.dispatch(
+            #[inline(always)]
+            || {
+                let samples = window.chunks_exact(channels);
+                let outputs = output.chunks_exact_mut(channels);
+                samples.zip(outputs).map(|(sample, out)| subtract_mean(sample, out)).sum()
+            },
+        )
+    }
+}
+
+/// One sample of all channels, eight lanes at a time; returns how many were not finite.
+#[inline(always)]
+fn subtract_mean(sample: &[f32], out: &mut [f32]) -> u32 {
+    let mut sums = [0.0; LANES];
+    let mut missing = [0; LANES];
+    let (whole, rest) = sample.as_chunks::<LANES>();
+    for part in whole {
+        let row = widen(part, &mut missing);
+        for (sum, x) in sums.iter_mut().zip(row.0) {
+            *sum += x;
+        }
+    }
+    for (sum, x) in sums.iter_mut().zip(widen_part(rest, &mut missing).0) {
+        *sum += x;
+    }
+    let missing: u32 = missing.iter().sum();
+    let finite = (sample.len() as u32 - missing).max(1);
+    let mean = sums.iter().sum::<f64>() / f64::from(finite);
+
+    let (whole_out, rest_out) = out.as_chunks_mut::<LANES>();
+    for (y, x) in whole_out.iter_mut().zip(whole) {
+        for lane in 0..LANES {
+            y[lane] = centred(x[lane], mean);
+        }
+    }
+    for (y, &x) in rest_out.iter_mut().zip(rest) {
+        *y = centred(x, mean);
+    }
+    missing
+}
+
+#[inline(always)]
+fn centred(x: f32, mean: f64) -> f32 {
+    if x.is_finite() { (f64::from(x) - mean) as f32 } else { 0.0 }
+}
