@@ -30,7 +30,7 @@ pub use cell::Cell;
 pub use drift::{Drift, drift};
 pub use equivalence::{Equivalence, equivalence};
 pub use error::StatsError;
-pub use modes::{Mode, ModeOptions, Modes, find_modes};
+pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
 pub use quantile::{QuantileType, quantile_sorted};
 pub use states::{KernelPair, LikeForLike, PairingRule, StatePair, like_for_like};
 pub use stratify::{Stratified, StratumRatio, TaggedCell, stratified_ratio};

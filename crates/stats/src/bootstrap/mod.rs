@@ -1,6 +1,19 @@
 //! Intervals by resampling whole repeats.
+//!
+//! Windows of one repeat share its luck (placement, temperature, other work), so the repeat is the
+//! unit that is drawn. `plan` says what is drawn, `index` evaluates a draw without sorting,
+//! `interval` turns replicates into an interval.
 
+mod index;
+mod interval;
+mod plan;
+
+use crate::rng::Rng;
 use crate::{Cell, StatsError, Summary};
+pub(crate) use index::Index;
+use interval::{Part, interval};
+pub(crate) use plan::Plan;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How to resample.
@@ -12,6 +25,34 @@ pub struct BootstrapOptions {
     pub level: f64,
     /// Seed of the resampling.
     pub seed: u64,
+}
+
+impl BootstrapOptions {
+    /// Refuses what has no interval.
+    pub(crate) fn check(&self) -> Result<(), StatsError> {
+        if !(200..=1_000_000).contains(&self.replicates) {
+            let (name, expected) = ("replicates", "200 to 1,000,000");
+            let found = f64::from(self.replicates);
+            return Err(StatsError::OutOfRange { name, expected, found });
+        }
+        if self.level > 0.0 && self.level < 1.0 {
+            return Ok(());
+        }
+        let (name, expected) = ("level", "above 0 and below 1");
+        Err(StatsError::OutOfRange { name, expected, found: self.level })
+    }
+}
+
+impl Statistic {
+    fn check(self) -> Result<(), StatsError> {
+        match self {
+            Statistic::Quantile(p) if !(0.0..=1.0).contains(&p) => {
+                let (name, expected) = ("quantile", "0 to 1");
+                Err(StatsError::OutOfRange { name, expected, found: p })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for BootstrapOptions {
@@ -51,21 +92,44 @@ pub struct Estimate {
     pub reliable: bool,
 }
 
-/// A cell made ready: sorted once, with each value's place in the resampling.
+/// A cell made ready: sorted once, with each window's place in the resampling.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    sorted: Vec<f64>,
+    plan: Plan,
+    index: Index,
 }
 
 impl Prepared {
     /// Sorts the cell; O(n log n).
     pub fn new(cell: &Cell) -> Prepared {
-        Prepared { sorted: cell.sorted() }
+        let plan = Plan::new(cell);
+        let index = Prepared::index_of(cell, &plan, |_, _| true);
+        Prepared { plan, index }
+    }
+
+    /// An index of the windows for which `keep(repeat, window)` holds, with the units of the
+    /// whole cell, so that all parts of a cell are resampled together.
+    pub(crate) fn index_of(
+        cell: &Cell,
+        plan: &Plan,
+        keep: impl Fn(usize, usize) -> bool,
+    ) -> Index {
+        let mut values = Vec::with_capacity(cell.windows());
+        for (repeat, windows) in cell.repeats().iter().enumerate() {
+            let kept = windows.iter().enumerate().filter(|&(window, _)| keep(repeat, window));
+            values.extend(kept.map(|(window, &v)| (v, plan.unit(repeat, window) as u32)));
+        }
+        Index::new(values, plan.unit_count())
     }
 
     /// All values, ascending.
     pub fn sorted(&self) -> &[f64] {
-        &self.sorted
+        self.index.sorted()
+    }
+
+    /// Number of repeats.
+    pub fn repeats(&self) -> usize {
+        self.plan.repeat_count()
     }
 
     /// Summary of all values.
@@ -73,7 +137,59 @@ impl Prepared {
     /// # Errors
     /// None in practice: a cell is never empty.
     pub fn summary(&self) -> Result<Summary, StatsError> {
-        Summary::of_sorted(&self.sorted)
+        Summary::of_sorted(self.sorted())
+    }
+}
+
+/// One term of an estimate: part of a cell, and the power to which it enters.
+pub(crate) struct Term<'a> {
+    pub index: &'a Index,
+    pub power: f64,
+}
+
+/// Terms that are resampled together, since they are parts of one cell.
+pub(crate) struct Group<'a> {
+    pub plan: &'a Plan,
+    pub terms: Vec<Term<'a>>,
+}
+
+/// exp(sum of power * ln(statistic)) over all terms of all groups, with its interval. Groups are
+/// resampled independently, the terms of one group by the same draw.
+pub(crate) fn product_of(
+    groups: &[Group<'_>],
+    statistic: Statistic,
+    options: &BootstrapOptions,
+) -> Result<Estimate, StatsError> {
+    options.check()?;
+    statistic.check()?;
+    let once = |group: &Group<'_>, weights: &[u32]| -> f64 {
+        let logs = group.terms.iter().map(|t| t.power * t.index.statistic(statistic, weights).ln());
+        logs.sum()
+    };
+    let value = groups.iter().map(|group| once(group, &vec![1; group.plan.unit_count()]));
+    let value = value.sum::<f64>().exp();
+    let parts = groups.iter().enumerate().map(|(number, group)| {
+        let replicate = |weights: &mut Vec<u32>, replicate: u32| {
+            let mut rng = Rng::new(options.seed, (number as u64) << 32 | u64::from(replicate));
+            group.plan.draw(&mut rng, weights);
+            once(group, weights)
+        };
+        let start = || vec![0_u32; group.plan.unit_count()];
+        let logs = (0..options.replicates).into_par_iter().with_min_len(64);
+        Part {
+            logs: logs.map_init(start, replicate).collect(),
+            units: group.plan.top_units(),
+            repeats: group.plan.repeat_count(),
+            scheme: group.plan.describe(),
+        }
+    });
+    let parts: Vec<Part> = parts.collect();
+    Ok(interval(value, &parts, options))
+}
+
+impl Prepared {
+    fn group(&self, power: f64) -> Group<'_> {
+        Group { plan: &self.plan, terms: vec![Term { index: &self.index, power }] }
     }
 }
 
@@ -82,11 +198,11 @@ impl Prepared {
 /// # Errors
 /// Options outside their range.
 pub fn estimate(
-    _cell: &Prepared,
-    _statistic: Statistic,
-    _options: &BootstrapOptions,
+    cell: &Prepared,
+    statistic: Statistic,
+    options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
-    todo!()
+    product_of(&[cell.group(1.0)], statistic, options)
 }
 
 /// The ratio of a statistic, `a` over `b`; the two are resampled independently.
@@ -94,12 +210,12 @@ pub fn estimate(
 /// # Errors
 /// Options outside their range.
 pub fn ratio(
-    _a: &Prepared,
-    _b: &Prepared,
-    _statistic: Statistic,
-    _options: &BootstrapOptions,
+    a: &Prepared,
+    b: &Prepared,
+    statistic: Statistic,
+    options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
-    todo!()
+    geometric_mean_ratio(&[(a, b)], statistic, options)
 }
 
 /// The geometric mean over cells (kernels) of a statistic.
@@ -107,11 +223,13 @@ pub fn ratio(
 /// # Errors
 /// No cell, or options outside their range.
 pub fn geometric_mean_of(
-    _cells: &[&Prepared],
-    _statistic: Statistic,
-    _options: &BootstrapOptions,
+    cells: &[&Prepared],
+    statistic: Statistic,
+    options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
-    todo!()
+    let power = share_of(cells.len(), "geometric mean over cells")?;
+    let groups: Vec<Group<'_>> = cells.iter().map(|cell| cell.group(power)).collect();
+    product_of(&groups, statistic, options)
 }
 
 /// The geometric mean over kernels of the ratio of a statistic, `a` over `b`.
@@ -119,9 +237,23 @@ pub fn geometric_mean_of(
 /// # Errors
 /// No pair, or options outside their range.
 pub fn geometric_mean_ratio(
-    _pairs: &[(&Prepared, &Prepared)],
-    _statistic: Statistic,
-    _options: &BootstrapOptions,
+    pairs: &[(&Prepared, &Prepared)],
+    statistic: Statistic,
+    options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
-    todo!()
+    let power = share_of(pairs.len(), "geometric mean of ratios")?;
+    let groups: Vec<Group<'_>> =
+        pairs.iter().flat_map(|(a, b)| [a.group(power), b.group(-power)]).collect();
+    product_of(&groups, statistic, options)
 }
+
+/// The power of each of `count` terms in a geometric mean.
+fn share_of(count: usize, what: &'static str) -> Result<f64, StatsError> {
+    if count == 0 {
+        return Err(StatsError::TooFew { what, expected: 1, found: 0 });
+    }
+    Ok(1.0 / count as f64)
+}
+
+#[cfg(test)]
+mod tests;

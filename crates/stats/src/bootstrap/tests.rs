@@ -1,0 +1,88 @@
+//! Known answers, determinism, and coverage by simulation.
+
+use super::*;
+
+fn normal(rng: &mut Rng) -> f64 {
+    (-2.0 * rng.uniform().ln()).sqrt() * (std::f64::consts::TAU * rng.uniform()).cos()
+}
+
+/// Repeats that differ by `between` and windows that differ by `within`, both on the logarithm.
+fn cell(repeats: usize, windows: usize, between: f64, within: f64, stream: u64) -> Cell {
+    let mut rng = Rng::new(99, stream);
+    let repeats = (0..repeats).map(|_| {
+        let level = between * normal(&mut rng);
+        (0..windows).map(|_| (level + within * normal(&mut rng)).exp()).collect()
+    });
+    Cell::new(repeats.collect()).unwrap()
+}
+
+#[test]
+fn the_value_is_the_plain_statistic() {
+    let cell = Cell::new(vec![vec![4.0, 1.0], vec![3.0], vec![2.0, 10.0]]).unwrap();
+    let ready = Prepared::new(&cell);
+    let options = BootstrapOptions::default();
+    let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    close(estimate(&ready, Statistic::Median, &options).unwrap().value, 3.0);
+    close(estimate(&ready, Statistic::Mean, &options).unwrap().value, 4.0);
+    close(ratio(&ready, &ready, Statistic::Median, &options).unwrap().value, 1.0);
+    close(geometric_mean_of(&[&ready, &ready], Statistic::Median, &options).unwrap().value, 3.0);
+}
+
+#[test]
+fn does_not_depend_on_the_number_of_threads() {
+    let ready = Prepared::new(&cell(8, 50, 0.05, 0.1, 1));
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| estimate(&ready, Statistic::Median, &BootstrapOptions::default()).unwrap())
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn refuses_what_has_no_interval() {
+    let ready = Prepared::new(&cell(8, 5, 0.05, 0.1, 1));
+    let few = BootstrapOptions { replicates: 10, ..Default::default() };
+    assert!(estimate(&ready, Statistic::Median, &few).is_err());
+    let sure = BootstrapOptions { level: 1.0, ..Default::default() };
+    assert!(estimate(&ready, Statistic::Median, &sure).is_err());
+    assert!(estimate(&ready, Statistic::Quantile(2.0), &Default::default()).is_err());
+    assert!(geometric_mean_of(&[], Statistic::Median, &Default::default()).is_err());
+}
+
+#[test]
+fn a_single_window_has_no_interval() {
+    let ready = Prepared::new(&Cell::new(vec![vec![3.0]]).unwrap());
+    let found = estimate(&ready, Statistic::Median, &Default::default()).unwrap();
+    assert_eq!((found.low, found.high, found.reliable), (0.0, f64::MAX, false));
+}
+
+#[test]
+fn a_constant_cell_has_a_point() {
+    let ready = Prepared::new(&Cell::new(vec![vec![3.0; 4]; 6]).unwrap());
+    let found = estimate(&ready, Statistic::Median, &Default::default()).unwrap();
+    assert!((found.low - 3.0).abs() < 1e-12 && (found.high - 3.0).abs() < 1e-12);
+}
+
+/// Share of `trials` in which the 95 % interval of a median ratio holds the true value, 1.
+fn coverage(repeats: usize, trials: u64) -> f64 {
+    let options = BootstrapOptions { replicates: 400, ..Default::default() };
+    let hits = (0..trials)
+        .filter(|&trial| {
+            let a = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial));
+            let b = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial + 1));
+            let found = ratio(&a, &b, Statistic::Median, &options).unwrap();
+            found.low <= 1.0 && found.high >= 1.0
+        })
+        .count();
+    hits as f64 / trials as f64
+}
+
+/// The documented coverage (docs/statistics.md), with three standard errors of the simulation.
+#[test]
+fn intervals_cover() {
+    for repeats in [2, 3, 4, 5, 8, 20] {
+        let found = coverage(repeats, 400);
+        println!("{repeats} repeats: {found}");
+        assert!(found > 0.915, "{repeats} repeats: {found}");
+    }
+}
