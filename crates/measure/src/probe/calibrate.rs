@@ -1,0 +1,333 @@
+//! What the probe's ticks mean on each CPU.
+
+use super::chain::{Chain, ProbeSample};
+use super::plateau::plateaus;
+use crate::trial::TrialError;
+use flyball_host::{CpuSet, Host};
+use flyball_run::manifest::{ProbeBasis, ProbeCalibration};
+use flyball_units::{CpuId, Nanos};
+
+/// A chain takes at least this long, so that reading the counter is a small share of it.
+const LEAST_SECONDS: f64 = 3e-6;
+
+/// A chain takes at least this many ticks at the best speed seen: 200 resolve 0.5 %, the rest is
+/// room for a core that becomes faster later.
+const LEAST_TICKS: f64 = 250.0;
+
+/// Time to spin before anything is timed: a core that was idle needs some milliseconds to reach
+/// its best speed.
+const WARM_UP_SECONDS: f64 = 0.02;
+
+/// Chains, or samples, per calibration.
+const ROUNDS: usize = 128;
+
+/// A CPU to be calibrated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibrationTarget {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Its core type, for the record.
+    pub core_type: Option<String>,
+    /// Cycles per multiplication where nothing counts cycles; `None` where that differs between
+    /// cores: then the probe gives shares, not frequencies.
+    pub assumed_cycles: Option<f64>,
+}
+
+/// What the probe's ticks mean on one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Its core type.
+    pub core_type: Option<String>,
+    /// What `cycles_per_multiply` rests on.
+    pub basis: ProbeBasis,
+    /// Core cycles per dependent multiplication.
+    pub cycles_per_multiply: Option<f64>,
+    /// The chain that is timed.
+    pub chain: Chain,
+    /// Cost of reading the counter, in multiplications.
+    pub read_cost: f64,
+    /// Counter ticks per second of CLOCK_MONOTONIC.
+    pub counter_hz: f64,
+    /// Ticks of the fastest undisturbed sample.
+    pub ticks_min: u32,
+    /// 5th to 95th percentile of samples at one speed, relative to their median.
+    pub spread_permille: Option<f64>,
+    /// How far the factor from ticks to frequency had moved at the end of the run.
+    pub drift_permille: Option<f64>,
+    /// Clock and counter at the calibration.
+    at: (Nanos, u64),
+}
+
+impl Calibration {
+    /// The frequency at which a chain takes `ticks`; none where that cannot be said.
+    pub fn khz(&self, ticks: u32) -> Option<u64> {
+        let cycles = self.cycles_per_multiply? * self.effective_multiplies();
+        (ticks > 0).then(|| (cycles * self.counter_hz / f64::from(ticks) / 1e3).round() as u64)
+    }
+
+    /// The speed at which a chain takes `ticks`, in thousandths of the best that was seen.
+    pub fn permille(&self, ticks: u32) -> Option<u32> {
+        (ticks > 0 && self.ticks_min > 0)
+            .then(|| (1e3 * f64::from(self.ticks_min) / f64::from(ticks)).round() as u32)
+    }
+
+    /// The record for the manifest.
+    pub fn record(&self) -> ProbeCalibration {
+        ProbeCalibration {
+            cpu: self.cpu.0,
+            core_type: self.core_type.clone(),
+            basis: self.basis,
+            cycles_per_multiply: self.cycles_per_multiply,
+            chain_length: self.chain.multiplies,
+            ticks_min: u64::from(self.ticks_min),
+            counter_khz: Some(self.counter_hz / 1e3),
+            best_khz: self.khz(self.ticks_min),
+            spread_permille: self.spread_permille,
+            recalibrated_drift_permille: self.drift_permille,
+        }
+    }
+
+    fn effective_multiplies(&self) -> f64 {
+        self.chain.multiplies as f64 + self.read_cost
+    }
+
+    /// Frequency per inverse tick, up to what is constant: what a drift would change.
+    fn factor(&self) -> f64 {
+        self.effective_multiplies() * self.cycles_per_multiply.unwrap_or(1.0) * self.counter_hz
+    }
+}
+
+/// Calibrates the probe on each of `targets`, one after the other, and settles one length of
+/// chain for all of them: the longest that any needs. Takes some 50 ms per CPU.
+///
+/// # Errors
+/// Where a CPU may not be used, or the counter does not run.
+pub fn calibrate(
+    host: &dyn Host,
+    targets: &[CalibrationTarget],
+) -> Result<Vec<Calibration>, TrialError> {
+    let rate = host.counter_hz().map_err(|e| TrialError::host("calibrate the probe", e))?;
+    let mut chain = Chain { multiplies: 0 };
+    for target in targets {
+        let needed = on_cpu(host, target.cpu, || chain_length(host, target.cpu, rate.hz))?;
+        chain.multiplies = chain.multiplies.max(needed);
+    }
+    targets
+        .iter()
+        .map(|target| on_cpu(host, target.cpu, || calibrate_here(host, target, chain, rate.hz)))
+        .collect()
+}
+
+/// Measures everything again on the same CPUs and records in each calibration how far the factor
+/// from ticks to frequency has moved. The counter's rate is now known over the whole run.
+///
+/// # Errors
+/// As [`calibrate`].
+pub fn recalibrate(host: &dyn Host, calibrations: &mut [Calibration]) -> Result<(), TrialError> {
+    for calibration in calibrations {
+        let hz = rate_since(calibration.at, (host.now(), host.counter()))
+            .unwrap_or(calibration.counter_hz);
+        let target = CalibrationTarget {
+            cpu: calibration.cpu,
+            core_type: calibration.core_type.clone(),
+            assumed_cycles: calibration.cycles_per_multiply,
+        };
+        let again =
+            on_cpu(host, target.cpu, || calibrate_here(host, &target, calibration.chain, hz))?;
+        calibration.drift_permille = Some((again.factor() / calibration.factor() - 1.0) * 1e3);
+        calibration.ticks_min = calibration.ticks_min.min(again.ticks_min);
+    }
+    Ok(())
+}
+
+/// Runs `work` in a thread of its own that is confined to `cpu`, so that the caller keeps its
+/// own affinity.
+fn on_cpu<T: Send>(
+    host: &dyn Host,
+    cpu: CpuId,
+    work: impl FnOnce() -> Result<T, TrialError> + Send,
+) -> Result<T, TrialError> {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            host.affinity_set(&CpuSet::from(cpu))
+                .map_err(|e| TrialError::host("calibrate the probe", e))?;
+            work()
+        });
+        thread.join().unwrap_or_else(|_| {
+            Err(TrialError::Thread { thread: "calibration", found: "a panic".to_owned() })
+        })
+    })
+}
+
+/// Multiplications that a chain needs on this CPU at the best speed that it shows now.
+fn chain_length(host: &dyn Host, cpu: CpuId, counter_hz: f64) -> Result<u64, TrialError> {
+    /// Enough ticks even of a 24 MHz counter: some 20 us.
+    const TRIAL_MULTIPLIES: u64 = 20_000;
+    let trial = Chain { multiplies: TRIAL_MULTIPLIES };
+    let start = host.counter();
+    let mut best = u64::MAX;
+    let mut rounds = 0;
+    // The counter decides on real machines; the rounds end it on one whose time stands still.
+    while rounds < ROUNDS
+        || (host.counter().wrapping_sub(start) as f64) < WARM_UP_SECONDS * counter_hz
+            && rounds < 100 * ROUNDS
+    {
+        best = best.min(trial.time(host));
+        rounds += 1;
+    }
+    if best == 0 || best == u64::MAX {
+        return Err(TrialError::Probe { cpu, found: format!("{best} ticks") });
+    }
+    let ticks_per_multiply = best as f64 / TRIAL_MULTIPLIES as f64;
+    Ok((wanted_ticks(counter_hz) / ticks_per_multiply).ceil() as u64)
+}
+
+/// Ticks that a chain should take.
+fn wanted_ticks(counter_hz: f64) -> f64 {
+    (LEAST_SECONDS * counter_hz).max(LEAST_TICKS)
+}
+
+fn calibrate_here(
+    host: &dyn Host,
+    target: &CalibrationTarget,
+    chain: Chain,
+    counter_hz: f64,
+) -> Result<Calibration, TrialError> {
+    let measured = measure_cycles(host);
+    let (basis, cycles_per_multiply) = match (measured, target.assumed_cycles) {
+        (Some(cycles), _) => (ProbeBasis::Measured, Some(cycles)),
+        (None, Some(cycles)) => (ProbeBasis::Assumed, Some(cycles)),
+        (None, None) => (ProbeBasis::Relative, None),
+    };
+    let read_cost = measure_read_cost(host, chain)
+        .ok_or_else(|| TrialError::Probe { cpu: target.cpu, found: "no ticks".to_owned() })?;
+    let samples: Vec<ProbeSample> = (0..ROUNDS).map(|_| chain.sample(host)).collect();
+    let good: Vec<u32> = samples.iter().filter(|s| !s.disturbed).map(|s| s.ticks).collect();
+    let fallback = samples.iter().map(|sample| sample.ticks).min().unwrap_or_default();
+    let longest = plateaus(&good).into_iter().max_by_key(|plateau| plateau.count);
+    Ok(Calibration {
+        cpu: target.cpu,
+        core_type: target.core_type.clone(),
+        basis,
+        cycles_per_multiply,
+        chain,
+        read_cost,
+        counter_hz,
+        ticks_min: good.iter().copied().min().unwrap_or(fallback),
+        spread_permille: longest.map(|plateau| plateau.spread() * 1e3),
+        drift_permille: None,
+        at: (host.now(), host.counter()),
+    })
+}
+
+/// Cost of reading the counter twice, in multiplications: a chain of `2 N` takes `N`
+/// multiplications longer than one of `N`, whatever the reading costs.
+fn measure_read_cost(host: &dyn Host, chain: Chain) -> Option<f64> {
+    let double = Chain { multiplies: chain.multiplies * 2 };
+    let mut single_ticks = Vec::with_capacity(ROUNDS);
+    let mut double_ticks = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        single_ticks.push(chain.time(host));
+        double_ticks.push(double.time(host));
+    }
+    read_cost(median(single_ticks), median(double_ticks), chain.multiplies)
+}
+
+fn read_cost(single: u64, double: u64, multiplies: u64) -> Option<f64> {
+    let added = double.checked_sub(single).filter(|&added| added > 0)?;
+    let cost = (single as f64 / added as f64 - 1.0) * multiplies as f64;
+    // A reading costs something, and less than a tenth of a chain of 3 us.
+    Some(cost.clamp(0.0, multiplies as f64 / 10.0))
+}
+
+/// Core cycles per multiplication, counted by the machine, in user mode; none where it can't, or
+/// where what it says is no latency of a multiplication.
+fn measure_cycles(host: &dyn Host) -> Option<f64> {
+    const SHORT: u64 = 64_000;
+    const LONG: u64 = 192_000;
+    let mut counter = host.open_cycles().ok()?;
+    let mut count = |multiplies| {
+        let before = counter.read().ok()?;
+        std::hint::black_box(host.multiply_chain(multiplies));
+        let delta = counter.read().ok()?.since(before);
+        delta.is_whole().then_some(delta.cycles)
+    };
+    // The smallest of several: an interrupt only adds.
+    let mut least = |multiplies| (0..8).filter_map(|_| count(multiplies)).min();
+    let cycles = least(LONG)?.checked_sub(least(SHORT)?)? as f64 / (LONG - SHORT) as f64;
+    (1.0..=16.0).contains(&cycles).then_some(cycles)
+}
+
+/// Counter ticks per second between two readings of clock and counter; none where they are too
+/// close for the result to beat a calibration of 20 ms.
+fn rate_since(then: (Nanos, u64), now: (Nanos, u64)) -> Option<f64> {
+    let elapsed = now.0.since(then.0);
+    let ticks = now.1.wrapping_sub(then.1);
+    (elapsed >= Nanos::from_secs(1) && ticks > 0).then(|| ticks as f64 / elapsed.as_secs_f64())
+}
+
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calibration() -> Calibration {
+        Calibration {
+            cpu: CpuId(1),
+            core_type: None,
+            basis: ProbeBasis::Assumed,
+            cycles_per_multiply: Some(3.0),
+            chain: Chain { multiplies: 3_000 },
+            read_cost: 30.0,
+            counter_hz: 2.6e9,
+            ticks_min: 7_878,
+            spread_permille: None,
+            drift_permille: None,
+            at: (Nanos::ZERO, 0),
+        }
+    }
+
+    #[test]
+    fn ticks_become_kilohertz() {
+        // 3030 multiplications of 3 cycles in 7878 ticks of 2.6 GHz are 3.03 us: 3 GHz.
+        assert_eq!(calibration().khz(7_878), Some(3_000_000));
+        assert_eq!(calibration().khz(15_756), Some(1_500_000));
+        assert_eq!(calibration().permille(15_756), Some(500));
+        assert_eq!(calibration().khz(0), None);
+    }
+
+    #[test]
+    fn without_cycles_there_is_a_share_and_no_frequency() {
+        let unknown = Calibration { cycles_per_multiply: None, ..calibration() };
+        assert_eq!(unknown.khz(7_878), None);
+        assert_eq!(unknown.permille(7_878), Some(1_000));
+        assert_eq!(unknown.record().best_khz, None);
+    }
+
+    #[test]
+    fn the_cost_of_reading_falls_out_of_two_lengths() {
+        // 2 ticks per multiplication, 50 ticks per reading: 25 multiplications.
+        assert_eq!(read_cost(2_050, 4_050, 1_000), Some(25.0));
+        assert_eq!(read_cost(100, 100, 1_000), None);
+        assert_eq!(read_cost(1_000, 3_000, 1_000), Some(0.0), "never negative");
+    }
+
+    #[test]
+    fn coarse_counters_get_longer_chains() {
+        assert!(wanted_ticks(24e6) >= 250.0 && wanted_ticks(24e6) / 24e6 > 10e-6);
+        assert_eq!(wanted_ticks(2.6e9), 7_800.0);
+    }
+
+    #[test]
+    fn a_rate_needs_a_second() {
+        let then = (Nanos::from_secs(1), 500);
+        assert_eq!(rate_since(then, (Nanos::from_secs(3), 2_500)), Some(1_000.0));
+        assert_eq!(rate_since(then, (Nanos::from_millis(1_500), 900)), None);
+    }
+}

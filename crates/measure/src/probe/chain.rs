@@ -1,0 +1,100 @@
+//! One sample of the probe.
+
+use flyball_host::Host;
+use flyball_units::CpuId;
+
+/// Chains per sample, back to back. Five let two be spoilt (the first by cold instructions, one
+/// by an interrupt) and the median still be one of the good ones.
+pub const SUB_SAMPLES: usize = 5;
+
+/// A sample is disturbed when its median exceeds its minimum by more than this share: then at
+/// least three of the five chains were slowed down or ran at another frequency. Within one step
+/// of frequency, chains agree to 0.1 % on quiet x86 cores; steps are 0.7 % and more apart.
+pub const TOLERANCE: f64 = 0.01;
+
+/// A sample shorter than this many ticks resolves no 0.5 %, and counts as disturbed.
+pub const LEAST_TICKS: u64 = 200;
+
+/// What one sample says. Small and copyable: it travels in the window's record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeSample {
+    /// Counter ticks of one chain: the median of [`SUB_SAMPLES`], nothing subtracted.
+    pub ticks: u32,
+    /// Whether the chains disagree, or the sample is too short to be exact: not to be trusted.
+    pub disturbed: bool,
+    /// The CPU that ran the last chain; a move during the sample marks it as disturbed.
+    pub cpu: Option<CpuId>,
+}
+
+impl ProbeSample {
+    /// The sample that these chains make; all zero for none.
+    pub fn of(mut ticks: [u64; SUB_SAMPLES]) -> ProbeSample {
+        ticks.sort_unstable();
+        let (least, median) = (ticks[0], ticks[SUB_SAMPLES / 2]);
+        let agree = (median - least) as f64 <= TOLERANCE * least as f64;
+        ProbeSample {
+            ticks: u32::try_from(median).unwrap_or(u32::MAX),
+            disturbed: !agree || least < LEAST_TICKS || median > u64::from(u32::MAX),
+            cpu: None,
+        }
+    }
+}
+
+/// A chain of a settled length: the probe itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// Dependent multiplications per chain.
+    pub multiplies: u64,
+}
+
+impl Chain {
+    /// Takes one sample on this thread's CPU: [`SUB_SAMPLES`] chains. No allocation, no system
+    /// call.
+    pub fn sample(self, host: &dyn Host) -> ProbeSample {
+        let before = host.current_cpu().ok();
+        let mut ticks = [0; SUB_SAMPLES];
+        for slot in &mut ticks {
+            *slot = self.time(host);
+        }
+        let after = host.current_cpu().ok();
+        let sample = ProbeSample::of(ticks);
+        ProbeSample { disturbed: sample.disturbed || before != after, cpu: after, ..sample }
+    }
+
+    /// Ticks of one chain, the reading of the counter included.
+    pub fn time(self, host: &dyn Host) -> u64 {
+        let start = host.counter();
+        std::hint::black_box(host.multiply_chain(self.multiplies));
+        host.counter().wrapping_sub(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_survives_two_spoilt_chains() {
+        let sample = ProbeSample::of([9_000, 7_000, 7_010, 250_000, 7_005]);
+        assert_eq!((sample.ticks, sample.disturbed), (7_010, false));
+    }
+
+    #[test]
+    fn chains_that_disagree_are_disturbed() {
+        assert!(ProbeSample::of([7_000, 7_010, 7_200, 7_200, 7_200]).disturbed);
+        assert!(!ProbeSample::of([7_000, 7_070, 7_070, 7_070, 7_070]).disturbed);
+    }
+
+    #[test]
+    fn too_few_ticks_are_not_exact() {
+        assert!(ProbeSample::of([199; SUB_SAMPLES]).disturbed);
+        assert!(!ProbeSample::of([200; SUB_SAMPLES]).disturbed);
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let sample = ProbeSample::of([u64::MAX; SUB_SAMPLES]);
+        assert_eq!((sample.ticks, sample.disturbed), (u32::MAX, true));
+        assert!(ProbeSample::of([0; SUB_SAMPLES]).disturbed);
+    }
+}

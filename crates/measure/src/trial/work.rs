@@ -1,0 +1,145 @@
+//! What is executed once per release.
+
+use super::error::TrialError;
+use flyball_host::{Host, Output, ProcessSpec, Status};
+use flyball_signal::Workload;
+use flyball_units::Nanos;
+use std::fmt;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// What one execution has to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkInfo {
+    /// Samples of the input that were no finite number.
+    pub nan_replaced: u32,
+    /// Exit status of a command; the negative number of the signal that killed it.
+    pub exit_status: Option<i32>,
+    /// CPU time that the kernel accounted to a command.
+    pub cpu_time: Option<Nanos>,
+    /// Given up because the program was asked to end: not a window to be recorded.
+    pub abandoned: bool,
+}
+
+/// Something the measured loop can execute. Built before the loop: [`Work::prepare`] and, except
+/// where [`Work::allocates`] says so, [`Work::run`] neither allocate nor lock nor do I/O.
+pub trait Work: Send {
+    /// Makes the next input ready, outside the timed part.
+    fn prepare(&mut self);
+
+    /// The timed part.
+    ///
+    /// # Errors
+    /// Only where going on makes no sense, such as a program that can't be started. Boxed, so
+    /// that the path that is timed returns two words.
+    fn run(&mut self) -> Result<WorkInfo, Box<TrialError>>;
+
+    /// Whether [`Work::run`] may allocate and make system calls. Windows of such work are exempt
+    /// from the promises of the loop, and the run says so.
+    fn allocates(&self) -> bool {
+        false
+    }
+}
+
+/// Writes the next window of a recording into the slice: no allocation, no I/O.
+pub type NextWindow = Box<dyn FnMut(&mut [f32]) + Send>;
+
+/// A signal kernel that reads successive windows of a recording.
+pub struct SignalWork {
+    workload: Box<dyn Workload>,
+    next_window: NextWindow,
+    window: Vec<f32>,
+    output: Vec<f32>,
+}
+
+impl SignalWork {
+    /// `workload` reading what `next_window` writes: [`Workload::input_len`] samples each time.
+    pub fn new(workload: Box<dyn Workload>, next_window: NextWindow) -> SignalWork {
+        // Filled, not only zeroed: zeroed pages are mapped at their first write.
+        let window = vec![1.0; workload.input_len()];
+        let output = vec![1.0; workload.output_len()];
+        SignalWork { workload, next_window, window, output }
+    }
+}
+
+impl fmt::Debug for SignalWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SignalWork({}, {})", self.workload.kernel(), self.workload.form())
+    }
+}
+
+impl Work for SignalWork {
+    fn prepare(&mut self) {
+        (self.next_window)(&mut self.window);
+    }
+
+    fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
+        let info = self.workload.run(black_box(&self.window), &mut self.output);
+        black_box(&self.output);
+        Ok(WorkInfo { nan_replaced: info.nan_replaced, ..WorkInfo::default() })
+    }
+}
+
+/// Any program: started at the release, its end waited for. The latency is the wall time from
+/// before its start to its end, so it holds the cost of starting it.
+///
+/// Starting a program allocates and makes system calls: its windows are exempt from the loop's
+/// promises.
+#[derive(Debug)]
+pub struct CommandWork {
+    host: Arc<dyn Host>,
+    spec: ProcessSpec,
+}
+
+impl CommandWork {
+    /// `spec`, with its output thrown away unless it is shown: output that is kept would be
+    /// read and allocated inside the timed part.
+    pub fn new(host: Arc<dyn Host>, mut spec: ProcessSpec) -> CommandWork {
+        for output in [&mut spec.stdout, &mut spec.stderr] {
+            if *output == Output::Capture {
+                *output = Output::Discard;
+            }
+        }
+        CommandWork { host, spec }
+    }
+}
+
+impl Work for CommandWork {
+    fn prepare(&mut self) {}
+
+    fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
+        let exit = self
+            .host
+            .spawn(&self.spec)
+            .and_then(|mut child| child.wait(None))
+            .map_err(|source| TrialError::host("run the command", source))?;
+        let Some(exit) = exit else {
+            return Ok(WorkInfo { abandoned: true, ..WorkInfo::default() });
+        };
+        let exit_status = match exit.status {
+            Status::Code(code) => code,
+            Status::Signal(signal) => -signal,
+        };
+        Ok(WorkInfo {
+            exit_status: Some(exit_status),
+            cpu_time: Some(exit.usage.cpu_time),
+            ..WorkInfo::default()
+        })
+    }
+
+    fn allocates(&self) -> bool {
+        true
+    }
+}
+
+/// Nothing: the loop measures itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoWork;
+
+impl Work for NoWork {
+    fn prepare(&mut self) {}
+
+    fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
+        Ok(WorkInfo::default())
+    }
+}
