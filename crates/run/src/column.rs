@@ -287,7 +287,11 @@ impl Labels {
 
     /// Adds one cell.
     pub fn push(&mut self, name: &str) {
-        let code = self.intern(name);
+        // Rows come in runs of one workload and condition: most cells equal the one before.
+        let code = match self.codes.last() {
+            Some(&last) if self.name(last) == Some(name) => last,
+            _ => self.intern(name),
+        };
         self.codes.push(code);
     }
 

@@ -8,18 +8,24 @@
 //! - [`writer`]: append-safe NDJSON while the run goes on, Parquet when it ends whole;
 //! - [`error`]: one error shape: object, expected, found, hint.
 
+mod blocks;
 pub mod column;
 pub mod error;
 pub mod manifest;
 pub mod name;
 pub mod ndjson;
+pub mod run;
+pub mod schema;
+pub mod storage;
 pub mod table;
 pub mod tables;
+mod tally;
 pub mod writer;
 
 pub use column::{Labels, Nullable, NullableLabels};
 pub use error::{Error, ErrorKind, Result};
 pub use manifest::{Manifest, RunState};
+pub use run::{Columns, Run, Warning, newest_run};
 pub use table::{ColumnSpec, Kind, Row, Table, TableSpec};
 pub use tables::{
     Frequencies, FrequencySample, LoadSample, LoadSamples, Note, Notes, Tables, Window, Windows,

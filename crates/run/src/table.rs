@@ -4,6 +4,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::storage::Column;
+
 /// The kind of value in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -72,7 +74,7 @@ pub trait Row: Serialize + DeserializeOwned + Clone + Default {
 }
 
 /// A table in memory: one vector per column.
-pub trait Table: Default + Clone {
+pub trait Table: Default + Clone + Send {
     /// One row.
     type Row: Row<Table = Self>;
     /// The schema.
@@ -92,6 +94,10 @@ pub trait Table: Default + Clone {
     fn append(&mut self, other: Self);
     /// Makes room for `additional` rows.
     fn reserve(&mut self, additional: usize);
+    /// The columns, in the order of the schema.
+    fn columns(&self) -> Vec<&dyn Column>;
+    /// The columns, in the order of the schema.
+    fn columns_mut(&mut self) -> Vec<&mut dyn Column>;
 }
 
 /// Defines a table once: row struct, struct of columns and schema.
@@ -194,6 +200,14 @@ macro_rules! table {
 
             fn reserve(&mut self, additional: usize) {
                 $( $crate::column::Store::reserve(&mut self.$column, additional); )*
+            }
+
+            fn columns(&self) -> Vec<&dyn $crate::storage::Column> {
+                vec![$( &self.$column ),*]
+            }
+
+            fn columns_mut(&mut self) -> Vec<&mut dyn $crate::storage::Column> {
+                vec![$( &mut self.$column ),*]
             }
         }
     };

@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 use flyball_units::Nanos;
 use fs_err as fs;
 
+use crate::blocks::parse_files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest};
 use crate::name::run_name;
 use crate::ndjson;
+use crate::storage;
 use crate::table::{Row, Table};
-use crate::tables::{FrequencySample, LoadSample, Note, Window, registry};
+use crate::tables::*;
+use crate::tally::Tally;
 
 /// Rows are handed to the operating system at least this often.
 pub const FLUSH_NS: u64 = 200_000_000;
@@ -36,20 +39,7 @@ impl RunWriter {
     /// # Errors
     /// Where `dir` exists and is not empty, or cannot be made or written.
     pub fn create(dir: impl Into<PathBuf>, manifest: &Manifest) -> Result<RunWriter> {
-        let dir = dir.into();
-        fs::create_dir_all(&dir)
-            .map_err(|error| Error::io(&dir, "to make the run directory", &error))?;
-        let mut entries = fs::read_dir(&dir)
-            .map_err(|error| Error::io(&dir, "to list the run directory", &error))?;
-        if entries.next().is_some() {
-            return Err(Error::bad_input(
-                dir.display(),
-                "a new or empty directory",
-                "one with files in it",
-                "choose another place with --out",
-            ));
-        }
-        write_manifest(&dir, manifest)?;
+        let dir = make_dir(dir.into(), manifest)?;
         let appenders = registry().iter().map(|table| Appender::new(&dir, table.name)).collect();
         Ok(RunWriter { dir, appenders, flushed_at: None })
     }
@@ -170,16 +160,74 @@ impl RunWriter {
         write_manifest(&self.dir, manifest)
     }
 
-    /// Ends the run: everything on disk, the manifest as given.
+    /// Ends the run: the manifest as given, then every table from NDJSON to Parquet. The NDJSON
+    /// goes only when its Parquet is whole and on disk.
     ///
     /// # Errors
-    /// A full or failing disk: the NDJSON then stays, and reads as it is.
+    /// A full or failing disk: the NDJSON then stays, and the run reads as it is.
     pub fn finish(mut self, manifest: &Manifest) -> Result<PathBuf> {
         self.flush()?;
         self.appenders.iter_mut().try_for_each(Appender::sync)?;
         write_manifest(&self.dir, manifest)?;
+        macro_rules! convert {
+            ($field:ident, $table:ident) => {
+                convert_table::<$table>(&self.dir)?;
+            };
+        }
+        for_each_table!(convert);
         Ok(self.dir)
     }
+}
+
+/// Turns a table's NDJSON into Parquet in bounded memory, row group by row group.
+fn convert_table<T: Table>(dir: &Path) -> Result<()> {
+    let lines = dir.join(format!("{}.ndjson", T::SPEC.name));
+    if !lines.exists() {
+        return Ok(());
+    }
+    storage::write_groups::<T>(dir, |target| {
+        let mut group = T::default();
+        let mut tally = Tally::default();
+        parse_files(&[lines.clone()], ndjson::decode::<T>, |_, (rows, counted)| {
+            group.append(rows);
+            tally.absorb(counted);
+            if group.len() >= storage::GROUP_ROWS {
+                target.group(&group, 0..group.len())?;
+                group = T::default();
+            }
+            Ok(())
+        })?;
+        if let Some(remark) = tally.remark() {
+            let hint = "another program wrote to this file; the NDJSON stays, and reads as it is";
+            return Err(Error::bad_input(
+                lines.display(),
+                "the lines that were written",
+                remark,
+                hint,
+            ));
+        }
+        if group.is_empty() { Ok(()) } else { target.group(&group, 0..group.len()) }
+    })?;
+    fs::remove_file(&lines)
+        .map_err(|error| Error::io(&lines, "to remove what is now Parquet", &error))
+}
+
+/// Makes the run directory `dir` with its manifest; refuses one with files in it.
+pub(crate) fn make_dir(dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
+    fs::create_dir_all(&dir)
+        .map_err(|error| Error::io(&dir, "to make the run directory", &error))?;
+    let mut entries =
+        fs::read_dir(&dir).map_err(|error| Error::io(&dir, "to list the run directory", &error))?;
+    if entries.next().is_some() {
+        return Err(Error::bad_input(
+            dir.display(),
+            "a new or empty directory",
+            "one with files in it",
+            "choose another place with --out",
+        ));
+    }
+    write_manifest(&dir, manifest)?;
+    Ok(dir)
 }
 
 /// Appends the lines of one table. The file is made with the first line.

@@ -1,0 +1,280 @@
+//! A run in memory, and the tolerant reader of run directories.
+
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use crate::blocks::{Block, parse_files};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::{self, Manifest, RunState};
+use crate::ndjson;
+use crate::storage;
+use crate::table::Table;
+use crate::tables::{Tables, for_each_table};
+use crate::tally::Tally;
+use crate::writer;
+
+/// A run in memory: opened from its directory, or imported.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Its directory; none where it was imported and not yet written.
+    pub dir: Option<PathBuf>,
+    /// What the run is.
+    pub manifest: Manifest,
+    /// Its rows.
+    pub tables: Tables,
+    /// What the reader had to leave out or could not know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A remark of a reader: nothing is dropped in silence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The file it is about.
+    pub object: String,
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Which columns to read. The others stay empty: `row` then finds none, the columns' own
+/// readers do.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Columns<'a> {
+    /// Every column of every table.
+    #[default]
+    All,
+    /// Only these, as (table, column).
+    Only(&'a [(&'a str, &'a str)]),
+}
+
+impl Columns<'_> {
+    /// Whether `column` of `table` is asked for.
+    pub fn takes(&self, table: &str, column: &str) -> bool {
+        match self {
+            Columns::All => true,
+            Columns::Only(list) => list.contains(&(table, column)),
+        }
+    }
+
+    /// Whether any column of `table` is asked for.
+    fn takes_any(&self, table: &str) -> bool {
+        match self {
+            Columns::All => true,
+            Columns::Only(list) => list.iter().any(|(wanted, _)| *wanted == table),
+        }
+    }
+
+    /// Empties the columns that are not asked for.
+    pub(crate) fn prune<T: Table>(&self, table: &mut T) {
+        if matches!(self, Columns::All) {
+            return;
+        }
+        for (spec, column) in T::SPEC.columns.iter().zip(table.columns_mut()) {
+            if !self.takes(T::SPEC.name, spec.name) {
+                column.clear();
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Opens a run directory: Parquet where it is there, NDJSON otherwise.
+    ///
+    /// # Errors
+    /// No manifest or one that cannot be read, a damaged Parquet file, a table of which not one
+    /// line can be read. A torn last line, missing tables, unknown columns and missing nullable
+    /// columns are no errors; what was left out is in [`Run::warnings`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Run> {
+        Run::open_with(dir, Columns::All)
+    }
+
+    /// Opens a run directory and reads only some columns, so that a large run stays small.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_with(dir: impl AsRef<Path>, columns: Columns<'_>) -> Result<Run> {
+        let dir = dir.as_ref();
+        let manifest = read_manifest(dir)?;
+        let mut run = Run { dir: Some(dir.to_owned()), manifest, ..Run::default() };
+        if run.manifest.state == RunState::Running {
+            run.warnings.push(Warning {
+                object: dir.join(manifest::FILE).display().to_string(),
+                message: "the run did not end: it is still running, or it was killed".to_owned(),
+                hint: Some(
+                    "what was written until then is here; at most the last second is lost"
+                        .to_owned(),
+                ),
+            });
+        }
+        macro_rules! open {
+            ($field:ident, $table:ident) => {
+                run.tables.$field = open_table(dir, columns, &mut run.warnings)?;
+            };
+        }
+        for_each_table!(open);
+        Ok(run)
+    }
+
+    /// Whether `path` is a run directory.
+    pub fn is_run(path: &Path) -> bool {
+        path.join(manifest::FILE).is_file()
+    }
+
+    /// Writes the run as a new directory `dir`, as Parquet. The reader's warnings become notes.
+    ///
+    /// # Errors
+    /// Where `dir` exists and is not empty, or the disk is full.
+    pub fn write(&self, dir: impl Into<PathBuf>) -> Result<PathBuf> {
+        let running = Manifest { state: RunState::Running, ..self.manifest.clone() };
+        let dir = writer::make_dir(dir.into(), &running)?;
+        macro_rules! write {
+            ($field:ident, $table:ident) => {
+                if !self.tables.$field.is_empty() {
+                    storage::write_table(&dir, &self.tables.$field)?;
+                }
+            };
+        }
+        for_each_table!(write);
+        writer::write_manifest(&dir, &self.manifest)?;
+        Ok(dir)
+    }
+
+    /// The run's name: its directory's, or its kind.
+    pub fn name(&self) -> String {
+        let named = self.dir.as_deref().and_then(Path::file_name);
+        named.map_or_else(|| self.manifest.kind.clone(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// The newest run below `root`, by name: names begin with the time of the start.
+///
+/// # Errors
+/// Where `root` cannot be listed or holds no run.
+pub fn newest_run(root: impl AsRef<Path>) -> Result<PathBuf> {
+    let root = root.as_ref();
+    let none = |found: &str| {
+        Error::new(
+            ErrorKind::NotFound,
+            root.display(),
+            "at least one run",
+            found,
+            "make one with `flyball bench`, or name a run: `flyball report DIR`",
+        )
+    };
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(none("no such directory"));
+        }
+        Err(error) => return Err(Error::io(root, "to list the runs", &error)),
+    };
+    let runs = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| Run::is_run(path));
+    runs.max_by_key(|path| name_order(path)).ok_or_else(|| none("none"))
+}
+
+/// `...-bench-10` is newer than `...-bench-9`.
+fn name_order(path: &Path) -> (String, u32) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match name.rsplit_once('-').map(|(stem, suffix)| (stem, suffix.parse())) {
+        Some((stem, Ok(number))) => (stem.to_owned(), number),
+        _ => (name, 1),
+    }
+}
+
+fn read_manifest(dir: &Path) -> Result<Manifest> {
+    let path = dir.join(manifest::FILE);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::new(
+            ErrorKind::NotFound,
+            dir.display(),
+            "a run directory",
+            format!("no {}", manifest::FILE),
+            "name a run, or another tool's file with `flyball import FILE`",
+        ),
+        std::io::ErrorKind::InvalidData => Error::bad_input(
+            path.display(),
+            "text in UTF-8",
+            "other bytes",
+            "restore the file from a copy",
+        ),
+        _ => Error::io(&path, "to read the manifest", &error),
+    })?;
+    Manifest::from_toml(&text, &path.display().to_string())
+}
+
+/// Reads one table. The whole Parquet wins over NDJSON that is still there.
+fn open_table<T: Table>(
+    dir: &Path,
+    columns: Columns<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<T> {
+    if !columns.takes_any(T::SPEC.name) {
+        return Ok(T::default());
+    }
+    let path = |extension| dir.join(format!("{}.{extension}", T::SPEC.name));
+    let (parquet, lines) = (path("parquet"), path("ndjson"));
+    if !parquet.exists() {
+        return if lines.exists() {
+            read_lines(&lines, columns, warnings)
+        } else {
+            Ok(T::default())
+        };
+    }
+    match storage::read_table(&parquet, columns) {
+        Ok(table) => {
+            if lines.exists() {
+                warnings.push(Warning {
+                    object: lines.display().to_string(),
+                    message: "left over beside a whole Parquet table; not read".to_owned(),
+                    hint: Some(format!("rm {}", lines.display())),
+                });
+            }
+            Ok(table)
+        }
+        Err(error) if lines.exists() => {
+            warnings.push(Warning {
+                object: error.object().to_owned(),
+                message: format!("{error}; read the NDJSON beside it instead"),
+                hint: Some(format!("rm {}", parquet.display())),
+            });
+            read_lines(&lines, columns, warnings)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn read_lines<T: Table>(
+    path: &Path,
+    columns: Columns<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<T> {
+    let mut table = T::default();
+    let mut tally = Tally::default();
+    parse_files(
+        &[path.to_owned()],
+        |block: &Block| {
+            let (mut rows, counted) = ndjson::decode::<T>(block);
+            columns.prune(&mut rows);
+            (rows, counted)
+        },
+        |_, (rows, counted)| {
+            table.append(rows);
+            tally.absorb(counted);
+            Ok(())
+        },
+    )?;
+    let object = path.display().to_string();
+    if tally.skipped > 0 && tally.rows == 0 {
+        tally.check(&object, "row of this table")?;
+    }
+    if let Some(message) = tally.remark() {
+        let hint = (tally.skipped == 0)
+            .then(|| "a run that was killed ends so; nothing else is lost".to_owned());
+        warnings.push(Warning { object, message, hint });
+    }
+    Ok(table)
+}

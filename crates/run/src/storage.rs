@@ -1,0 +1,266 @@
+//! Tables on disk as Parquet, and the door between a column in memory and a column on disk.
+
+mod read;
+mod write;
+
+use std::ops::Range;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+
+pub(crate) use read::read_table;
+pub(crate) use write::{write_groups, write_table};
+
+use crate::column::{Labels, Nullable, NullableLabels};
+use crate::table::Kind;
+
+/// Rows of a group: few enough to convert in little memory, many enough to scan fast.
+pub(crate) const GROUP_ROWS: usize = 128 * 1024;
+
+/// Cells decoded at a time.
+const BATCH_ROWS: usize = 32 * 1024;
+
+/// A column that can go to Parquet and come back, whatever its type.
+pub trait Column: Send + Sync {
+    /// Writes the cells `rows`.
+    ///
+    /// # Errors
+    /// A failing disk, or a writer of another type.
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()>;
+
+    /// Adds `rows` cells from `reader`.
+    ///
+    /// # Errors
+    /// A damaged file, a reader of another type, nulls where none may be.
+    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()>;
+
+    /// Adds `rows` nulls; false where the column knows no null.
+    fn fill(&mut self, rows: usize) -> bool;
+
+    /// Removes all cells.
+    fn clear(&mut self);
+}
+
+/// The physical and logical Parquet type of a kind.
+fn parquet_type(kind: Kind) -> (Physical, Option<LogicalType>) {
+    let unsigned = |bit_width| Some(LogicalType::Integer { bit_width, is_signed: false });
+    match kind {
+        Kind::U32 => (Physical::INT32, unsigned(32)),
+        Kind::U64 => (Physical::INT64, unsigned(64)),
+        Kind::I32 => (Physical::INT32, None),
+        Kind::I64 => (Physical::INT64, None),
+        Kind::F64 => (Physical::DOUBLE, None),
+        Kind::Bool => (Physical::BOOLEAN, None),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    }
+}
+
+fn repetition(nullable: bool) -> Repetition {
+    if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED }
+}
+
+/// A cell with a physical Parquet type. Unsigned integers keep their bits.
+trait Primitive: Copy + Default + Send + Sync {
+    type Physical: DataType;
+    fn encode(self) -> <Self::Physical as DataType>::T;
+    fn decode(stored: &<Self::Physical as DataType>::T) -> Self;
+}
+
+macro_rules! primitives {
+    ($($type:ty => $physical:ident as $stored:ty),*) => {$(
+        impl Primitive for $type {
+            type Physical = $physical;
+            fn encode(self) -> $stored {
+                self as $stored
+            }
+            fn decode(stored: &$stored) -> Self {
+                *stored as $type
+            }
+        }
+    )*};
+}
+primitives!(
+    u32 => Int32Type as i32,
+    i32 => Int32Type as i32,
+    u64 => Int64Type as i64,
+    i64 => Int64Type as i64,
+    f64 => DoubleType as f64,
+    bool => BoolType as bool
+);
+
+fn mismatch(expected: &str) -> ParquetError {
+    ParquetError::General(format!("the column is not of the type {expected}"))
+}
+
+fn put<T: DataType>(
+    writer: &mut ColumnWriter<'_>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> ParquetResult<()> {
+    let typed = T::get_column_writer_mut(writer).ok_or_else(|| mismatch("written"))?;
+    typed.write_batch(values, levels, None).map(|_| ())
+}
+
+/// Reads `rows` cells in batches. `take(values, levels)` sees each batch: the values that are
+/// there, and per cell a level, 1 with a value and 0 without; no levels mean no nulls.
+fn take_all<T: DataType>(
+    reader: ColumnReader,
+    rows: usize,
+    mut take: impl FnMut(&[T::T], &[i16]) -> ParquetResult<()>,
+) -> ParquetResult<()> {
+    let mut typed: ColumnReaderImpl<T> =
+        T::get_column_reader(reader).ok_or_else(|| mismatch("expected"))?;
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut done = 0;
+    while done < rows {
+        values.clear();
+        levels.clear();
+        let wanted = BATCH_ROWS.min(rows - done);
+        let (records, ..) = typed.read_records(wanted, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            return Err(ParquetError::General(format!(
+                "the column ends after {done} of {rows} rows"
+            )));
+        }
+        take(&values, &levels)?;
+        done += records;
+    }
+    Ok(())
+}
+
+fn no_nulls(levels: &[i16]) -> ParquetResult<()> {
+    if levels.contains(&0) {
+        return Err(ParquetError::General("the column holds nulls where none may be".to_owned()));
+    }
+    Ok(())
+}
+
+impl<T: Primitive> Column for Vec<T> {
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
+        let cells = self.get(rows).unwrap_or_default();
+        let stored: Vec<_> = cells.iter().map(|cell| cell.encode()).collect();
+        put::<T::Physical>(writer, &stored, None)
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
+        self.reserve_exact(rows);
+        take_all::<T::Physical>(reader, rows, |values, levels| {
+            no_nulls(levels)?;
+            self.extend(values.iter().map(T::decode));
+            Ok(())
+        })
+    }
+
+    fn fill(&mut self, _rows: usize) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {
+        *self = Vec::new();
+    }
+}
+
+impl<T: Primitive> Column for Nullable<T> {
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
+        let stored: Vec<_> = rows.clone().filter_map(|row| self.get(row)).map(T::encode).collect();
+        let levels: Vec<i16> = rows.map(|row| i16::from(self.get(row).is_some())).collect();
+        put::<T::Physical>(writer, &stored, Some(&levels))
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
+        take_all::<T::Physical>(reader, rows, |values, levels| {
+            spread(values, levels, |value| self.push(value.map(T::decode)))
+        })
+    }
+
+    fn fill(&mut self, rows: usize) -> bool {
+        (0..rows).for_each(|_| self.push(None));
+        true
+    }
+
+    fn clear(&mut self) {
+        *self = Nullable::default();
+    }
+}
+
+/// Gives each cell its value, or none, by its level.
+fn spread<V>(values: &[V], levels: &[i16], mut give: impl FnMut(Option<&V>)) -> ParquetResult<()> {
+    if levels.is_empty() {
+        values.iter().for_each(|value| give(Some(value)));
+        return Ok(());
+    }
+    let mut values = values.iter();
+    for &level in levels {
+        match level {
+            0 => give(None),
+            _ => match values.next() {
+                Some(value) => give(Some(value)),
+                None => return Err(ParquetError::General("fewer values than promised".to_owned())),
+            },
+        }
+    }
+    Ok(())
+}
+
+fn text(stored: &ByteArray) -> ParquetResult<&str> {
+    stored.as_utf8()
+}
+
+impl Column for Labels {
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
+        let names: Vec<ByteArray> =
+            self.names().iter().map(|name| ByteArray::from(&**name)).collect();
+        let codes = self.codes().get(rows).unwrap_or_default();
+        let stored: Vec<ByteArray> =
+            codes.iter().filter_map(|&code| names.get(code as usize).cloned()).collect();
+        put::<ByteArrayType>(writer, &stored, None)
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
+        take_all::<ByteArrayType>(reader, rows, |values, levels| {
+            no_nulls(levels)?;
+            values.iter().try_for_each(|value| {
+                self.push(text(value)?);
+                Ok(())
+            })
+        })
+    }
+
+    fn fill(&mut self, _rows: usize) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {
+        *self = Labels::default();
+    }
+}
+
+impl Column for NullableLabels {
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
+        let stored: Vec<ByteArray> =
+            rows.clone().filter_map(|row| self.get(row)).map(ByteArray::from).collect();
+        let levels: Vec<i16> = rows.map(|row| i16::from(self.get(row).is_some())).collect();
+        put::<ByteArrayType>(writer, &stored, Some(&levels))
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
+        take_all::<ByteArrayType>(reader, rows, |values, levels| {
+            values.iter().try_for_each(|value| text(value).map(|_| ()))?;
+            spread(values, levels, |value| self.push(value.and_then(|value| text(value).ok())))
+        })
+    }
+
+    fn fill(&mut self, rows: usize) -> bool {
+        (0..rows).for_each(|_| self.push(None));
+        true
+    }
+
+    fn clear(&mut self) {
+        *self = NullableLabels::default();
+    }
+}

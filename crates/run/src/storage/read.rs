@@ -1,0 +1,132 @@
+//! Reads a table from Parquet: only the columns asked for, all cores, tolerant of columns that
+//! are missing (where they may be null) and of columns that are new.
+
+use std::io::{self, BufReader, Read};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use fs_err as fs;
+use fs_err::os::unix::fs::FileExt;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::reader::{ChunkReader, FileReader, Length};
+use parquet::file::serialized_reader::SerializedFileReader;
+use rayon::prelude::*;
+
+use super::Column;
+use crate::error::{Error, Result};
+use crate::run::Columns;
+use crate::table::{ColumnSpec, Table};
+
+/// Reads the columns of `path` that `columns` asks for.
+///
+/// # Errors
+/// A file that cannot be read, is damaged, or lacks a column that may not be null.
+pub(crate) fn read_table<T: Table>(path: &Path, columns: Columns<'_>) -> Result<T> {
+    let file =
+        fs::File::open(path).map_err(|error| Error::io(path, "to read the table", &error))?;
+    // A damaged file can trip assertions inside the Parquet library; that is bad input, too.
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| read_file(file, columns))).unwrap_or_else(|_| {
+            Err(ParquetError::General("damage that the Parquet library trips over".to_owned()))
+        });
+    outcome.map_err(|error| {
+        Error::bad_input(
+            path.display(),
+            "a whole Parquet table",
+            error.to_string(),
+            "restore the file from a copy; other tables of the run still read",
+        )
+    })
+}
+
+fn read_file<T: Table>(file: fs::File, columns: Columns<'_>) -> ParquetResult<T> {
+    let reader = SerializedFileReader::new(Positioned::new(file)?)?;
+    let mut table = T::default();
+    let wanted: Vec<(&ColumnSpec, &mut dyn Column)> = T::SPEC
+        .columns
+        .iter()
+        .zip(table.columns_mut())
+        .filter(|(spec, _)| columns.takes(T::SPEC.name, spec.name))
+        .collect();
+    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))?;
+    Ok(table)
+}
+
+fn read_column(
+    reader: &SerializedFileReader<Positioned>,
+    spec: &ColumnSpec,
+    column: &mut dyn Column,
+) -> ParquetResult<()> {
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let position = schema.columns().iter().position(|stored| stored.path().parts() == [spec.name]);
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        let rows = usize::try_from(group.metadata().num_rows())
+            .map_err(|_| ParquetError::General("a negative number of rows".to_owned()))?;
+        match position {
+            Some(position) => column
+                .read(group.get_column_reader(position)?, rows)
+                .map_err(|error| ParquetError::General(format!("{}: {error}", spec.name)))?,
+            None if column.fill(rows) => {}
+            None => return Err(ParquetError::General(format!("no column {}", spec.name))),
+        }
+    }
+    Ok(())
+}
+
+/// A file read at given positions. The library's own reader of files moves one cursor that all
+/// columns share, and so cannot read two columns at a time.
+struct Positioned {
+    file: Arc<fs::File>,
+    len: u64,
+}
+
+impl Positioned {
+    fn new(file: fs::File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(Positioned { file: Arc::new(file), len })
+    }
+}
+
+impl Length for Positioned {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Positioned {
+    type T = BufReader<Cursor>;
+
+    fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
+        Ok(BufReader::new(Cursor { file: Arc::clone(&self.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        // A damaged length must not ask for all memory.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at {start} end behind the file"
+            )));
+        }
+        let mut buffer = vec![0; length];
+        self.file.read_exact_at(&mut buffer, start)?;
+        Ok(buffer.into())
+    }
+}
+
+/// One reader's own position in a shared file.
+struct Cursor {
+    file: Arc<fs::File>,
+    at: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

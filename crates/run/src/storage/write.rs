@@ -1,0 +1,163 @@
+//! Writes a table as Parquet: snappy, row groups, the schema's texts as metadata.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fs_err as fs;
+use parquet::basic::{Compression, Encoding};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+
+use super::{GROUP_ROWS, parquet_type, repetition};
+use crate::error::{Error, Result};
+use crate::table::{Kind, Table, TableSpec};
+
+/// Writes one Parquet file beside its final name; it appears under it only when whole.
+pub(crate) struct TableWriter<'a> {
+    path: PathBuf,
+    writer: SerializedFileWriter<&'a mut fs::File>,
+}
+
+/// Writes a table in one go.
+///
+/// # Errors
+/// A full or failing disk; there is then no file of that name.
+pub(crate) fn write_table<T: Table>(dir: &Path, table: &T) -> Result<()> {
+    write_groups::<T>(dir, |writer| {
+        (0..table.len())
+            .step_by(GROUP_ROWS)
+            .try_for_each(|start| writer.group(table, start..table.len().min(start + GROUP_ROWS)))
+    })
+}
+
+/// Opens the file, lets `fill` write its row groups, and swaps it in when whole and on disk.
+pub(crate) fn write_groups<T: Table>(
+    dir: &Path,
+    fill: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+) -> Result<()> {
+    let path = dir.join(format!("{}.parquet", T::SPEC.name));
+    let temporary = dir.join(format!("{}.parquet.tmp", T::SPEC.name));
+    let outcome = write_whole::<T>(&path, &temporary, fill);
+    if outcome.is_err() {
+        // Half a file helps nobody, and its space may be what is missing.
+        let _ = fs::remove_file(&temporary);
+    }
+    outcome
+}
+
+fn write_whole<T: Table>(
+    path: &Path,
+    temporary: &Path,
+    fill: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+) -> Result<()> {
+    let failed = |error: std::io::Error| Error::io(path, "to write the table", &error);
+    let mut file = fs::File::create(temporary).map_err(failed)?;
+    let schema = schema(&T::SPEC).map_err(|error| parquet_error(path, &error))?;
+    let writer = SerializedFileWriter::new(&mut file, schema, properties(&T::SPEC))
+        .map_err(|error| parquet_error(path, &error))?;
+    let mut table = TableWriter { path: path.to_owned(), writer };
+    fill(&mut table)?;
+    table.close()?;
+    file.flush().and_then(|()| file.sync_all()).map_err(failed)?;
+    fs::rename(temporary, path).map_err(failed)?;
+    crate::writer::sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(failed)
+}
+
+impl TableWriter<'_> {
+    /// Writes the `rows` of `table` as one row group.
+    ///
+    /// # Errors
+    /// A full or failing disk.
+    pub fn group<T: Table>(&mut self, table: &T, rows: std::ops::Range<usize>) -> Result<()> {
+        let path = self.path.clone();
+        self.put_group(table, rows).map_err(|error| parquet_error(&path, &error))
+    }
+
+    fn put_group<T: Table>(
+        &mut self,
+        table: &T,
+        rows: std::ops::Range<usize>,
+    ) -> ParquetResult<()> {
+        let mut group = self.writer.next_row_group()?;
+        for column in table.columns() {
+            let Some(mut target) = group.next_column()? else {
+                return Err(ParquetError::General("more columns than the schema".to_owned()));
+            };
+            column.write(rows.clone(), target.untyped())?;
+            target.close()?;
+        }
+        group.close().map(|_| ())
+    }
+
+    fn close(self) -> Result<()> {
+        let TableWriter { path, writer } = self;
+        writer.close().map(|_| ()).map_err(|error| parquet_error(&path, &error))
+    }
+}
+
+fn schema(spec: &TableSpec) -> ParquetResult<TypePtr> {
+    let fields = spec
+        .columns
+        .iter()
+        .map(|column| {
+            let (physical, logical) = parquet_type(column.kind);
+            Type::primitive_type_builder(column.name, physical)
+                .with_repetition(repetition(column.nullable))
+                .with_logical_type(logical)
+                .build()
+                .map(Arc::new)
+        })
+        .collect::<ParquetResult<Vec<_>>>()?;
+    Type::group_type_builder(spec.name).with_fields(fields).build().map(Arc::new)
+}
+
+fn properties(spec: &TableSpec) -> WriterPropertiesPtr {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("flyball {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_dictionary_enabled(false)
+        .set_key_value_metadata(Some(texts(spec)));
+    for column in spec.columns {
+        let path = ColumnPath::from(column.name);
+        properties = match column.kind {
+            Kind::Text => properties.set_column_dictionary_enabled(path, true),
+            // Times and counts differ little from row to row.
+            Kind::U32 | Kind::U64 | Kind::I32 | Kind::I64 => {
+                properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
+            Kind::F64 | Kind::Bool => properties,
+        };
+    }
+    Arc::new(properties.build())
+}
+
+/// What the table and its columns mean, for whoever opens the file alone.
+fn texts(spec: &TableSpec) -> Vec<KeyValue> {
+    let text = |key: String, doc: &str| KeyValue::new(key, crate::schema::one_line(doc));
+    std::iter::once(text("flyball.table".to_owned(), spec.doc))
+        .chain(
+            spec.columns.iter().map(|column| text(format!("flyball.{}", column.name), column.doc)),
+        )
+        .collect()
+}
+
+/// The operating system's error inside a Parquet error, so that a full disk is named as one.
+fn parquet_error(path: &Path, error: &ParquetError) -> Error {
+    if let ParquetError::External(inner) = error
+        && let Some(io) = inner.downcast_ref::<std::io::Error>()
+    {
+        return Error::io(path, "to write the table", io);
+    }
+    Error::new(
+        crate::error::ErrorKind::Storage,
+        path.display(),
+        "to write the table",
+        error.to_string(),
+        "the NDJSON beside it, if any, is kept; check the disk",
+    )
+}

@@ -1,0 +1,240 @@
+//! A run survives its directory: NDJSON and Parquet say the same.
+#![allow(clippy::disallowed_methods, reason = "tests write and damage their own files")]
+
+use std::path::Path;
+
+use flyball_run::tables::*;
+use flyball_run::{Columns, Error, ErrorKind, Manifest, Run, RunState, RunWriter, newest_run};
+use flyball_units::Nanos;
+use proptest::prelude::*;
+
+fn manifest() -> Manifest {
+    Manifest { kind: "bench".into(), created: "2026-11-20T12:04:00Z".into(), ..Manifest::default() }
+}
+
+fn complete() -> Manifest {
+    Manifest { state: RunState::Complete, ..manifest() }
+}
+
+fn window(seq: u64) -> Window {
+    Window {
+        seq,
+        trial: (seq / 100) as u32,
+        workload: ["car", "goertzel"][(seq % 2) as usize].into(),
+        condition: "idle \"quoted\" ü".into(),
+        release_ns: u64::MAX - seq,
+        lateness_ns: -5 + seq as i64,
+        exit_status: (seq % 3 == 0).then_some(-(seq as i32)),
+        cpu_before: (seq > 10).then_some(u32::MAX),
+        cycles: Some(u64::MAX),
+        warmup: seq < 4,
+        ..Window::default()
+    }
+}
+
+fn write_some(dir: &Path, windows: u64) -> RunWriter {
+    let mut writer = RunWriter::create(dir, &manifest()).unwrap();
+    for seq in 0..windows {
+        writer.window(&window(seq)).unwrap();
+    }
+    let load = LoadSample {
+        cpu: 1,
+        wanted_percent: 50.0,
+        busy_percent: Some(0.1 + 0.2),
+        ..LoadSample::default()
+    };
+    writer.load(&load).unwrap();
+    let note = Note { message: "line\nbreak".into(), hint: Some("h".into()), ..Note::default() };
+    writer.note(&note).unwrap();
+    writer
+        .frequency(&FrequencySample { domain: "policy0".into(), ..FrequencySample::default() })
+        .unwrap();
+    writer.flush().unwrap();
+    writer
+}
+
+#[test]
+fn ndjson_and_parquet_say_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    let writer = write_some(&dir, 300_000);
+    let lines = Run::open(&dir).unwrap();
+    assert_eq!(lines.warnings.len(), 1, "{:?}", lines.warnings);
+    assert!(lines.warnings[0].message.contains("did not end"));
+    writer.finish(&complete()).unwrap();
+    let names: Vec<_> =
+        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().contains("ndjson")), "{names:?}");
+    let parquet = Run::open(&dir).unwrap();
+    assert_eq!(parquet.warnings, []);
+    assert_eq!(parquet.tables.windows.len(), 300_000);
+    assert!(parquet.tables == lines.tables);
+    assert_eq!(parquet.tables.windows.row(299_999), Some(window(299_999)));
+    assert_eq!(newest_run(root.path()).unwrap(), dir);
+}
+
+#[test]
+fn a_run_in_memory_writes_itself() {
+    let root = tempfile::tempdir().unwrap();
+    let mut run = Run { manifest: complete(), ..Run::default() };
+    run.tables.windows.push(window(3));
+    let dir = run.write(root.path().join("x")).unwrap();
+    let read = Run::open(&dir).unwrap();
+    assert_eq!(read.tables, run.tables);
+    assert_eq!(read.manifest, run.manifest);
+    assert!(run.write(&dir).unwrap_err().expected().contains("empty directory"));
+}
+
+#[test]
+fn projection_reads_only_what_is_asked_for() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    let writer = write_some(&dir, 50);
+    let columns = [("windows", "exec_ns"), ("windows", "condition")];
+    let from_lines = Run::open_with(&dir, Columns::Only(&columns)).unwrap();
+    writer.finish(&complete()).unwrap();
+    let from_parquet = Run::open_with(&dir, Columns::Only(&columns)).unwrap();
+    assert_eq!(from_lines.tables, from_parquet.tables);
+    assert_eq!(from_parquet.tables.windows.exec_ns.len(), 50);
+    assert!(from_parquet.tables.windows.release_ns.is_empty());
+    assert!(from_parquet.tables.notes.is_empty());
+}
+
+#[test]
+fn a_killed_run_reads_at_every_byte() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    drop(write_some(&dir, 3));
+    let path = dir.join("windows.ndjson");
+    let whole = std::fs::read(&path).unwrap();
+    for cut in 0..=whole.len() {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let run = Run::open(&dir).unwrap();
+        let line_ends = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        // A row that lacks only its newline is whole.
+        let lacks_newline = whole.get(cut) == Some(&b'\n');
+        assert_eq!(
+            run.tables.windows.len(),
+            line_ends + usize::from(lacks_newline),
+            "cut at {cut}"
+        );
+        let torn = cut > 0 && whole[cut - 1] != b'\n' && !lacks_newline;
+        assert_eq!(
+            run.warnings.iter().any(|warning| warning.message.contains("torn")),
+            torn,
+            "cut at {cut}"
+        );
+    }
+}
+
+#[test]
+fn rows_are_on_disk_after_a_tick() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    let mut writer = RunWriter::create(&dir, &manifest()).unwrap();
+    writer.window(&window(0)).unwrap();
+    writer.tick(Nanos::from_millis(5)).unwrap();
+    writer.window(&window(1)).unwrap();
+    writer.tick(Nanos::from_millis(100)).unwrap();
+    assert_eq!(Run::open(&dir).unwrap().tables.windows.len(), 1);
+    writer.tick(Nanos::from_millis(205)).unwrap();
+    assert_eq!(Run::open(&dir).unwrap().tables.windows.len(), 2);
+}
+
+#[test]
+fn leftovers_are_said_and_damage_falls_back() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    drop(write_some(&dir, 30));
+    let lines = std::fs::read(dir.join("windows.ndjson")).unwrap();
+    let whole = write_some(&root.path().join("other"), 20).finish(&complete()).unwrap();
+    std::fs::copy(whole.join("windows.parquet"), dir.join("windows.parquet")).unwrap();
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.tables.windows.len(), 20, "the whole Parquet wins");
+    assert!(run.warnings.iter().any(|warning| warning.message.contains("left over")));
+    std::fs::write(dir.join("windows.parquet"), &lines).unwrap();
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.tables.windows.len(), 30);
+    assert!(run.warnings.iter().any(|warning| warning.message.contains("instead")));
+    std::fs::remove_file(dir.join("windows.ndjson")).unwrap();
+    assert_eq!(Run::open(&dir).unwrap_err().kind(), ErrorKind::BadInput);
+}
+
+#[test]
+fn unknown_columns_and_missing_nullable_ones_pass() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("run");
+    drop(write_some(&dir, 0));
+    let line = r#"{"t_ns":5,"severity":"info","object":"x","message":"m","later":[1,{"a":2}]}"#;
+    std::fs::write(dir.join("notes.ndjson"), format!("{line}\n\n{{}}\n{line}\n")).unwrap();
+    let run = Run::open(&dir).unwrap();
+    assert_eq!(run.tables.notes.len(), 2);
+    let warning = run.warnings.iter().find(|warning| warning.object.contains("notes")).unwrap();
+    assert!(warning.message.contains("line 3: missing field `severity`"), "{warning:?}");
+}
+
+#[test]
+fn bad_places_give_promised_errors() {
+    let root = tempfile::tempdir().unwrap();
+    let kind = |result: Result<Run, Error>| {
+        let error = result.unwrap_err();
+        assert!(!error.hint().is_empty() && !error.object().is_empty());
+        error.kind()
+    };
+    assert_eq!(kind(Run::open(root.path().join("none"))), ErrorKind::NotFound);
+    assert_eq!(kind(Run::open(root.path())), ErrorKind::NotFound);
+    std::fs::write(root.path().join("run.toml"), [0xff, 0xfe]).unwrap();
+    assert_eq!(kind(Run::open(root.path())), ErrorKind::BadInput);
+    std::fs::write(root.path().join("run.toml"), "format = 99").unwrap();
+    assert_eq!(kind(Run::open(root.path())), ErrorKind::Unsupported);
+    assert_eq!(newest_run(root.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(
+        RunWriter::create(root.path(), &manifest()).unwrap_err().found().contains("files in it")
+    );
+    assert!(RunWriter::create(root.path().join("run.toml"), &manifest()).is_err());
+}
+
+#[test]
+fn two_runs_of_one_second_keep_apart() {
+    let root = tempfile::tempdir().unwrap();
+    let made: Vec<_> = (0..11)
+        .map(|_| {
+            RunWriter::create_below(root.path(), 1_795_176_240, &manifest())
+                .unwrap()
+                .dir()
+                .to_owned()
+        })
+        .collect();
+    assert!(made[0].ends_with("20261120T120400Z-bench"));
+    assert!(made[10].ends_with("20261120T120400Z-bench-11"));
+    assert_eq!(newest_run(root.path()).unwrap(), made[10]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_as_tables_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("run");
+        drop(write_some(&dir, 2));
+        std::fs::write(dir.join("windows.ndjson"), &bytes).unwrap();
+        let _ = Run::open(&dir);
+        std::fs::write(dir.join("notes.parquet"), &bytes).unwrap();
+        let _ = Run::open(&dir);
+        std::fs::write(dir.join("run.toml"), &bytes).unwrap();
+        let _ = Run::open(&dir);
+    }
+
+    #[test]
+    fn a_flipped_byte_in_parquet_never_panics(at in any::<prop::sample::Index>(), with in 1_u8..) {
+        let root = tempfile::tempdir().unwrap();
+        let dir = write_some(&root.path().join("run"), 40).finish(&complete()).unwrap();
+        let path = dir.join("windows.parquet");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= with;
+        std::fs::write(&path, &bytes).unwrap();
+        let _ = Run::open(&dir);
+    }
+}
