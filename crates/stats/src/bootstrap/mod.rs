@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use crate::{Cell, StatsError, Summary};
 pub(crate) use index::Index;
 use interval::{Part, interval};
-pub(crate) use plan::Plan;
+pub(crate) use plan::{ENOUGH_REPEATS, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
