@@ -6,7 +6,9 @@
 //! `analysis` is the only room here that computes; the renderers only place what the model says.
 
 pub mod analysis;
+pub mod draw;
 pub mod export;
+pub mod figures;
 pub mod model;
 pub mod terminal;
 pub mod text;

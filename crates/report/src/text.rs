@@ -11,7 +11,7 @@ pub(crate) fn decimals(value: f64) -> usize {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
         v if v >= 0.9995 => 2,
-        v if v == 0.0 => 0,
+        0.0 => 0,
         _ => 3,
     }
 }
