@@ -77,6 +77,11 @@ impl CpuSet {
         self.iter().next()
     }
 
+    /// The CPUs of either set.
+    pub fn union(&self, other: &CpuSet) -> CpuSet {
+        self.iter().chain(other.iter()).collect()
+    }
+
     /// The CPUs of both sets.
     pub fn intersection(&self, other: &CpuSet) -> CpuSet {
         self.iter().filter(|&cpu| other.contains(cpu)).collect()

@@ -7,7 +7,12 @@
 //!           -> ring -> telemetry (writer thread) -> run directory
 //! ```
 
+pub mod bench;
+pub mod experiment;
 pub mod load;
+pub mod machine;
+pub mod plan;
 pub mod probe;
 pub mod telemetry;
 pub mod trial;
+pub mod workloads;

@@ -2,7 +2,6 @@
 
 use super::error::nearest;
 use super::setting;
-use crate::load::Profile;
 use serde::de::{Deserialize, Deserializer, Error};
 
 /// Names of the signal kernels, as an experiment writes them.
@@ -16,17 +15,6 @@ pub fn scheduling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
 
 pub fn placement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     checked(deserializer, |text| setting::placement(text).map(drop))
-}
-
-pub fn load<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    checked(deserializer, |text| match text.parse::<Profile>() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    })
-}
-
-pub fn generator<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    checked(deserializer, |text| one_of("generator", text, &["flyball", "stress-ng"])).map(Some)
 }
 
 pub fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -40,7 +40,7 @@ impl std::error::Error for ExperimentError {}
 
 impl ExperimentError {
     /// A value that is wrong whatever the machine.
-    pub(super) fn bad(origin: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn bad(origin: &str, message: impl Into<String>) -> Self {
         ExperimentError {
             origin: origin.to_owned(),
             place: None,

@@ -2,6 +2,7 @@
 
 use super::checked;
 use super::span::Span;
+use crate::load::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,56 +72,38 @@ pub enum ProbeTiming {
     Off,
 }
 
-/// Where the signal comes from.
+/// Where the signal comes from: a file, or a seeded synthetic EEG.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Kind of input.
-    #[serde(default)]
-    pub kind: InputKind,
-    /// File of an `edf`, `raw` or `csv` input, relative to the experiment's folder.
+    /// A recording (.edf; .csv, .tsv, .txt; .f32, .raw, .bin), relative to the experiment's
+    /// folder; a synthetic EEG (1/f background, alpha bursts, 60 Hz line) where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Channels; an EDF file says its own and is then checked against this.
+    /// Channels: needed for raw files, checked against what other files say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channels: Option<usize>,
-    /// Sampling rate; an EDF file says its own and is then checked against this.
+    /// Sampling rate: needed for raw and CSV files, checked against what an EDF file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: Option<f64>,
     /// Length of the synthetic recording; it repeats after that.
     #[serde(default = "default_input_length")]
     pub length: Span,
-    /// Synthetic input only: share of samples that drop out as NaN, 0 to 0.5.
+    /// Synthetic only: mean number of NaN drop-outs per minute and channel.
     #[serde(default)]
-    pub nan_share: f64,
+    pub dropouts_per_minute: f64,
 }
 
 impl Default for Input {
     fn default() -> Self {
         Input {
-            kind: InputKind::Synthetic,
             file: None,
             channels: None,
             rate_hz: None,
             length: default_input_length(),
-            nan_share: 0.0,
+            dropouts_per_minute: 0.0,
         }
     }
-}
-
-/// Kind of input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum InputKind {
-    /// A seeded synthetic EEG: 1/f background, alpha bursts, 60 Hz line.
-    #[default]
-    Synthetic,
-    /// EDF or EDF+.
-    Edf,
-    /// Little-endian float32, sample-major, without a header.
-    Raw,
-    /// Comma-separated values, one column per channel.
-    Csv,
 }
 
 /// One workload.
@@ -185,17 +168,11 @@ pub struct Condition {
     /// Name in the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` or
-    /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`.
-    #[serde(default = "default_load", deserialize_with = "checked::load")]
-    pub load: String,
-    /// Who makes the load: `flyball` (the default) or `stress-ng`.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "checked::generator"
-    )]
-    pub generator: Option<String>,
+    /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` and
+    /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`; `,stress-ng` lets stress-ng
+    /// make it.
+    #[serde(default)]
+    pub load: Profile,
     /// Scheduling class of the measuring thread: `other`, `fifo:80`, `rr:80` or
     /// `deadline:RUNTIME/PERIOD` such as `deadline:2ms/20ms`.
     #[serde(default = "default_scheduling", deserialize_with = "checked::scheduling")]
@@ -245,9 +222,6 @@ fn default_margin() -> f64 {
 }
 fn default_input_length() -> Span {
     Span::millis(60_000)
-}
-fn default_load() -> String {
-    "idle".into()
 }
 fn default_scheduling() -> String {
     "other".into()

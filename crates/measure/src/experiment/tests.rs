@@ -58,11 +58,11 @@ fn wrong_values_have_a_place_and_say_what_was_expected() {
         ("scheduling = \"deadline:9ms/2ms\"", "at most the period"),
         ("placement = \"cpu\"", "CPU"),
         ("placement = \"anny\"", "did you mean \"any\"?"),
-        ("generator = \"stress\"", "did you mean \"stress-ng\"?"),
+        ("load = \"hevy\"", "heavy"),
     ] {
-        let error = error_of(&format!("{MINIMAL}{line}\n"));
+        let error = error_of(&format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n"));
         assert!(error.message.contains(expected), "{line}: {error}");
-        assert_eq!(error.place.map(|place| place.0), Some(5), "{line}: {error}");
+        assert_eq!(error.place.map(|place| place.0), Some(4), "{line}: {error}");
     }
 }
 
@@ -79,10 +79,8 @@ fn what_does_not_fit_together_is_refused() {
         (format!("{MINIMAL}[[workload]]\n"), "neither"),
         (format!("{MINIMAL}[[workload]]\nkernel = \"noop\"\ncommand = [\"true\"]\n"), "both"),
         (format!("{MINIMAL}[[workload]]\ncommand = []\n"), "a program"),
-        (format!("{MINIMAL}[input]\nkind = \"edf\"\n"), "expected a file"),
-        (format!("{MINIMAL}[input]\nkind = \"raw\"\nfile = \"a\"\n"), "needs channels"),
-        (format!("{MINIMAL}[input]\nfile = \"a.edf\"\n"), "synthetic"),
-        (format!("{MINIMAL}[input]\nnan_share = 2.0\n"), "0 to 0.5"),
+        (format!("{MINIMAL}[input]\nfile = \"a.edf\"\ndropouts_per_minute = 1\n"), "synthetic"),
+        (format!("{MINIMAL}[input]\ndropouts_per_minute = -2.0\n"), "0 to 1000000"),
     ] {
         let error = error_of(&text);
         assert!(error.message.contains(expected), "{text}: {error}");
@@ -93,7 +91,7 @@ fn what_does_not_fit_together_is_refused() {
 #[test]
 fn settings_of_the_machine_are_refused_with_a_pointer() {
     for line in ["governor = \"performance\"", "boost = false", "epp = \"power\""] {
-        let error = error_of(&format!("{MINIMAL}{line}\n"));
+        let error = error_of(&format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n"));
         assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
         assert!(error.hint.is_some());
     }

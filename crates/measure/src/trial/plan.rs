@@ -1,6 +1,6 @@
 //! What a trial is asked to do, and what its thread really got.
 
-use flyball_host::Scheduling;
+use flyball_host::{CpuSet, Scheduling};
 use flyball_units::{CpuId, Nanos};
 
 /// Which trial of the experiment it is: the columns that are the same in all its windows.
@@ -61,8 +61,8 @@ pub struct TrialPlan {
     /// The first release, on CLOCK_MONOTONIC. `None`: [`TrialPlan::LEAD_IN`] after the thread is
     /// ready. A time that has passed counts as the grid's origin.
     pub first_release: Option<Nanos>,
-    /// The CPU that the thread is confined to; `None` leaves the placement to the system.
-    pub cpu: Option<CpuId>,
+    /// The CPUs that the thread is confined to; `None` leaves the placement to the system.
+    pub cpus: Option<CpuSet>,
     /// The thread's scheduling class.
     pub scheduling: Scheduling,
     /// Whether to lock the process's memory while the trial runs.
@@ -97,7 +97,7 @@ impl TrialPlan {
             windows,
             warmup_windows: 0,
             first_release: None,
-            cpu: None,
+            cpus: None,
             scheduling: Scheduling::DEFAULT,
             lock_memory: false,
             hold_idle_latency: None,

@@ -1,7 +1,7 @@
 //! Settings of the measuring thread: applied in that thread, read back in that thread.
 
 use super::plan::{Applied, Degraded, TrialPlan};
-use flyball_host::{CpuSet, Host, HostError, IdleLatencyHold};
+use flyball_host::{Host, HostError, IdleLatencyHold};
 use std::fmt::Display;
 
 /// Stack that is touched before the first window. Kernels keep their buffers on the heap; this
@@ -24,8 +24,8 @@ impl<'a> Settings<'a> {
             Settings { host, locked: false, idle_latency: None, applied: Applied::default() };
         // Memory first: what follows then touches locked pages.
         this.lock_memory(plan);
-        if let Some(cpu) = plan.cpu {
-            this.note(cpu, host.affinity_set(&CpuSet::from(cpu)));
+        if let Some(cpus) = &plan.cpus {
+            this.note(format_args!("CPUs {cpus}"), host.affinity_set(cpus));
         }
         // A nice value that is already there is set all the same: the read-back is the proof.
         this.note(format_args!("scheduling {}", plan.scheduling), {

@@ -1,0 +1,182 @@
+//! What becomes of each condition over the blocks: applied settings, proof of its load.
+
+use crate::load::LoadProof;
+use crate::plan::PlannedCondition;
+use crate::trial::Applied;
+use flyball_run::manifest::{ConditionRecord, LoadCpuRecord, LoadRecord};
+use flyball_units::Nanos;
+use std::collections::BTreeMap;
+
+/// Collects one condition's facts.
+#[derive(Debug)]
+pub(super) struct ConditionLog {
+    planned: PlannedCondition,
+    applied: Option<Applied>,
+    degraded: Vec<String>,
+    proofs: Vec<LoadProof>,
+    failure: Option<String>,
+}
+
+impl ConditionLog {
+    pub(super) fn new(planned: PlannedCondition) -> ConditionLog {
+        ConditionLog {
+            planned,
+            applied: None,
+            degraded: Vec::new(),
+            proofs: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// What the measuring thread of a trial got.
+    pub(super) fn applied(&mut self, applied: Applied) {
+        for degraded in &applied.degraded {
+            let remark = format!("{}: {}", degraded.setting, degraded.reason);
+            if !self.degraded.contains(&remark) {
+                self.degraded.push(remark);
+            }
+        }
+        self.applied = Some(applied);
+    }
+
+    /// The proof of one block.
+    pub(super) fn proof(&mut self, proof: LoadProof) {
+        self.proofs.push(proof);
+    }
+
+    /// The load could not be run at all.
+    pub(super) fn failed(&mut self, why: String) {
+        self.failure = Some(why);
+    }
+
+    /// Whether the condition's load is shown to have run in every block, or none was asked for.
+    pub(super) fn load_in_force(&self) -> bool {
+        self.failure.is_none() && self.proofs.iter().all(|proof| proof.proven)
+    }
+
+    /// What may have kept the load from running.
+    pub(super) fn load_hint(&self) -> Option<String> {
+        self.proofs.iter().find_map(LoadProof::hint)
+    }
+
+    /// The manifest's record.
+    pub(super) fn record(&self) -> ConditionRecord {
+        let asked = toml::Table::try_from(&self.planned.asked).unwrap_or_default();
+        let mut applied = toml::Table::new();
+        if let Some(thread) = &self.applied {
+            let cpus: flyball_host::CpuSet = thread.cpus.iter().copied().collect();
+            applied.insert("cpus".into(), cpus.to_string().into());
+            if let Some(slack) = thread.timer_slack {
+                applied.insert("timer_slack_ns".into(), (slack.0 as i64).into());
+            }
+            if let Some(bytes) = thread.locked_bytes {
+                applied.insert("locked_bytes".into(), (bytes as i64).into());
+            }
+            if let Some(latency) = thread.idle_latency {
+                applied.insert("idle_latency_us".into(), ((latency.0 / 1000) as i64).into());
+            }
+            applied.insert("counts_cycles".into(), thread.counts_cycles.into());
+        }
+        ConditionRecord {
+            name: self.planned.name.clone(),
+            scheduling_asked: Some(self.planned.scheduling.to_string()),
+            scheduling_applied: self
+                .applied
+                .as_ref()
+                .and_then(|applied| applied.scheduling)
+                .map(|scheduling| scheduling.to_string()),
+            placement: Some(self.planned.asked.placement.clone()),
+            degraded: self.degraded.clone(),
+            asked,
+            applied,
+            load: Some(self.load_record()),
+            ..ConditionRecord::default()
+        }
+    }
+
+    fn load_record(&self) -> LoadRecord {
+        let profile = &self.planned.asked.load;
+        let source = profile.groups.first().map_or_else(String::new, |group| {
+            group.generator.to_string()
+        });
+        let mut record =
+            LoadRecord { profile: profile.to_string(), source, ..LoadRecord::default() };
+        if profile.is_idle() {
+            record.why = "no load was asked for".to_owned();
+            return record;
+        }
+        let observed: f64 = self.proofs.iter().map(|proof| proof.observed.as_secs_f64()).sum();
+        record.cpus = self.cpus(observed);
+        if observed > 0.0 {
+            record.wanted_percent = Some(self.mean_of_threads(|thread| thread.wanted));
+            record.achieved_percent = Some(self.mean_of_threads(|thread| thread.achieved));
+        }
+        record.proven = Some(self.load_in_force() && observed > 0.0);
+        record.why = self.why(observed);
+        record
+    }
+
+    /// Mean over the load's threads, weighted by the time each block observed them.
+    fn mean_of_threads(&self, value: impl Fn(&crate::load::ThreadProof) -> f64) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for proof in &self.proofs {
+            let seconds = proof.observed.as_secs_f64();
+            for thread in &proof.threads {
+                sum += value(thread) * seconds;
+                weight += seconds;
+            }
+        }
+        if weight > 0.0 { sum / weight } else { 0.0 }
+    }
+
+    fn cpus(&self, observed: f64) -> Vec<LoadCpuRecord> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for proof in &self.proofs {
+            let seconds = proof.observed.as_secs_f64();
+            for cpu in &proof.cpus {
+                let sum = sums.entry(cpu.cpu.0).or_default();
+                sum.0 += cpu.wanted * seconds;
+                sum.1 += cpu.achieved * seconds;
+            }
+        }
+        let mean = |sum: f64| sum / observed;
+        sums.into_iter()
+            .filter(|_| observed > 0.0)
+            .map(|(cpu, (wanted, achieved))| LoadCpuRecord {
+                cpu,
+                wanted_percent: mean(wanted),
+                achieved_percent: Some(mean(achieved)),
+            })
+            .collect()
+    }
+
+    fn why(&self, observed: f64) -> String {
+        if let Some(failure) = &self.failure {
+            return failure.clone();
+        }
+        let failed: Vec<&LoadProof> = self.proofs.iter().filter(|proof| !proof.proven).collect();
+        match failed.first() {
+            None => format!(
+                "the kernel accounted the load's CPU time to its threads in {} of {} blocks, \
+                 {observed:.1} s in all",
+                self.proofs.len(),
+                self.proofs.len()
+            ),
+            Some(first) => {
+                let reasons: Vec<String> = first.why.iter().map(ToString::to_string).collect();
+                format!(
+                    "in {} of {} blocks the load did not run as asked: {}",
+                    failed.len(),
+                    self.proofs.len(),
+                    reasons.join("; ")
+                )
+            }
+        }
+    }
+}
+
+/// Time that one trial takes, warm-up included.
+pub(super) fn trial_time(experiment: &crate::experiment::Experiment) -> Nanos {
+    let windows = experiment.windows() + experiment.warmup_windows();
+    Nanos(windows.saturating_mul(experiment.period.nanos()))
+}

@@ -1,0 +1,63 @@
+//! Why a bench could not be run, or must not be believed.
+
+use crate::experiment::ExperimentError;
+use crate::load::LoadError;
+use crate::trial::{Degraded, TrialError};
+use crate::workloads::WorkloadError;
+use flyball_host::HostError;
+
+/// An error of a bench. What had been measured is in the run directory all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The experiment.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A workload or the input.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The machine.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A trial, the probe or the telemetry.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// The load.
+    #[error("condition \"{condition}\": {source}")]
+    Load {
+        /// The condition.
+        condition: String,
+        /// What went wrong.
+        source: LoadError,
+    },
+    /// The run directory.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+    /// A setting that could not be applied, in an experiment that does not allow to degrade.
+    #[error("condition \"{condition}\": cannot apply {}: {}", .setting.setting, .setting.reason)]
+    NotApplied {
+        /// The condition.
+        condition: String,
+        /// The setting.
+        setting: Degraded,
+    },
+}
+
+impl BenchError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            BenchError::Experiment(error) => error.hint.clone(),
+            BenchError::Workload(error) => error.hint(),
+            BenchError::Host(error) => error.hint(),
+            BenchError::Trial(error) => Some(error.hint()),
+            BenchError::Load { source, .. } => source.hint(),
+            BenchError::Run(error) => Some(error.hint().to_owned()),
+            BenchError::NotApplied { setting, .. } => Some(format!(
+                "{}{}or set degrade = true to measure without it; every figure then says so",
+                setting.hint,
+                if setting.hint.is_empty() { "" } else { "\n" }
+            )),
+        };
+        hint.filter(|hint| !hint.is_empty())
+    }
+}

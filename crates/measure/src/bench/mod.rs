@@ -1,0 +1,312 @@
+//! From an experiment to a run directory.
+//!
+//! ```text
+//! prepare   topology, plan, input, calibration of the probe     nothing is written yet
+//! record    manifest, then for each block and condition: load, trials, proof
+//! close     recalibration, verdict on the run itself, Parquet
+//! ```
+
+mod conditions;
+mod error;
+mod prepare;
+mod progress;
+mod segment;
+
+pub use error::BenchError;
+pub use prepare::{Prepared, prepare};
+pub use progress::{Progress, Silent};
+
+use crate::plan::PlannedTrial;
+use crate::probe::{Calibration, Calibrations, recalibrate};
+use crate::telemetry::{Finished, Recorder, RowSender, Telemetry, TelemetryOptions};
+use crate::trial::{self, Degraded, Ended, StopFlag, TrialLabels};
+use conditions::ConditionLog;
+use flyball_host::Host;
+use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
+use flyball_run::{Manifest, Note, RunState, RunWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a run goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// This directory, which must not exist yet or be empty.
+    Dir(PathBuf),
+    /// A new directory below this one, named after the time and the kind.
+    Below(PathBuf),
+}
+
+/// What a bench left.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The run directory.
+    pub dir: PathBuf,
+    /// How it ended.
+    pub state: RunState,
+    /// Why it must not be believed; empty unless the state is invalid.
+    pub invalid: Vec<CheckRecord>,
+}
+
+/// Runs a prepared experiment and writes its run directory.
+///
+/// # Errors
+/// See [`BenchError`]. What had been measured stays in the run directory, marked invalid.
+pub fn run(
+    host: &Arc<dyn Host>,
+    prepared: Prepared,
+    destination: &Destination,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, BenchError> {
+    let writer = match destination {
+        Destination::Dir(dir) => RunWriter::create(dir, &prepared.manifest)?,
+        Destination::Below(root) => {
+            RunWriter::create_below(root, host.realtime().0 / 1_000_000_000, &prepared.manifest)?
+        }
+    };
+    let dir = writer.dir().to_path_buf();
+    let stop = StopFlag::default();
+    let options = TelemetryOptions {
+        measured: prepared.measured.clone(),
+        calibrations: Calibrations(prepared.calibrations.clone()),
+        ..TelemetryOptions::default()
+    };
+    let (telemetry, recorder) =
+        Telemetry::start(Arc::clone(host), writer, options, stop.clone())?;
+    let mut session = Session {
+        host,
+        logs: prepared.plan.conditions.iter().cloned().map(ConditionLog::new).collect(),
+        rows: telemetry.rows(),
+        manifest: prepared.manifest.clone(),
+        prepared: &prepared,
+        recorder,
+        stop,
+        progress,
+        done: 0,
+    };
+    let measured = session.blocks();
+    session.progress.closing();
+    let Session { logs, manifest, recorder, .. } = session;
+    let finished = telemetry.finish(recorder)?;
+    close(host, &prepared, manifest, &logs, measured, finished, &dir)
+}
+
+/// The measuring part of a run.
+struct Session<'a> {
+    host: &'a Arc<dyn Host>,
+    prepared: &'a Prepared,
+    logs: Vec<ConditionLog>,
+    rows: RowSender,
+    manifest: Manifest,
+    recorder: Recorder,
+    stop: StopFlag,
+    progress: &'a mut dyn Progress,
+    done: usize,
+}
+
+impl Session<'_> {
+    /// All segments (the adjacent trials of one condition in one block), until one is stopped.
+    fn blocks(&mut self) -> Result<Ended, BenchError> {
+        let prepared = self.prepared;
+        let same = |a: &PlannedTrial, b: &PlannedTrial| {
+            (a.block, a.condition) == (b.block, b.condition)
+        };
+        for segment in prepared.plan.trials.chunk_by(same) {
+            if self.segment(segment)? == Ended::Stopped {
+                return Ok(Ended::Stopped);
+            }
+        }
+        Ok(Ended::Complete)
+    }
+
+    fn segment(&mut self, trials: &[PlannedTrial]) -> Result<Ended, BenchError> {
+        let Some(first) = trials.first() else { return Ok(Ended::Complete) };
+        let prepared = self.prepared;
+        let Some(condition) = prepared.plan.conditions.get(first.condition) else {
+            return Ok(Ended::Complete);
+        };
+        let site = prepared.site.clone().measuring_on(match &condition.cpus {
+            Some(cpus) => cpus.clone(),
+            None => prepared.site.usable.clone(),
+        });
+        let seed = prepared.experiment.seed.wrapping_add(u64::from(first.block));
+        let (host, rows) = (self.host, self.rows.clone());
+        let profile = &condition.asked.load;
+        let ran = segment::under_load(host, profile, &site, seed, &rows, &condition.name, || {
+            self.trials(trials)
+        });
+        let (ended, proof) = match ran {
+            Ok((ended, proof)) => (ended?, proof),
+            Err(source) if prepared.experiment.degrade => {
+                self.load_failed(first.condition, &condition.name, &source);
+                return Ok(Ended::Complete);
+            }
+            Err(source) => {
+                return Err(BenchError::Load { condition: condition.name.clone(), source });
+            }
+        };
+        if let (Some(proof), Some(log)) = (proof, self.logs.get_mut(first.condition)) {
+            log.proof(proof);
+        }
+        self.manifest.conditions = self.logs.iter().map(ConditionLog::record).collect();
+        self.rows.manifest(self.manifest.clone());
+        Ok(ended)
+    }
+
+    /// The condition fails; the others go on.
+    fn load_failed(&mut self, index: usize, condition: &str, error: &crate::load::LoadError) {
+        if let Some(log) = self.logs.get_mut(index) {
+            log.failed(error.to_string());
+        }
+        self.rows.note(Note {
+            t_ns: Some(self.host.now().0),
+            severity: "error".to_owned(),
+            object: format!("condition {condition}"),
+            message: error.to_string(),
+            hint: error.hint(),
+        });
+        self.progress.note(&format!("condition \"{condition}\": {error}"));
+    }
+
+    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ended, BenchError> {
+        for planned in trials {
+            if self.trial(planned)? == Ended::Stopped {
+                return Ok(Ended::Stopped);
+            }
+        }
+        Ok(Ended::Complete)
+    }
+
+    fn trial(&mut self, planned: &PlannedTrial) -> Result<Ended, BenchError> {
+        let prepared = self.prepared;
+        let experiment = &prepared.experiment;
+        let (Some(workload), Some(condition)) = (
+            experiment.workloads.get(planned.workload),
+            prepared.plan.conditions.get(planned.condition),
+        ) else {
+            return Ok(Ended::Complete);
+        };
+        let labels = TrialLabels {
+            trial: u32::try_from(self.done).unwrap_or(u32::MAX),
+            workload: workload.label(),
+            condition: condition.name.clone(),
+            repeat: planned.block + 1,
+            block: planned.block,
+        };
+        self.progress.trial(self.done, &labels.workload, &labels.condition);
+        let mut work = crate::workloads::prepare(workload, &prepared.recording, self.host)?;
+        let plan = prepared.trial_plan(labels.clone(), condition);
+        self.rows.begin(labels.clone());
+        let outcome = trial::run(
+            self.host.as_ref(),
+            &plan,
+            work.as_mut(),
+            prepared.chain(),
+            &mut self.recorder,
+            &self.stop,
+        )?;
+        if outcome.ended == Ended::Refused {
+            let refused = outcome.applied.degraded.into_iter().next();
+            return Err(BenchError::NotApplied {
+                condition: condition.name.clone(),
+                setting: refused.unwrap_or_else(|| Degraded {
+                    setting: "the settings".to_owned(),
+                    reason: "refused".to_owned(),
+                    hint: String::new(),
+                }),
+            });
+        }
+        self.manifest.order.push(TrialRecord {
+            trial: labels.trial,
+            workload: labels.workload,
+            condition: labels.condition,
+            repeat: labels.repeat,
+            block: labels.block,
+            cpus: outcome.applied.cpus.iter().map(|cpu| cpu.0).collect(),
+        });
+        if let Some(log) = self.logs.get_mut(planned.condition) {
+            log.applied(outcome.applied);
+        }
+        self.done += 1;
+        Ok(outcome.ended)
+    }
+}
+
+/// Recalibrates, judges the run itself, and closes the directory. An error of the measuring part
+/// is returned only after what was measured is safe.
+fn close(
+    host: &Arc<dyn Host>,
+    prepared: &Prepared,
+    mut manifest: Manifest,
+    logs: &[ConditionLog],
+    measured: Result<Ended, BenchError>,
+    finished: Finished,
+    dir: &Path,
+) -> Result<Outcome, BenchError> {
+    if let Some(error) = finished.error {
+        return Err(error.into());
+    }
+    let mut calibrations = prepared.calibrations.clone();
+    // A CPU that went offline meanwhile cannot be recalibrated; the checks below say so.
+    let recalibrated = recalibrate(host.as_ref(), &mut calibrations);
+    manifest.probe = calibrations.iter().map(Calibration::record).collect();
+    manifest.conditions = logs.iter().map(ConditionLog::record).collect();
+    manifest.checks.extend(checks(prepared, logs, &finished.dropped, recalibrated.is_ok()));
+    let invalid: Vec<CheckRecord> = match prepared.experiment.degrade {
+        true => manifest.checks.iter().filter(|check| check.name == "telemetry").cloned().collect(),
+        false => manifest.checks.clone(),
+    };
+    let invalid: Vec<CheckRecord> =
+        invalid.into_iter().filter(|check| check.outcome == CheckOutcome::Failed).collect();
+    manifest.state = match &measured {
+        Err(_) => RunState::Invalid,
+        Ok(_) if !invalid.is_empty() => RunState::Invalid,
+        Ok(Ended::Stopped) => RunState::Interrupted,
+        Ok(_) => RunState::Complete,
+    };
+    let state = manifest.state;
+    finished.writer.finish(&manifest)?;
+    measured?;
+    Ok(Outcome { dir: dir.to_path_buf(), state, invalid })
+}
+
+/// What has to hold for the run's figures to mean what they say.
+fn checks(
+    prepared: &Prepared,
+    logs: &[ConditionLog],
+    dropped: &u64,
+    recalibrated: bool,
+) -> Vec<CheckRecord> {
+    let outcome = |passed| if passed { CheckOutcome::Passed } else { CheckOutcome::Failed };
+    let mut checks = vec![CheckRecord {
+        name: "telemetry".to_owned(),
+        outcome: outcome(*dropped == 0),
+        object: "ring of windows".to_owned(),
+        expected: "every window recorded".to_owned(),
+        found: format!("{dropped} windows lost"),
+        hint: (*dropped > 0).then(|| "lengthen the period, or write to a faster disk".to_owned()),
+    }];
+    for (log, condition) in logs.iter().zip(&prepared.plan.conditions) {
+        if condition.asked.load.is_idle() {
+            continue;
+        }
+        let record = log.record();
+        let load = record.load.unwrap_or_default();
+        checks.push(CheckRecord {
+            name: "load".to_owned(),
+            outcome: outcome(log.load_in_force()),
+            object: format!("condition {}", condition.name),
+            expected: format!("{} throughout", load.profile),
+            found: load.why,
+            hint: log.load_hint(),
+        });
+    }
+    checks.push(CheckRecord {
+        name: "probe recalibration".to_owned(),
+        outcome: if recalibrated { CheckOutcome::Passed } else { CheckOutcome::Unavailable },
+        object: "frequency probe".to_owned(),
+        expected: "the same factor at the end of the run".to_owned(),
+        found: if recalibrated { "measured".to_owned() } else { "could not be measured".to_owned() },
+        hint: None,
+    });
+    checks
+}
