@@ -23,7 +23,10 @@ fn main() {
          //! Beyond the last size the scaled dip has reached its limit distribution.\n"
     );
     println!("/// Cumulative probabilities of the columns.");
-    println!("pub(super) const PROBABILITIES: [f64; {}] =\n    {PROBABILITIES:?};", PROBABILITIES.len());
+    println!(
+        "pub(super) const PROBABILITIES: [f64; {}] =\n    {PROBABILITIES:?};",
+        PROBABILITIES.len()
+    );
     println!("/// Sample sizes of the rows.");
     println!("pub(super) const SIZES: [usize; {}] = {SIZES:?};", SIZES.len());
     println!("/// Quantiles of sqrt(n) * dip.");

@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn repeats_that_differ_count_as_few() {
-        let repeats = (0..5).map(|r| ar1(200, 0.0, r).iter().map(|v| v * (1.0 + r as f64)).collect());
+        let repeats =
+            (0..5).map(|r| ar1(200, 0.0, r).iter().map(|v| v * (1.0 + r as f64)).collect());
         let size = effective_size(&Cell::new(repeats.collect()).unwrap());
         assert!(size.effective < 6.0, "{size:?}");
         assert!(size.sum_of_repeats > 500.0);

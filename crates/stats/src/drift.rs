@@ -57,9 +57,10 @@ pub fn drift(cell: &Cell, threshold: f64) -> Drift {
 /// Natural logarithm of the medians of some 12 blocks over all repeats, in order.
 fn block_log_medians(cell: &Cell) -> Vec<f64> {
     let per_repeat = BLOCKS.div_ceil(cell.repeats().len());
-    let blocks = cell.repeats().iter().flat_map(|repeat| {
-        repeat.chunks(repeat.len().div_ceil(per_repeat)).map(<[f64]>::to_vec)
-    });
+    let blocks = cell
+        .repeats()
+        .iter()
+        .flat_map(|repeat| repeat.chunks(repeat.len().div_ceil(per_repeat)).map(<[f64]>::to_vec));
     blocks.map(|mut block| median_in_place(&mut block).ln()).collect()
 }
 

@@ -32,7 +32,10 @@ pub use equivalence::{Equivalence, equivalence};
 pub use error::StatsError;
 pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
 pub use quantile::{QuantileType, quantile_sorted};
-pub use states::{KernelPair, LikeForLike, PairingRule, StatePair, like_for_like};
+pub use states::{
+    KernelModes, KernelPair, LikeForLike, PairingRule, StatePair, like_for_like,
+    like_for_like_given, like_for_like_with_modes,
+};
 pub use stratify::{Stratified, StratumRatio, TaggedCell, stratified_ratio};
 pub use summary::{Summary, geometric_mean, mean, median_in_place};
 pub use verdict::{

@@ -1,7 +1,7 @@
 //! Like for like over recorded strata: core type, clock domain, delivered frequency.
 
 use crate::bootstrap::{Group, Index, Plan, Prepared, Term, product_of};
-use crate::{BootstrapOptions, Cell, Estimate, StatsError, Statistic};
+use crate::{BootstrapOptions, Cell, Estimate, Statistic, StatsError};
 use serde::{Deserialize, Serialize};
 
 /// A cell with a stratum per window.
@@ -49,9 +49,7 @@ impl TaggedCell {
     /// One index per stratum, with the units of the whole cell.
     fn indices(&self, plan: &Plan, strata: &[usize]) -> Vec<Index> {
         let of = |&stratum: &usize| {
-            let keep = |repeat: usize, window: usize| {
-                self.tags[repeat][window] as usize == stratum
-            };
+            let keep = |repeat: usize, window: usize| self.tags[repeat][window] as usize == stratum;
             Prepared::index_of(&self.cell, plan, keep)
         };
         strata.iter().map(of).collect()

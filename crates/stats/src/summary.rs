@@ -53,10 +53,7 @@ impl Summary {
     ///
     /// # Errors
     /// An empty sample.
-    pub fn of_sorted_with(
-        sorted: &[f64],
-        estimator: QuantileType,
-    ) -> Result<Summary, StatsError> {
+    pub fn of_sorted_with(sorted: &[f64], estimator: QuantileType) -> Result<Summary, StatsError> {
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
             return Err(StatsError::TooFew { what: "summary", expected: 1, found: 0 });
         };

@@ -111,7 +111,9 @@ fn t_test(method: &str, difference: f64, variance: f64, df: f64, n: [usize; 2]) 
         (false, false) => difference.signum() * f64::MAX,
     };
     let (p_value, quantile) = StudentsT::new(0.0, 1.0, df.max(1.0))
-        .map_or((1.0, f64::MAX), |student| (2.0 * student.cdf(-t.abs()), student.inverse_cdf(0.975)));
+        .map_or((1.0, f64::MAX), |student| {
+            (2.0 * student.cdf(-t.abs()), student.inverse_cdf(0.975))
+        });
     TTest {
         method: method.to_owned(),
         t,

@@ -109,11 +109,7 @@ impl Prepared {
 
     /// An index of the windows for which `keep(repeat, window)` holds, with the units of the
     /// whole cell, so that all parts of a cell are resampled together.
-    pub(crate) fn index_of(
-        cell: &Cell,
-        plan: &Plan,
-        keep: impl Fn(usize, usize) -> bool,
-    ) -> Index {
+    pub(crate) fn index_of(cell: &Cell, plan: &Plan, keep: impl Fn(usize, usize) -> bool) -> Index {
         let mut values = Vec::with_capacity(cell.windows());
         for (repeat, windows) in cell.repeats().iter().enumerate() {
             let kept = windows.iter().enumerate().filter(|&(window, _)| keep(repeat, window));

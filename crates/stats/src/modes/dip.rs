@@ -30,9 +30,7 @@ pub fn dip(sorted: &[f64]) -> f64 {
         if gap.height <= dip {
             break;
         }
-        dip = dip.max(error_left(sorted, &gcm, gap.left)).max(error_right(
-            sorted, &lcm, gap.right,
-        ));
+        dip = dip.max(error_left(sorted, &gcm, gap.left)).max(error_right(sorted, &lcm, gap.right));
         if gap.left == low && gap.right == high {
             break;
         }
@@ -49,8 +47,8 @@ fn convex_predecessors(x: &[f64]) -> Vec<usize> {
         while knot > 0 {
             let before = previous[knot];
             // The knot stays where the slope (index over x) rises after it.
-            let rises =
-                (x[j] - x[knot]) * ((knot - before) as f64) < (x[knot] - x[before]) * ((j - knot) as f64);
+            let rises = (x[j] - x[knot]) * ((knot - before) as f64)
+                < (x[knot] - x[before]) * ((j - knot) as f64);
             if rises {
                 break;
             }
@@ -69,8 +67,8 @@ fn concave_successors(x: &[f64]) -> Vec<usize> {
         let mut knot = j + 1;
         while knot < last {
             let after = next[knot];
-            let falls =
-                (x[knot] - x[j]) * ((after - knot) as f64) < (x[after] - x[knot]) * ((knot - j) as f64);
+            let falls = (x[knot] - x[j]) * ((after - knot) as f64)
+                < (x[after] - x[knot]) * ((knot - j) as f64);
             if falls {
                 break;
             }

@@ -4,8 +4,10 @@
 //! Beyond the last size the scaled dip has reached its limit distribution.
 
 /// Cumulative probabilities of the columns.
-pub(super) const PROBABILITIES: [f64; 16] =
-    [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999];
+pub(super) const PROBABILITIES: [f64; 16] = [
+    0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998, 0.999, 0.9995,
+    0.9999,
+];
 /// Sample sizes of the rows.
 pub(super) const SIZES: [usize; 12] = [8, 12, 20, 35, 60, 100, 200, 500, 1000, 2000, 5000, 20000];
 /// Quantiles of sqrt(n) * dip.

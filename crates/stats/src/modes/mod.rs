@@ -7,12 +7,12 @@ mod spread;
 
 pub use dip::{dip, dip_p_value};
 
+use crate::StatsError;
 use crate::cell::check_positive;
 use crate::quantile::{QuantileType, quantile_sorted};
-use crate::StatsError;
 use density::{Density, Valley};
-use spread::spread_ties;
 use serde::{Deserialize, Serialize};
+use spread::spread_ties;
 
 /// What counts as a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,10 @@
 //! |---|---|---|
 //! | 1 | any reason that confounds | `Confounded` |
 //! | 2 | the whole interval inside the margin | `Equivalent` |
-//! | 3 | the interval excludes 1, and its estimate is reliable | `Effect` |
+//! | 3 | the interval excludes 1 | `Effect` |
 //! | 4 | otherwise | `Undecided` |
+//!
+//! Rules 2 and 3 need at least 3 repeats on each side; with fewer the answer is `Undecided`.
 //!
 //! A reason that only limits never changes what the interval says, but is printed beside it. What
 //! is confounded is never called an effect, however small the interval. A difference whose
@@ -14,18 +16,20 @@
 //!
 //! | reason | confounds | limits |
 //! |---|---|---|
-//! | `mixture` | several modes and no recorded placement to stratify by | modes beside recorded, equal placement |
-//! | `placement_unrecorded` | together with `mixture` | alone |
-//! | `placement_differs` | always | |
-//! | `unproven_load` | a load was asked for and nothing proves it | |
-//! | `load_missed` | a load was measured and missed what was asked | |
-//! | `scheduling_class` | asked for but not applied on one side, or different sides | unknown on one side |
-//! | `contention` | the share of disturbed windows differs by more than the threshold | the same on both sides |
-//! | `drift` | as large as the difference itself | smaller |
-//! | `too_few_repeats` | | always; blocks `Effect` below two repeats |
-//! | `frequency_unknown` | | always: the cause cannot be called frequency |
+//! | `mixture` | several modes on a side whose placement is not recorded | several modes where it is recorded |
+//! | `placement_unrecorded` | beside such a mixture | alone |
+//! | `placement_differs` | shares differ by more than 10 points and nothing is stratified | stratified |
+//! | `unproven_load` | a load was asked for and nothing shows that it ran | |
+//! | `load_missed` | less than half of what was asked was achieved | more than half |
+//! | `scheduling_class` | asked for, and another one applied | not read back; or the sides differ as asked |
+//! | `contention` | the share of disturbed windows differs by more than 10 points | more than 2 % on a side |
+//! | `drift` | at least as large as the difference, which the interval shows | smaller |
+//! | `too_few_repeats` | | below 5; below 3 nothing is called an effect or equivalent |
+//! | `frequency_unknown` | | always: the cause can't be called frequency |
 
-use crate::{Drift, Estimate};
+mod reasons;
+
+use crate::{Drift, Estimate, equivalence};
 use serde::{Deserialize, Serialize};
 
 /// What is known about one side of a comparison.
@@ -180,7 +184,70 @@ pub enum Basis {
     Stratified,
 }
 
-/// Judges the evidence by the table at the head of this module.
-pub fn judge(_evidence: &Evidence) -> Judgement {
-    todo!()
+/// Below it the interval rests on a standard error of one or two differences.
+const LEAST_REPEATS: usize = 3;
+
+/// Judges the evidence by the tables at the head of this module.
+pub fn judge(evidence: &Evidence) -> Judgement {
+    let (basis, basis_kind) = match &evidence.stratified {
+        Some(stratified) => (stratified, Basis::Stratified),
+        None => (&evidence.pooled, Basis::Pooled),
+    };
+    let mut reasons = reasons::collect(evidence, basis);
+    // Stable: within both kinds the order of the table stays.
+    reasons.sort_by_key(|reason| !reason.confounds);
+    let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS;
+    let verdict = if reasons.iter().any(|reason| reason.confounds) {
+        Verdict::Confounded
+    } else if !enough {
+        Verdict::Undecided
+    } else {
+        by_interval(basis, evidence.margin)
+    };
+    let sentence = sentence(evidence, verdict, basis, &reasons);
+    Judgement { verdict, reasons, basis: basis.clone(), basis_kind, sentence }
 }
+
+/// What the interval alone says. A margin that is no margin makes nothing equivalent.
+fn by_interval(ratio: &Estimate, margin: f64) -> Verdict {
+    match equivalence(ratio, margin) {
+        Ok(found) if found.equivalent => Verdict::Equivalent,
+        _ if ratio.low > 1.0 || ratio.high < 1.0 => Verdict::Effect,
+        _ => Verdict::Undecided,
+    }
+}
+
+/// A ratio as a signed percentage with its interval: `+4.1 % [+3.3, +5.0]`.
+fn percent(ratio: &Estimate) -> String {
+    let of = |value: f64| 100.0 * (value - 1.0);
+    if !ratio.high.is_finite() || ratio.high >= 1e6 {
+        return format!("{:+.1} % [interval unknown]", of(ratio.value));
+    }
+    format!("{:+.1} % [{:+.1}, {:+.1}]", of(ratio.value), of(ratio.low), of(ratio.high))
+}
+
+fn sentence(evidence: &Evidence, verdict: Verdict, basis: &Estimate, reasons: &[Reason]) -> String {
+    let (a, b, size) = (&evidence.a.name, &evidence.b.name, percent(basis));
+    let margin = 100.0 * evidence.margin;
+    match verdict {
+        Verdict::Effect => format!("{a} against {b}: {size}, an effect"),
+        Verdict::Equivalent => {
+            format!("{a} against {b}: {size}, equivalent within {margin:.1} %")
+        }
+        Verdict::Undecided => format!(
+            "{a} against {b}: {size}, undecided: neither outside 0 nor within {margin:.1} % for \
+             certain"
+        ),
+        Verdict::Confounded => {
+            let why = reasons.iter().filter(|reason| reason.confounds);
+            let why: Vec<&str> = why.map(|reason| reason.sentence.as_str()).collect();
+            let inferred = evidence.inferred.as_ref().map_or(String::new(), |ratio| {
+                format!(". Like for like, if the modes are core types: {}", percent(ratio))
+            });
+            format!("{a} against {b}: {size}, confounded: {}{inferred}", why.join("; "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

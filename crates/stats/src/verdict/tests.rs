@@ -1,0 +1,175 @@
+//! The two tables, row by row.
+
+use super::*;
+
+fn ratio(value: f64, low: f64, high: f64) -> Estimate {
+    let method = "given".to_owned();
+    Estimate { value, low, high, level: 0.95, replicates: 2000, method, reliable: true }
+}
+
+fn side(name: &str) -> SideEvidence {
+    SideEvidence {
+        name: name.to_owned(),
+        repeats: 8,
+        placement_recorded: true,
+        modes_per_kernel: vec![1; 4],
+        frequency_known: true,
+        ..SideEvidence::default()
+    }
+}
+
+fn evidence(pooled: Estimate) -> Evidence {
+    let (a, b) = (side("schedutil"), side("powersave"));
+    Evidence { a, b, pooled, stratified: None, inferred: None, margin: 0.02 }
+}
+
+fn shares(p: f64, e: f64) -> Vec<StratumShare> {
+    [("P", p), ("E", e)].map(|(s, share)| StratumShare { stratum: s.to_owned(), share }).into()
+}
+
+fn kinds(judgement: &Judgement) -> Vec<(ReasonKind, bool)> {
+    judgement.reasons.iter().map(|reason| (reason.kind, reason.confounds)).collect()
+}
+
+#[test]
+fn the_interval_decides_where_nothing_confounds() {
+    let verdict = |low, value, high| judge(&evidence(ratio(value, low, high))).verdict;
+    assert_eq!(verdict(1.05, 1.1, 1.15), Verdict::Effect);
+    assert_eq!(verdict(0.8, 0.85, 0.9), Verdict::Effect);
+    assert_eq!(verdict(0.99, 1.0, 1.01), Verdict::Equivalent);
+    // Real, and inside the margin: too small to matter.
+    assert_eq!(verdict(1.005, 1.01, 1.015), Verdict::Equivalent);
+    // Excludes 1 but reaches out of the margin.
+    assert_eq!(verdict(1.01, 1.02, 1.03), Verdict::Effect);
+    assert_eq!(verdict(0.95, 1.01, 1.07), Verdict::Undecided);
+}
+
+#[test]
+fn a_blind_mixture_is_confounded_however_tight() {
+    let mut evidence = evidence(ratio(1.42, 1.41, 1.43));
+    evidence.inferred = Some(ratio(1.001, 0.99, 1.01));
+    for side in [&mut evidence.a, &mut evidence.b] {
+        side.placement_recorded = false;
+        side.modes_per_kernel = vec![2; 4];
+    }
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Confounded);
+    let expected = [(ReasonKind::Mixture, true), (ReasonKind::PlacementUnrecorded, true)];
+    assert_eq!(kinds(&found), expected);
+    assert!(found.sentence.contains("+42.0 %") && found.sentence.contains("4 of 4 cells"));
+    assert!(found.sentence.contains("+0.1 % [-1.0, +1.0]"), "{}", found.sentence);
+}
+
+#[test]
+fn a_mixture_that_is_recorded_only_limits() {
+    let mut evidence = evidence(ratio(1.42, 1.41, 1.43));
+    evidence.a.modes_per_kernel = vec![2, 1, 1, 1];
+    let found = judge(&evidence);
+    assert_eq!(kinds(&found), [(ReasonKind::Mixture, false)]);
+    assert_eq!(found.verdict, Verdict::Effect);
+}
+
+#[test]
+fn another_placement_confounds_unless_stratified() {
+    let mut evidence = evidence(ratio(1.42, 1.41, 1.43));
+    (evidence.a.strata_shares, evidence.b.strata_shares) = (shares(0.2, 0.8), shares(0.6, 0.4));
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Confounded);
+    assert!(found.reasons[0].sentence.contains("80 % of") && found.basis_kind == Basis::Pooled);
+    evidence.stratified = Some(ratio(1.0, 0.99, 1.01));
+    let found = judge(&evidence);
+    assert_eq!((found.verdict, found.basis_kind), (Verdict::Equivalent, Basis::Stratified));
+    assert_eq!(kinds(&found), [(ReasonKind::PlacementDiffers, false)]);
+    evidence.a.strata_shares = shares(0.55, 0.45);
+    assert!(judge(&evidence).reasons.is_empty());
+}
+
+#[test]
+fn a_load_must_be_proven() {
+    let mut evidence = evidence(ratio(1.0, 0.99, 1.01));
+    let asked = "stress-ng".to_owned();
+    evidence.a.load = Some(LoadEvidence { asked, ..LoadEvidence::default() });
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Confounded);
+    assert_eq!(kinds(&found), [(ReasonKind::UnprovenLoad, true)]);
+    let load = evidence.a.load.as_mut().unwrap();
+    (load.recorded, load.asked_percent, load.achieved_percent) = (true, Some(90.0), Some(70.0));
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::LoadMissed, false)]);
+    evidence.a.load.as_mut().unwrap().achieved_percent = Some(10.0);
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::LoadMissed, true)]);
+    evidence.a.load.as_mut().unwrap().achieved = true;
+    assert!(judge(&evidence).reasons.is_empty());
+}
+
+#[test]
+fn the_scheduling_class_must_be_the_one_asked_for() {
+    let mut evidence = evidence(ratio(1.2, 1.1, 1.3));
+    let class = |asked: &str, applied: Option<&str>| {
+        let (asked, applied) = (asked.to_owned(), applied.map(str::to_owned));
+        Some(SchedulingEvidence { asked, applied })
+    };
+    evidence.a.scheduling = class("fifo", Some("other"));
+    assert_eq!(judge(&evidence).verdict, Verdict::Confounded);
+    evidence.a.scheduling = class("fifo", None);
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::SchedulingClass, false)]);
+    evidence.a.scheduling = class("fifo", Some("fifo"));
+    evidence.b.scheduling = class("other", Some("other"));
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Effect);
+    assert!(found.reasons[0].sentence.contains("part of the difference"));
+}
+
+#[test]
+fn contention_that_differs_confounds() {
+    let mut evidence = evidence(ratio(1.3, 1.2, 1.4));
+    (evidence.a.contention_share, evidence.b.contention_share) = (Some(0.31), Some(0.01));
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Confounded);
+    assert!(found.reasons[0].sentence.contains("31 %"));
+    evidence.b.contention_share = Some(0.30);
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::Contention, false)]);
+    (evidence.a.contention_share, evidence.b.contention_share) = (Some(0.01), None);
+    assert!(judge(&evidence).reasons.is_empty());
+}
+
+#[test]
+fn drift_as_large_as_the_difference_confounds() {
+    let mut evidence = evidence(ratio(1.1, 1.06, 1.14));
+    let mut drift = Drift { flagged: true, total_change: 0.12, p_value: 0.01, ..Drift::default() };
+    evidence.a.drift = Some(drift.clone());
+    assert_eq!(judge(&evidence).verdict, Verdict::Confounded);
+    drift.total_change = -0.03;
+    evidence.a.drift = Some(drift.clone());
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::Drift, false)]);
+    drift.flagged = false;
+    evidence.a.drift = Some(drift);
+    assert!(judge(&evidence).reasons.is_empty());
+}
+
+#[test]
+fn few_repeats_limit_and_very_few_decide_nothing() {
+    let mut evidence = evidence(ratio(1.2, 1.1, 1.3));
+    evidence.a.repeats = 4;
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Effect);
+    assert_eq!(kinds(&found), [(ReasonKind::TooFewRepeats, false)]);
+    evidence.b.repeats = 2;
+    assert_eq!(judge(&evidence).verdict, Verdict::Undecided);
+}
+
+#[test]
+fn an_unknown_frequency_limits() {
+    let mut evidence = evidence(ratio(1.2, 1.1, 1.3));
+    evidence.b.frequency_known = false;
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Effect);
+    assert_eq!(kinds(&found), [(ReasonKind::FrequencyUnknown, false)]);
+}
+
+#[test]
+fn serialises_in_snake_case() {
+    let mut evidence = evidence(ratio(1.2, 1.1, 1.3));
+    evidence.b.frequency_known = false;
+    let text = serde_json::to_string(&judge(&evidence)).unwrap();
+    assert!(text.contains(r#""verdict":"effect""#) && text.contains(r#""frequency_unknown""#));
+}

@@ -1,0 +1,191 @@
+//! The published CORTEX runs: what their own raw data supports (skipped where it is absent).
+#![allow(clippy::disallowed_methods, clippy::print_stderr)] // a test reads its data and says why it skips
+
+use flyball_stats::*;
+use std::path::PathBuf;
+
+const KERNELS: [&str; 4] = ["car", "notch_iir", "goertzel", "bandpass_fir"];
+
+fn data() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: the recordings are not in {}", folder.display());
+    None
+}
+
+/// One kernel's latencies in microseconds.
+fn load(run: &str, kernel: &str) -> Option<Cell> {
+    let path = data()?.join(run).join("kernel-data").join(kernel).join("telemetry.ndjson");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut repeats: Vec<Vec<f64>> = Vec::new();
+    for row in text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok()) {
+        let (Some(start), Some(end)) = (row["start_ts_ns"].as_u64(), row["end_ts_ns"].as_u64())
+        else {
+            continue;
+        };
+        if row["warmup"].as_u64() == Some(1) {
+            continue;
+        }
+        let repeat = row["repeat"].as_u64().unwrap() as usize;
+        repeats.resize(repeats.len().max(repeat), vec![]);
+        repeats[repeat - 1].push((end - start) as f64 / 1e3);
+    }
+    Some(Cell::new(repeats).unwrap())
+}
+
+struct Run(Vec<(Cell, Modes)>);
+
+impl Run {
+    fn load(run: &str) -> Option<Run> {
+        let cells = KERNELS.iter().map(|kernel| {
+            let cell = load(run, kernel)?;
+            let modes = find_modes(&cell.sorted(), &ModeOptions::default()).unwrap();
+            Some((cell, modes))
+        });
+        cells.collect::<Option<Vec<_>>>().map(Run)
+    }
+}
+
+const POWERSAVE: &str = "cortex-linux-2025-12-05/run-001-powersave";
+const PERFORMANCE: &str = "cortex-linux-2025-12-05/run-002-performance";
+const SCHEDUTIL: &str = "cortex-linux-2025-12-05/run-003-schedutil";
+const BOOSTED: &str = "cortex-linux-2025-12-05/run-004-schedutil-boosted";
+
+fn compare(a: &Run, b: &Run) -> LikeForLike {
+    let pairs: Vec<KernelModes<'_>> = (KERNELS.iter().zip(a.0.iter().zip(&b.0)))
+        .map(|(kernel, (a, b))| KernelModes {
+            kernel,
+            a: &a.0,
+            b: &b.0,
+            a_modes: &a.1,
+            b_modes: &b.1,
+        })
+        .collect();
+    like_for_like_with_modes(&pairs, &BootstrapOptions::default()).unwrap()
+}
+
+fn holds(estimate: &Estimate, value: f64) -> bool {
+    estimate.low <= value && value <= estimate.high
+}
+
+#[test]
+fn medians_and_deviations_are_those_of_the_raw_data() {
+    let expected = [
+        (POWERSAVE, [68.54, 178.99, 909.37, 7493.18], [19.02, 17.66, 395.61, 1391.80], 537.71),
+        (PERFORMANCE, [14.12, 37.96, 496.27, 2968.44], [7.57, 13.16, 133.46, 731.86], 167.64),
+        (SCHEDUTIL, [96.95, 199.12, 1709.25, 10262.70], [37.92, 24.47, 358.17, 1585.02], 762.84),
+        (BOOSTED, [96.83, 199.57, 1713.16, 10282.02], [21.09, 26.68, 254.63, 2124.41], 763.83),
+    ];
+    let printed = |value: f64, want: f64| assert!((value - want).abs() < 0.00501, "{value} {want}");
+    for (run, medians, deviations, geometric) in expected {
+        let Some(run) = Run::load(run) else { return };
+        let mut found = Vec::new();
+        for (i, (cell, _)) in run.0.iter().enumerate() {
+            let summary = Summary::of(cell).unwrap();
+            assert_eq!(summary.n, 1205);
+            printed(summary.median, medians[i]);
+            printed(summary.sd.unwrap(), deviations[i]);
+            found.push(summary.median);
+        }
+        printed(geometric_mean(&found).unwrap(), geometric);
+    }
+}
+
+/// Medians of the fast and the slow core (us), and the range of the slow one's share.
+#[test]
+fn fixed_frequency_cells_have_two_main_modes() {
+    let expected = [
+        (
+            POWERSAVE,
+            [[68.3, 97.0], [164.1, 199.1], [904.8, 1704.8], [7459.0, 10243.0]],
+            0.425,
+            0.465,
+        ),
+        (PERFORMANCE, [[13.4, 28.3], [33.3, 60.3], [169.2, 497.1], [1428.0, 2973.0]], 0.395, 0.795),
+    ];
+    for (run, medians, fewest, most) in expected {
+        let Some(run) = Run::load(run) else { return };
+        for ((cell, modes), wanted) in run.0.iter().zip(medians) {
+            eprintln!("{:?} {:?}", modes.modes, modes.valleys);
+            assert!(modes.is_mixture() && modes.p_value <= 1e-4);
+            let two = modes.coarsen(&cell.sorted(), 2);
+            for (mode, want) in two.modes.iter().zip(wanted) {
+                assert!((mode.median / want - 1.0).abs() < 0.02, "{mode:?} {want}");
+            }
+            let slow = two.modes[1].share;
+            assert!((fewest..=most).contains(&slow), "{slow}");
+        }
+    }
+}
+
+#[test]
+fn like_for_like_is_the_ratio_of_frequencies() {
+    let (Some(a), Some(b)) = (Run::load(POWERSAVE), Run::load(PERFORMANCE)) else { return };
+    let found = compare(&a, &b);
+    eprintln!(
+        "{}\n{:?}",
+        found.sentence,
+        found.states.iter().map(|s| (&s.modes, s.spread, s.shares)).collect::<Vec<_>>()
+    );
+    assert!(found.inferred);
+    assert_eq!(found.rule, PairingRule::ConstantRatio);
+    assert_eq!(found.states.len(), 2);
+    let mut states = found.states;
+    states.sort_by(|x, y| x.ratio.value.total_cmp(&y.ratio.value));
+    assert!(holds(&states[0].ratio, 3.40), "{:?}", states[0].ratio);
+    assert!(holds(&states[1].ratio, 5.15), "{:?}", states[1].ratio);
+}
+
+#[test]
+fn schedutil_is_powersave_on_the_slow_core() {
+    for run in [SCHEDUTIL, BOOSTED] {
+        let (Some(a), Some(b)) = (Run::load(run), Run::load(POWERSAVE)) else { return };
+        for (_, modes) in &a.0 {
+            eprintln!("{:?}", modes.modes.iter().map(|m| (m.median, m.share)).collect::<Vec<_>>());
+        }
+        let found = compare(&a, &b);
+        eprintln!(
+            "{}\n{:?}",
+            found.sentence,
+            found
+                .states
+                .iter()
+                .map(|s| (&s.modes, s.spread, s.shares, s.ratio.value))
+                .collect::<Vec<_>>()
+        );
+        let best = &found.states[0];
+        assert_eq!(found.rule, PairingRule::ConstantRatio);
+        assert!((best.ratio.value - 1.0).abs() < 0.01, "{:?}", best.ratio);
+        assert!(best.shares[0] > 0.6);
+        let slow = [97.0, 199.1, 1704.8, 10243.0];
+        for (medians, want) in best.medians.iter().zip(slow) {
+            assert!((medians[1] / want - 1.0).abs() < 0.02);
+        }
+    }
+}
+
+#[test]
+fn windows_are_not_independent() {
+    for run in [POWERSAVE, PERFORMANCE, SCHEDUTIL, BOOSTED] {
+        let Some(run) = Run::load(run) else { return };
+        let sizes: Vec<_> = run.0.iter().map(|(cell, _)| effective_size(cell)).collect();
+        for size in &sizes {
+            eprintln!("{:.1} {:.1} {:.1?}", size.effective, size.sum_of_repeats, size.per_repeat);
+            assert!(size.effective < 0.75 * size.windows as f64);
+        }
+    }
+}
+
+/// A clock that ticks in microseconds must not make a mode of each microsecond.
+#[test]
+fn a_coarse_clock_makes_few_modes() {
+    for run in ["run-001-idle", "run-002-medium", "run-003-heavy"] {
+        let Some(run) = Run::load(&format!("cortex-macos-2025-11-15/{run}")) else { return };
+        for (_, modes) in &run.0 {
+            eprintln!("{:?}", modes.modes.iter().map(|m| (m.median, m.share)).collect::<Vec<_>>());
+            assert!(modes.modes.len() <= 9);
+        }
+    }
+}
