@@ -1,5 +1,6 @@
 //! Time per window of every kernel in both forms, with the sources' parameters.
 #![allow(missing_docs, reason = "criterion's macros generate public functions")]
+#![allow(clippy::expect_used, reason = "a benchmark has no caller to tell")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use flyball_signal::input::{Synthetic, WindowSource};

@@ -135,7 +135,13 @@ impl Params {
                 let expected =
                     format!("[low, high] in rising order between 0 and {half} Hz (half the rate)");
                 let hint = "give the lower edge first, both in Hz";
-                return Err(ParamError::new(kernel, name, expected, format!("[{low}, {high}]"), hint));
+                return Err(ParamError::new(
+                    kernel,
+                    name,
+                    expected,
+                    format!("[{low}, {high}]"),
+                    hint,
+                ));
             }
         }
         Ok(())
@@ -218,6 +224,9 @@ mod tests {
             error.to_string(),
             "notch_iir: f0_hz: expected above 0 and below 80 Hz (half the rate), found 90"
         );
-        assert_eq!(refused(WelchPsd, |p| p.n_fft = 200).hint(), "n_fft = 256 is the nearest that is long enough");
+        assert_eq!(
+            refused(WelchPsd, |p| p.n_fft = 200).hint(),
+            "n_fft = 256 is the nearest that is long enough"
+        );
     }
 }

@@ -222,7 +222,8 @@ mod tests {
     #[test]
     fn toml_states_only_what_differs() {
         let spec: WorkloadSpec =
-            toml::from_str("kernel = \"notch_iir\"\nform = \"fast\"\nq = 35\nwindow = 200").unwrap();
+            toml::from_str("kernel = \"notch_iir\"\nform = \"fast\"\nq = 35\nwindow = 200")
+                .unwrap();
         let params = spec.params();
         assert_eq!((spec.kernel, spec.form), (Kernel::NotchIir, Form::Fast));
         assert_eq!((params.q, params.window, params.hop), (35.0, 200, 100));

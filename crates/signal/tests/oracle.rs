@@ -1,6 +1,12 @@
 //! Both forms of every kernel against numpy and scipy over whole recordings, to the stated
 //! tolerances. The fixtures are made by `scripts/oracle/make_fixtures.py`.
 #![allow(clippy::disallowed_methods, reason = "tests read their fixtures from the repository")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests, which print how much of the tolerance is used"
+)]
 
 use flyball_signal::design::{firwin_bandpass, iirnotch};
 use flyball_signal::input::{Recording, WindowSource};

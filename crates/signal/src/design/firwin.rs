@@ -31,8 +31,11 @@ pub fn firwin_bandpass(taps: usize, bands_hz: &[[f64; 2]], rate_hz: f64) -> Vec<
     }
     if let Some(&[low, high]) = bands_hz.first() {
         let middle = (low + high) / 2.0 / half_rate;
-        let gain: f64 =
-            response.iter().enumerate().map(|(n, h)| h * (PI * (n as f64 - centre) * middle).cos()).sum();
+        let gain: f64 = response
+            .iter()
+            .enumerate()
+            .map(|(n, h)| h * (PI * (n as f64 - centre) * middle).cos())
+            .sum();
         response.iter_mut().for_each(|h| *h /= gain);
     }
     response
@@ -64,7 +67,8 @@ mod tests {
         assert!((gain(&response, 12.0, 160.0) - 1.0).abs() < 0.01);
         assert!(gain(&response, 1.0, 160.0) < 0.01);
         assert!(gain(&response, 60.0, 160.0) < 0.01);
-        let symmetric = response.iter().zip(response.iter().rev()).all(|(a, b)| (a - b).abs() < 1e-15);
+        let symmetric =
+            response.iter().zip(response.iter().rev()).all(|(a, b)| (a - b).abs() < 1e-15);
         assert!(symmetric);
     }
 

@@ -88,7 +88,13 @@ impl Recording {
             && channels != self.channels
         {
             let hint = format!("state channels = {}, or use another recording", self.channels);
-            return Err(InputError::new(&self.source, "channels", channels.to_string(), self.channels, hint));
+            return Err(InputError::new(
+                &self.source,
+                "channels",
+                channels.to_string(),
+                self.channels,
+                hint,
+            ));
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ impl Default for Synthetic {
             channels: 64,
             seconds: 60.0,
             background_uv: 20.0,
-            alpha_uv: 15.0,
+            alpha_uv: 40.0,
             line_hz: 60.0,
             line_uv: 5.0,
             dropouts_per_minute: 0.0,
@@ -131,7 +131,8 @@ impl Synthetic {
             let pause = (self.rate_hz * (0.5 + 2.5 * uniform(random))) as usize + 1;
             let length = (self.rate_hz * (0.5 + 1.5 * uniform(random))) as usize + 1;
             let hz = 8.5 + 3.0 * uniform(random);
-            bursts.extend((0..pause.min(frames - bursts.len())).map(|_| Burst { hz, envelope: 0.0 }));
+            bursts
+                .extend((0..pause.min(frames - bursts.len())).map(|_| Burst { hz, envelope: 0.0 }));
             let rest = length.min(frames - bursts.len());
             bursts.extend((0..rest).map(|t| {
                 // A smooth bump: 1 in the middle, 0 with slope 0 at both ends.

@@ -75,7 +75,8 @@ impl<R: Borrow<Recording>> WindowSource<R> {
         head.copy_from_slice(&recording.samples[start * channels..][..head.len()]);
         tail.copy_from_slice(&recording.samples[..tail.len()]);
         let seam = before_end < self.window || (start == 0 && index > 0);
-        self.next = WindowInfo { index: index + 1, start: (start + self.hop) % frames, seam: false };
+        self.next =
+            WindowInfo { index: index + 1, start: (start + self.hop) % frames, seam: false };
         Ok(WindowInfo { index, start, seam })
     }
 

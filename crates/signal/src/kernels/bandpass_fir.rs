@@ -12,7 +12,7 @@ use crate::rows::{Row, TILE, blocks, pack, parts_mut, product};
 use crate::{Form, Params};
 use pulp::{Arch, Simd, WithSimd};
 
-pub(super) fn new(params: &Params, form: Form, advance: usize) -> Box<dyn Compute> {
+pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Box<dyn Compute> {
     let &Params { window, channels, taps, .. } = params;
     let response = firwin_bandpass(taps, &params.bands_hz, params.rate_hz);
     match form {
@@ -31,7 +31,7 @@ pub(super) fn new(params: &Params, form: Form, advance: usize) -> Box<dyn Comput
                 window,
                 channels,
                 advance,
-                arch: Arch::new(),
+                arch,
             })
         }
     }

@@ -4,15 +4,15 @@
 //! become 0. A sample without any finite channel becomes all zeros.
 
 use super::Compute;
-use crate::rows::{LANES, widen, widen_part};
+use crate::rows::{LANES, finite_mask, masked, widen, widen_part};
 use crate::{Form, Params};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
-pub(super) fn new(params: &Params, form: Form) -> Box<dyn Compute> {
+pub(super) fn new(params: &Params, form: Form, arch: Arch) -> Box<dyn Compute> {
     let channels = params.channels;
     match form {
         Form::Reference => Box::new(Reference { channels }),
-        Form::Fast => Box::new(Fast { channels, arch: Arch::new() }),
+        Form::Fast => Box::new(Fast { channels, arch }),
     }
 }
 
@@ -50,15 +50,28 @@ struct Fast {
 
 impl Compute for Fast {
     fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
-        let channels = self.channels;
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let samples = window.chunks_exact(channels);
-                let outputs = output.chunks_exact_mut(channels);
-                samples.zip(outputs).map(|(sample, out)| subtract_mean(sample, out)).sum()
-            },
-        )
+        self.arch.dispatch(SubtractMeans { channels: self.channels, window, output })
+    }
+}
+
+/// A whole window.
+struct SubtractMeans<'a> {
+    channels: usize,
+    window: &'a [f32],
+    output: &'a mut [f32],
+}
+
+impl WithSimd for SubtractMeans<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u32 {
+        let mut missing = 0;
+        let samples = self.window.chunks_exact(self.channels);
+        for (sample, out) in samples.zip(self.output.chunks_exact_mut(self.channels)) {
+            missing += subtract_mean(sample, out);
+        }
+        missing
     }
 }
 
@@ -74,8 +87,10 @@ fn subtract_mean(sample: &[f32], out: &mut [f32]) -> u32 {
             *sum += x;
         }
     }
-    for (sum, x) in sums.iter_mut().zip(widen_part(rest, &mut missing).0) {
-        *sum += x;
+    if !rest.is_empty() {
+        for (sum, x) in sums.iter_mut().zip(widen_part(rest, &mut missing).0) {
+            *sum += x;
+        }
     }
     let missing: u32 = missing.iter().sum();
     let finite = (sample.len() as u32 - missing).max(1);
@@ -83,17 +98,16 @@ fn subtract_mean(sample: &[f32], out: &mut [f32]) -> u32 {
 
     let (whole_out, rest_out) = out.as_chunks_mut::<LANES>();
     for (y, x) in whole_out.iter_mut().zip(whole) {
-        for lane in 0..LANES {
-            y[lane] = centred(x[lane], mean);
-        }
+        *y = centred(x, mean);
     }
     for (y, &x) in rest_out.iter_mut().zip(rest) {
-        *y = centred(x, mean);
+        *y = if x.is_finite() { (f64::from(x) - mean) as f32 } else { 0.0 };
     }
     missing
 }
 
 #[inline(always)]
-fn centred(x: f32, mean: f64) -> f32 {
-    if x.is_finite() { (f64::from(x) - mean) as f32 } else { 0.0 }
+fn centred(samples: &[f32; LANES], mean: f64) -> [f32; LANES] {
+    let centred = samples.map(|x| (f64::from(x) - mean) as f32);
+    masked(&centred, &finite_mask(samples))
 }

@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 /// Most entries in a table of sines: 2^24, 128 MiB.
 const MAX_TABLE: usize = 1 << 24;
 
-pub(super) fn new(params: &Params, form: Form) -> Result<Box<dyn Compute>, ParamError> {
+pub(super) fn new(params: &Params, form: Form, arch: Arch) -> Result<Box<dyn Compute>, ParamError> {
     let &Params { window, channels, .. } = params;
     let bands: Vec<RangeInclusive<usize>> =
         params.bands_hz.iter().map(|&[low, high]| bin(low, params)..=bin(high, params)).collect();
@@ -33,7 +33,7 @@ pub(super) fn new(params: &Params, form: Form) -> Result<Box<dyn Compute>, Param
             state: vec![[0.0; 2]; channels],
             sums: vec![0.0; channels],
         })),
-        Form::Fast => Ok(Box::new(Fast::new(params, bands)?)),
+        Form::Fast => Ok(Box::new(Fast::new(params, bands, arch)?)),
     }
 }
 
@@ -111,7 +111,11 @@ struct Scratch {
 }
 
 impl Fast {
-    fn new(params: &Params, bands: Vec<RangeInclusive<usize>>) -> Result<Fast, ParamError> {
+    fn new(
+        params: &Params,
+        bands: Vec<RangeInclusive<usize>>,
+        arch: Arch,
+    ) -> Result<Fast, ParamError> {
         let &Params { window, channels, .. } = params;
         let mut bins: Vec<usize> = bands.iter().cloned().flatten().collect();
         bins.sort_unstable();
@@ -129,7 +133,9 @@ impl Fast {
             bins.chunks(TILE)
                 .flat_map(|group| {
                     (0..half).map(move |n| {
-                        std::array::from_fn(|r| group.get(r).map_or(0.0, |&k| function(angle(k, n))))
+                        std::array::from_fn(|r| {
+                            group.get(r).map_or(0.0, |&k| function(angle(k, n)))
+                        })
                     })
                 })
                 .collect()
@@ -148,7 +154,7 @@ impl Fast {
                 power: vec![Row::ZERO; padded],
             },
             channels,
-            arch: Arch::new(),
+            arch,
         })
     }
 }

@@ -9,6 +9,7 @@ mod notch_iir;
 mod welch_psd;
 
 use crate::{Compatibility, Form, Kernel, ParamError, Params, RunInfo, Workload, WorkloadSpec};
+use pulp::Arch;
 
 /// One form of one kernel. Called with slices of the lengths that [`Prepared`] has checked.
 trait Compute: Send {
@@ -28,8 +29,13 @@ struct Prepared {
     compute: Box<dyn Compute>,
 }
 
-/// Checks the parameters and builds the workload.
+/// Checks the parameters and builds the workload for the CPU at hand.
 pub(crate) fn prepare(spec: &WorkloadSpec) -> Result<Box<dyn Workload>, ParamError> {
+    prepare_for(spec, Arch::new())
+}
+
+/// [`prepare`] with the instruction set given.
+fn prepare_for(spec: &WorkloadSpec, arch: Arch) -> Result<Box<dyn Workload>, ParamError> {
     let WorkloadSpec { kernel, form, .. } = *spec;
     let params = spec.params();
     params.validate(kernel)?;
@@ -40,15 +46,15 @@ pub(crate) fn prepare(spec: &WorkloadSpec) -> Result<Box<dyn Workload>, ParamErr
     };
     let per_window = params.input_len();
     let (output_len, compute) = match kernel {
-        Kernel::Car => (per_window, car::new(&params, form)),
+        Kernel::Car => (per_window, car::new(&params, form, arch)),
         Kernel::Noop => (per_window, noop::new()),
-        Kernel::NotchIir => (per_window, notch_iir::new(&params, form, advance)),
-        Kernel::BandpassFir => (per_window, bandpass_fir::new(&params, form, advance)),
+        Kernel::NotchIir => (per_window, notch_iir::new(&params, form, arch, advance)),
+        Kernel::BandpassFir => (per_window, bandpass_fir::new(&params, form, arch, advance)),
         Kernel::Goertzel => {
-            (params.bands_hz.len() * params.channels, goertzel::new(&params, form)?)
+            (params.bands_hz.len() * params.channels, goertzel::new(&params, form, arch)?)
         }
         Kernel::WelchPsd => {
-            ((params.n_fft / 2 + 1) * params.channels, welch_psd::new(&params, form))
+            ((params.n_fft / 2 + 1) * params.channels, welch_psd::new(&params, form, arch))
         }
     };
     Ok(Box::new(Prepared { kernel, form, params, output_len, compute }))
@@ -97,4 +103,29 @@ fn copy_finite(from: &[f32], to: &mut [f32]) -> u32 {
         *to = if finite { from } else { 0.0 };
     }
     missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The CPU that runs the tests has vector instructions; the code for those without must still
+    /// be right.
+    #[test]
+    fn fast_forms_need_no_vector_instructions() {
+        for &kernel in Kernel::ALL {
+            let mut spec = WorkloadSpec::new(kernel);
+            (spec.form, spec.channels) = (Form::Fast, Some(11));
+            let mut scalar = prepare_for(&spec, Arch::Scalar).unwrap();
+            let mut best = prepare(&spec).unwrap();
+            let window: Vec<f32> = (0..160 * 11).map(|i| (i * 37 % 101) as f32 - 50.0).collect();
+            let (mut a, mut b) = (vec![0.0; best.output_len()], vec![0.0; best.output_len()]);
+            for _ in 0..3 {
+                assert_eq!(scalar.run(&window, &mut a), best.run(&window, &mut b));
+                for (a, b) in a.iter().zip(&b) {
+                    assert!((a - b).abs() <= 1e-4 + 1e-5 * b.abs(), "{kernel}: {a} {b}");
+                }
+            }
+        }
+    }
 }

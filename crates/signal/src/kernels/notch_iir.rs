@@ -15,7 +15,7 @@ use crate::rows::{LANES, Row, blocks, parts, parts_mut, widen_part};
 use crate::{Form, Params};
 use pulp::{Arch, Simd, WithSimd};
 
-pub(super) fn new(params: &Params, form: Form, advance: usize) -> Box<dyn Compute> {
+pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Box<dyn Compute> {
     let filter = iirnotch(params.f0_hz, params.q, params.rate_hz);
     let channels = params.channels;
     match form {
@@ -31,7 +31,7 @@ pub(super) fn new(params: &Params, form: Form, advance: usize) -> Box<dyn Comput
             advance,
             channels,
             kept: vec![[Row::ZERO; 2]; blocks(channels)],
-            arch: Arch::new(),
+            arch,
         }),
     }
 }
@@ -124,8 +124,11 @@ impl WithSimd for FilterBlock<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> u32 {
         let mut missing = [0; LANES];
         let mut state = *self.kept;
-        let samples = parts(self.window, self.channels, self.block)
-            .zip(parts_mut(self.output, self.channels, self.block));
+        let samples = parts(self.window, self.channels, self.block).zip(parts_mut(
+            self.output,
+            self.channels,
+            self.block,
+        ));
         for (t, (part, out)) in samples.enumerate() {
             let mut row = widen_part(part, &mut missing);
             step(simd, &self.filter, &mut state, &mut row);

@@ -14,12 +14,12 @@ use super::{Compute, copy_finite};
 use crate::design::hann_periodic;
 use crate::rows::{LANES, Row, blocks, pack};
 use crate::{Form, Params};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Half of a row: its first four channels are the real parts, the others the imaginary ones.
 const HALF: usize = LANES / 2;
 
-pub(super) fn new(params: &Params, form: Form) -> Box<dyn Compute> {
+pub(super) fn new(params: &Params, form: Form, arch: Arch) -> Box<dyn Compute> {
     let plan = Plan::new(params);
     let (n_fft, bins) = (params.n_fft, plan.scales.len());
     match form {
@@ -30,11 +30,13 @@ pub(super) fn new(params: &Params, form: Form) -> Box<dyn Compute> {
             plan,
         }),
         Form::Fast => Box::new(Fast {
-            samples: vec![Row::ZERO; params.window],
-            data: vec![Row::ZERO; n_fft],
-            power: vec![Row::ZERO; bins],
+            scratch: Scratch {
+                samples: vec![Row::ZERO; params.window],
+                data: vec![Row::ZERO; n_fft],
+                power: vec![Row::ZERO; bins],
+            },
             plan,
-            arch: Arch::new(),
+            arch,
         }),
     }
 }
@@ -56,8 +58,7 @@ impl Plan {
         let &Params { window, channels, n_fft, rate_hz, .. } = params;
         let length = window.min(n_fft);
         let taper = hann_periodic(length);
-        let starts: Vec<usize> =
-            (0..=window - length).step_by(length - length / 2).collect();
+        let starts: Vec<usize> = (0..=window - length).step_by(length - length / 2).collect();
         let energy: f64 = taper.iter().map(|w| w * w).sum();
         let scale = 1.0 / (rate_hz * energy * starts.len() as f64);
         let scales = (0..=n_fft / 2)
@@ -105,47 +106,66 @@ impl Compute for Reference {
 
 struct Fast {
     plan: Plan,
+    scratch: Scratch,
+    arch: Arch,
+}
+
+/// Room for one block of channels.
+struct Scratch {
     /// One block of the window, `[W]`.
     samples: Vec<Row>,
     /// One segment of four complex signals, `[n_fft]`.
     data: Vec<Row>,
     /// Sum over the segments, `[n_fft / 2 + 1]`.
     power: Vec<Row>,
-    arch: Arch,
 }
 
 impl Compute for Fast {
     fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
         let mut missing = 0;
         for block in 0..blocks(self.plan.channels) {
-            missing += self.arch.dispatch(
-                #[inline(always)]
-                || self.compute_block(block, window, output),
-            );
+            missing += self.arch.dispatch(SpectrumBlock {
+                plan: &self.plan,
+                scratch: &mut self.scratch,
+                block,
+                window,
+                output: &mut *output,
+            });
         }
         missing
     }
 }
 
-impl Fast {
-    /// Eight channels of one window.
+/// Eight channels of one window.
+struct SpectrumBlock<'a> {
+    plan: &'a Plan,
+    scratch: &'a mut Scratch,
+    block: usize,
+    window: &'a [f32],
+    output: &'a mut [f32],
+}
+
+impl WithSimd for SpectrumBlock<'_> {
+    type Output = u32;
+
     #[inline(always)]
-    fn compute_block(&mut self, block: usize, window: &[f32], output: &mut [f32]) -> u32 {
-        let Plan { channels, ref fft, ref taper, ref starts, ref scales } = self.plan;
-        let missing = pack(window, channels, block, &mut self.samples);
-        self.power.fill(Row::ZERO);
+    fn with_simd<S: Simd>(self, simd: S) -> u32 {
+        let Plan { channels, ref fft, ref taper, ref starts, ref scales } = *self.plan;
+        let Scratch { samples, data, power } = self.scratch;
+        let missing = pack(self.window, channels, self.block, samples);
+        power.fill(Row::ZERO);
         for &start in starts {
-            self.data.fill(Row::ZERO);
-            for ((x, &w), &to) in self.samples[start..].iter().zip(taper).zip(&fft.order) {
-                self.data[to] = x.times(w);
+            data.fill(Row::ZERO);
+            for ((x, &w), &to) in samples[start..].iter().zip(taper).zip(&fft.order) {
+                data[to] = x.times(w);
             }
-            fft.run(&mut self.data, row_butterfly);
-            add_power(&self.data, &mut self.power);
+            fft.run(data, |a, b, w| row_butterfly(simd, a, b, w));
+            add_power(data, power);
         }
-        let first = block * LANES;
+        let first = self.block * LANES;
         let last = (first + LANES).min(channels);
-        let bins = self.power.iter().zip(scales);
-        for ((power, &scale), out) in bins.zip(output.chunks_exact_mut(channels)) {
+        let bins = power.iter().zip(scales);
+        for ((power, &scale), out) in bins.zip(self.output.chunks_exact_mut(channels)) {
             power.times(scale).write_to(&mut out[first..last]);
         }
         missing
@@ -154,15 +174,19 @@ impl Fast {
 
 /// The butterfly of four complex numbers.
 #[inline(always)]
-fn row_butterfly(a: &mut Row, b: &mut Row, [c, s]: Complex) {
-    let mut product = Row::ZERO;
-    for i in 0..HALF {
-        let (re, im) = (b.0[i], b.0[i + HALF]);
-        product.0[i] = c * re - s * im;
-        product.0[i + HALF] = c * im + s * re;
+fn row_butterfly<S: Simd>(simd: S, a: &mut Row, b: &mut Row, [c, s]: Complex) {
+    let (c, s, minus_s) = (simd.splat_f64s(c), simd.splat_f64s(s), simd.splat_f64s(-s));
+    let ((a_re, a_im), (b_re, b_im)) = (a.0.split_at_mut(HALF), b.0.split_at_mut(HALF));
+    let (a_re, a_im) = (S::as_mut_simd_f64s(a_re).0, S::as_mut_simd_f64s(a_im).0);
+    let (b_re, b_im) = (S::as_mut_simd_f64s(b_re).0, S::as_mut_simd_f64s(b_im).0);
+    for ((a_re, a_im), (b_re, b_im)) in a_re.iter_mut().zip(a_im).zip(b_re.iter_mut().zip(b_im)) {
+        let re = simd.mul_add_e_f64s(minus_s, *b_im, simd.mul_f64s(c, *b_re));
+        let im = simd.mul_add_e_f64s(s, *b_re, simd.mul_f64s(c, *b_im));
+        *b_re = simd.sub_f64s(*a_re, re);
+        *b_im = simd.sub_f64s(*a_im, im);
+        *a_re = simd.add_f64s(*a_re, re);
+        *a_im = simd.add_f64s(*a_im, im);
     }
-    *b = a.minus(product);
-    *a = a.plus(product);
 }
 
 /// Separates the two channels in each complex signal and adds `abs(X_k)^2` of both.

@@ -48,7 +48,8 @@ impl Header {
         let count: usize = fields.number(252, 4, "number of signals")?;
         let length = PART * (count.saturating_add(1));
         if count == 0 || length > bytes.len() {
-            let expected = format!("1 to {} (the file has {} bytes)", bytes.len() / PART - 1, bytes.len());
+            let expected =
+                format!("1 to {} (the file has {} bytes)", bytes.len() / PART - 1, bytes.len());
             return Err(InputError::new(source, "number of signals", expected, count, HINT));
         }
         let claimed: usize = fields.number(184, 8, "header bytes")?;
@@ -106,7 +107,12 @@ impl Fields<'_> {
         text.trim_matches([' ', '\0']).to_owned()
     }
 
-    fn number<T: std::str::FromStr>(&self, at: usize, length: usize, what: &str) -> Result<T, InputError> {
+    fn number<T: std::str::FromStr>(
+        &self,
+        at: usize,
+        length: usize,
+        what: &str,
+    ) -> Result<T, InputError> {
         let text = self.text(at, length);
         text.parse().map_err(|_| {
             InputError::new(self.source, what, "a number in its range", format!("`{text}`"), HINT)

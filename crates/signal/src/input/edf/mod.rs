@@ -40,7 +40,9 @@ pub fn parse_edf(bytes: &[u8], source: &str) -> Result<Recording, InputError> {
     let mut samples = vec![0.0_f32; records * per_record * channels];
     let data = &bytes[header.bytes..];
     let frames = per_record * channels;
-    for (record, out) in data.chunks_exact(header.record_bytes()).zip(samples.chunks_exact_mut(frames)) {
+    for (record, out) in
+        data.chunks_exact(header.record_bytes()).zip(samples.chunks_exact_mut(frames))
+    {
         let mut rest = record;
         let mut channel = 0;
         for signal in &header.signals {
@@ -69,7 +71,8 @@ fn common_length(signals: &[Signal], source: &str) -> Result<usize, InputError> 
         return Err(InputError::new(source, "signals", "at least 1", "0", hint));
     };
     if let Some(other) = kept.find(|signal| signal.per_record != first.per_record) {
-        let expected = format!("one rate, {} samples per record as {}", first.per_record, first.label);
+        let expected =
+            format!("one rate, {} samples per record as {}", first.per_record, first.label);
         let found = format!("{} in {}", other.per_record, other.label);
         let hint = "export the channels of one rate to a file of their own";
         return Err(InputError::new(source, "rates", expected, found, hint));
