@@ -18,6 +18,8 @@ mod place;
 mod profile;
 mod proof;
 mod stress_ng;
+#[cfg(test)]
+mod tests;
 
 pub use controller::{Controller, MEMORY, PATIENCE, Step};
 pub use error::{LoadError, PlacementError};

@@ -1,0 +1,302 @@
+//! Reading profiles, and running them on the real and on a faulty machine.
+
+use super::*;
+use flyball_host::{CpuSet, FaultyHost, RealHost};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+fn profile(text: &str) -> Profile {
+    text.parse().unwrap()
+}
+
+fn error(text: &str) -> String {
+    let error = text.parse::<Profile>().unwrap_err();
+    match error.hint() {
+        Some(hint) => format!("{error}; hint: {hint}"),
+        None => error.to_string(),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Condition {
+    load: Profile,
+}
+
+fn toml(text: &str) -> Result<Profile, String> {
+    toml::from_str::<Condition>(text).map(|file| file.load).map_err(|error| error.to_string())
+}
+
+#[test]
+fn texts_and_tables_say_the_same() {
+    assert!(profile("idle").is_idle());
+    assert_eq!(profile("medium"), Profile::medium());
+    assert_eq!(profile("heavy"), Profile::heavy());
+    assert_eq!(profile("halfx50%"), Profile::medium());
+    let listed =
+        profile("cpus=0-3,8,percent=90,kind=memory,pinned,period=10ms,buffer=64MiB,nice=-5");
+    let table = toml(
+        "load = { cpus = '0-3,8', percent = 90, kind = 'memory', pinned = true, period = '10ms', \
+         buffer = '64MiB', nice = -5 }",
+    );
+    assert_eq!(table.unwrap(), listed);
+    assert_eq!(listed.groups[0].cpus, CpuChoice::List("0-3,8".parse::<CpuSet>().unwrap()));
+    assert_eq!(toml("load = { cpus = 2, percent = 50 }").unwrap(), profile("2x50%"));
+    assert_eq!(toml("load = { cpus = '2', percent = 50 }").unwrap(), profile("cpu=2,50%"));
+    assert_eq!(
+        toml("load = [{ cpus = 1, percent = 30 }, '2x50%,stress-ng,float']").unwrap(),
+        profile("1x30% + count=2,percent=50,generator=stress-ng,kind=float")
+    );
+    assert!(toml("load = []").unwrap().is_idle());
+}
+
+#[test]
+fn named_cpus_are_pinned_and_counted_ones_are_not() {
+    assert!(profile("cpus=0-1,50%").groups[0].pinned);
+    assert!(!profile("cpus=0-1,50%,unpinned").groups[0].pinned);
+    assert!(!profile("2x50%").groups[0].pinned);
+    assert!(profile("2x50%,pinned").groups[0].pinned);
+    assert!(profile("medium,pinned=true").groups[0].pinned);
+}
+
+#[test]
+fn wrong_profiles_name_what_is_wrong_and_what_would_be_right() {
+    let cases = [
+        ("heavi", "load: unknown word \"heavi\"; hint: did you mean heavy?"),
+        ("2x50%,pined", "load: unknown word \"pined\"; hint: did you mean pinned?"),
+        ("2x50%,knd=float", "load: unknown word \"knd\"; hint: did you mean kind?"),
+        ("2x50%,memroy", "load: unknown word \"memroy\"; hint: did you mean memory?"),
+        ("2x120%", "load: percent: expected a whole number from 1 to 100, found \"120%\""),
+        ("2x0%", "load: percent: expected a whole number from 1 to 100, found \"0%\""),
+        ("2x-5%", "load: percent: expected a whole number from 1 to 100, found \"-5%\""),
+        ("2x12.5%", "load: percent: expected a whole number from 1 to 100, found \"12.5%\""),
+        ("0x50%", "load: count: expected a whole number of threads from 1, found \"0\""),
+        ("cpus=3-1,50%", "load: cpus: expected an ascending range, all or half, found \"3-1\""),
+        ("cpus=2,50%", "hint: count=2 for 2 threads anywhere, cpu=2 for that CPU"),
+        ("cpus=,50%", "load: cpus: expected at least one CPU"),
+        ("2x50%,period=10", "load: period: expected a time from 1ms to 1s, such as 10ms"),
+        ("2x50%,period=2h", "load: period: expected a time from 1ms to 1s"),
+        ("2x50%,kind=double", "load: kind: expected integer or float or memory, found \"double\""),
+        ("2x50%,nice=20", "load: nice: expected a whole number from -20 to 19, found \"20\""),
+        ("2x50%,memory,buffer=64MB", "load: buffer: expected a size from 4KiB"),
+        ("2x50%,percent=60", "load: percent is given twice, the second time by \"60\""),
+        ("medium,percent=60", "load: percent is given twice"),
+        ("2x50%,cpu=1", "load: cpus is given twice"),
+        ("cpus=0-3", "load: percent is missing in \"cpus=0-3\"; hint: add percent=50"),
+        ("50%", "load: cpus is missing in \"50%\""),
+        ("idle,pinned", "load: idle does not go with any other load"),
+        ("2x50%,memory,stress-ng", "load: kind=memory does not go with generator=stress-ng"),
+        ("2x50%,nice=3,stress-ng", "load: nice=3 does not go with generator=stress-ng"),
+        ("2x50%,buffer=1GiB", "load: buffer does not go with kind=integer"),
+        ("", "load: unknown word \"\"; hint: a load is idle, medium, heavy"),
+        ("2x50% +", "load: unknown word \"\""),
+    ];
+    for (text, expected) in cases {
+        let found = error(text);
+        assert!(found.contains(expected), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_file_is_told_the_line_and_the_nearest_key() {
+    let found = toml("\nload = { cpus = 2, precent = 50 }").unwrap_err();
+    assert!(found.contains("line 2") && found.contains("did you mean percent?"), "{found}");
+    let found = toml("load = { cpus = 2, percent = 50.5 }").unwrap_err();
+    assert!(
+        found.contains("percent: expected a whole number from 1 to 100, found \"50.5\""),
+        "{found}"
+    );
+    let found = toml("load = 3").unwrap_err();
+    assert!(found.contains("expected a load: \"medium\""), "{found}");
+    let found = toml("load = { cpus = 2, percent = [1] }").unwrap_err();
+    assert!(found.contains("a text, a whole number, true or false"), "{found}");
+}
+
+#[test]
+fn the_schema_knows_every_key_of_a_table() {
+    let schema = serde_json::to_value(schemars::schema_for!(Profile)).unwrap();
+    let text = schema.to_string();
+    for key in parse::KEYS.iter().filter(|key| !["cpu", "count"].contains(key)) {
+        assert!(text.contains(&format!("\"{key}\"")), "{key}");
+    }
+}
+
+fn group() -> impl Strategy<Value = Group> {
+    let cpus = prop_oneof![
+        Just(CpuChoice::All),
+        Just(CpuChoice::Half),
+        (1u32..=8192).prop_map(CpuChoice::Count),
+        proptest::collection::vec(0u32..200, 1..20).prop_map(|cpus| {
+            CpuChoice::List(cpus.into_iter().map(flyball_units::CpuId).collect())
+        }),
+    ];
+    let period = proptest::option::of((1_000u64..=1_000_000).prop_map(Nanos::from_micros));
+    let buffer = proptest::option::of((4u64..=1 << 30).prop_map(|kib| kib * 1024));
+    (cpus, 1u8..=100, any::<bool>(), period, 0usize..3, buffer, -20i8..=19, any::<bool>()).prop_map(
+        |(cpus, percent, pinned, period, kind, buffer, nice, stress)| {
+            let kind = Kind::ALL[kind];
+            let stress = stress && kind != Kind::Memory;
+            Group {
+                pinned,
+                period,
+                kind,
+                buffer: buffer.filter(|_| kind == Kind::Memory),
+                nice: if stress { 0 } else { nice },
+                generator: if stress { GeneratorKind::StressNg } else { GeneratorKind::Flyball },
+                ..Group::new(cpus, percent)
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn printing_then_parsing_is_identity(groups in proptest::collection::vec(group(), 0..4)) {
+        let profile = Profile { groups };
+        prop_assert_eq!(profile.to_string().parse::<Profile>().unwrap(), profile.clone());
+        let file = format!("load = '{profile}'");
+        prop_assert_eq!(toml(&file).unwrap(), profile);
+    }
+
+    #[test]
+    fn arbitrary_text_never_panics(text in ".{0,60}") {
+        let _ = text.parse::<Profile>();
+    }
+
+    #[test]
+    fn near_profiles_never_panic(text in "[0-9x%=,+. a-z-]{0,40}") {
+        let _ = text.parse::<Profile>();
+    }
+
+    #[test]
+    fn whatever_fits_stays_within_the_usable_cpus(groups in proptest::collection::vec(group(), 0..3)) {
+        let site = Site { usable: "0-15".parse().unwrap(), measured: "3".parse().unwrap() };
+        if let Ok(placement) = (Profile { groups }).place(&site) {
+            let total: f64 = site.usable.iter().map(|cpu| placement.wanted_on(cpu)).sum();
+            let asked: f64 = placement.slots.iter().map(|slot| f64::from(slot.percent)).sum();
+            prop_assert!((total - asked).abs() < 1e-6 && asked <= 1600.0);
+        }
+    }
+}
+
+// On this machine. Nothing here asserts how much load ran: the machine may be busy.
+
+fn real() -> (Arc<dyn Host>, Site) {
+    let host: Arc<dyn Host> = Arc::new(RealHost::new());
+    let site = Site::of(host.as_ref()).unwrap();
+    (host, site)
+}
+
+fn faulty(faults: &str) -> Arc<dyn Host> {
+    let faults = flyball_host::Fault::parse_list(faults).unwrap();
+    Arc::new(FaultyHost::new(Arc::new(RealHost::new()), faults))
+}
+
+#[test]
+fn a_load_runs_and_ends() {
+    let (host, site) = real();
+    let mut load = Load::start(&host, &profile("1x20%"), &site, 1).unwrap();
+    let thread = load.thread_ids()[0];
+    host.sleep_until(host.now() + Nanos::from_millis(60)).unwrap();
+    let rows = load.sample().unwrap().to_vec();
+    assert_eq!(rows.len(), site.usable.len());
+    let wanted: f64 = rows.iter().map(|row| row.wanted).sum();
+    assert!((wanted - 20.0).abs() < 1e-9);
+    let proof = load.stop(Tolerance::default()).unwrap();
+    assert!(matches!(proof.why[..], [Shortfall::TooShort(_)]), "{:?}", proof.why);
+    assert!(proof.threads[0].achieved > 0.0);
+    assert!(host.cpu_time_of(thread).is_err(), "the load thread has ended");
+}
+
+#[test]
+fn every_kind_and_full_load_start() {
+    let (host, site) = real();
+    let profile = profile("1x5%,float + 1x5%,memory,buffer=1MiB + 1x5%,period=1s");
+    let load = Load::start(&host, &profile, &site, 1).unwrap();
+    assert_eq!(load.thread_ids().len(), 3);
+    drop(load);
+    let full = Load::start(
+        &host,
+        &Profile { groups: vec![Group::new(CpuChoice::Count(1), 100)] },
+        &site,
+        1,
+    );
+    drop(full.unwrap());
+}
+
+#[test]
+fn a_panic_of_the_owner_ends_the_threads() {
+    let (host, site) = real();
+    let thread = std::sync::Mutex::new(0);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let load = Load::start(&host, &profile("1x10%"), &site, 1).unwrap();
+        *thread.lock().unwrap() = load.thread_ids()[0];
+        std::panic::resume_unwind(Box::new("the owner gives up"));
+    }));
+    assert!(result.is_err());
+    assert!(host.cpu_time_of(*thread.lock().unwrap_or_else(|held| held.into_inner())).is_err());
+}
+
+#[test]
+fn refusals_of_the_machine_are_errors_that_name_the_thread() {
+    let (_, site) = real();
+    for (faults, text) in [
+        ("affinity_set=EINVAL", "load thread 0 on CPUs"),
+        ("scheduling_set=EPERM", "load thread 0 on CPUs"),
+        ("thread_cpu_time=EINVAL", "load thread 0 on CPUs"),
+    ] {
+        let found = Load::start(&faulty(faults), &profile("1x10%"), &site, 1).unwrap_err();
+        assert!(found.to_string().starts_with(text), "{faults}: {found}");
+    }
+    // Without finer timers, waiting times or /proc/stat the load still runs.
+    let degraded = faulty("timer_slack_set=EPERM,schedstat=ENOENT,cpu_times=ENOENT");
+    let mut load = Load::start(&degraded, &profile("1x10%"), &site, 1).unwrap();
+    assert!(load.sample().unwrap().iter().all(|row| row.busy.is_none()));
+}
+
+#[test]
+fn a_thread_that_ends_by_itself_is_noticed() {
+    let (_, site) = real();
+    // The first 32 chunks calibrate; then the loop starts.
+    let host = faulty("current_cpu#3+=EINVAL");
+    let mut load = Load::start(&host, &profile("1x50%"), &site, 1).unwrap();
+    let found = loop {
+        host.sleep_until(host.now() + Nanos::from_millis(5)).unwrap();
+        if let Err(error) = load.sample() {
+            break error.to_string();
+        }
+    };
+    assert!(found.contains("ended by itself: current_cpu failed"), "{found}");
+}
+
+#[test]
+fn a_missing_stress_ng_is_unsupported_and_says_what_to_install() {
+    let (_, site) = real();
+    let found =
+        Load::start(&faulty("spawn=ENOENT"), &profile("1x10%,stress-ng"), &site, 1).unwrap_err();
+    assert_eq!(found.kind(), flyball_host::ErrorKind::Unsupported);
+    assert!(found.hint().unwrap().contains("apt install stress-ng"), "{found}");
+}
+
+#[test]
+fn stress_ng_runs_under_the_same_proof_where_it_is_installed() {
+    let (host, site) = real();
+    let mut load = match Load::start(&host, &profile("1x30%,stress-ng"), &site, 1) {
+        Ok(load) => load,
+        Err(error @ LoadError::Unavailable { .. }) => {
+            println!("skipped: {error}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    host.sleep_until(host.now() + Nanos::from_millis(200)).unwrap();
+    assert!(load.sample().unwrap()[0].source.contains("stress-ng"));
+    let proof = load.stop(Tolerance::default()).unwrap();
+    assert_eq!(proof.threads.len(), 1);
+}
+
+#[test]
+fn too_much_memory_is_refused_before_anything_starts() {
+    let (host, site) = real();
+    let found = Load::start(&host, &profile("1x10%,memory,buffer=4096GiB"), &site, 1).unwrap_err();
+    assert!(matches!(found, LoadError::Memory { threads: 1, .. }), "{found}");
+}
