@@ -285,6 +285,14 @@ impl Labels {
         self.codes.is_empty()
     }
 
+    /// `rows` cells of one text.
+    pub fn repeated(name: &str, rows: usize) -> Labels {
+        let mut labels = Labels::default();
+        let code = labels.intern(name);
+        labels.codes.resize(rows, code);
+        labels
+    }
+
     /// Adds one cell.
     pub fn push(&mut self, name: &str) {
         // Rows come in runs of one workload and condition: most cells equal the one before.

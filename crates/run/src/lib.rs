@@ -11,6 +11,7 @@
 mod blocks;
 pub mod column;
 pub mod error;
+pub mod import;
 pub mod manifest;
 pub mod name;
 pub mod ndjson;

@@ -7,6 +7,7 @@ mod conditions;
 mod machine;
 mod record;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use conditions::{ConditionRecord, LoadCpuRecord, LoadRecord, TrialRecord, WorkloadRecord};
@@ -25,7 +26,7 @@ pub const FORMAT: u32 = 1;
 pub const FILE: &str = "run.toml";
 
 /// `run.toml` as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Manifest {
     /// Version of the format; raised only when an older reader would be misled.
@@ -41,6 +42,7 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// Seed of everything random in the run.
     #[serde(skip_serializing_if = "Option::is_none", with = "seed")]
+    #[schemars(with = "Option<u64>")]
     pub seed: Option<u64>,
     /// The experiment as run, verbatim TOML.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +107,7 @@ impl Default for Manifest {
 }
 
 /// The version that wrote a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Flyball {
     /// Version of the program.
@@ -122,7 +124,7 @@ impl Default for Flyball {
 }
 
 /// How far a run came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// Not ended: still running, or killed.

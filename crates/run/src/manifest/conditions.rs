@@ -1,9 +1,10 @@
 //! What was run, under what, in which order.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One workload.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WorkloadRecord {
     /// Its name in the tables.
@@ -25,11 +26,12 @@ pub struct WorkloadRecord {
     pub period_ns: Option<u64>,
     /// Its parameters.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub params: toml::Table,
 }
 
 /// One condition: asked for, applied, and whether the load ran.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ConditionRecord {
     /// Its name in the tables.
@@ -51,9 +53,11 @@ pub struct ConditionRecord {
     pub degraded: Vec<String>,
     /// The settings asked for.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub asked: toml::Table,
     /// The settings read back.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub applied: toml::Table,
     /// The background load; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +65,7 @@ pub struct ConditionRecord {
 }
 
 /// Background load: asked for and achieved.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LoadRecord {
     /// `idle`, `medium`, `heavy`, a free profile's text, or `unknown`.
@@ -86,7 +90,7 @@ pub struct LoadRecord {
 }
 
 /// Background load of one CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LoadCpuRecord {
     /// The CPU.
@@ -99,7 +103,7 @@ pub struct LoadCpuRecord {
 }
 
 /// One trial: a workload under a condition, once through its windows.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TrialRecord {
     /// Number in order of execution, from 0.

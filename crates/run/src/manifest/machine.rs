@@ -1,9 +1,10 @@
 //! The machine that a run was made on, as far as it is known.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine. Absent facts are absent, never guessed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Machine {
     /// CPU model as the system names it.
@@ -51,7 +52,7 @@ pub struct Machine {
 }
 
 /// One CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CpuRecord {
     /// Its number.
@@ -80,7 +81,7 @@ pub struct CpuRecord {
 }
 
 /// One clock domain.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DomainRecord {
     /// `policy0`, ...
@@ -118,7 +119,7 @@ pub struct DomainRecord {
 }
 
 /// One idle state.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IdleStateRecord {
     /// `POLL`, `C1`, ...

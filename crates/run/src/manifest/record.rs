@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The clock of one table, and its offset to another clock where known.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ClockRecord {
     /// The table.
@@ -25,7 +26,7 @@ pub struct ClockRecord {
 }
 
 /// A cost of the measurement itself.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OverheadRecord {
     /// What was timed: `clock`, `probe`, `telemetry`, ...
@@ -40,7 +41,7 @@ pub struct OverheadRecord {
 }
 
 /// What the probe's frequency rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProbeBasis {
     /// Cycles per multiply measured with a cycle counter on this core type.
@@ -56,7 +57,7 @@ pub enum ProbeBasis {
 }
 
 /// The frequency probe's calibration on one CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProbeCalibration {
     /// The CPU.
@@ -88,7 +89,7 @@ pub struct ProbeCalibration {
 }
 
 /// How a check went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckOutcome {
     /// As expected.
@@ -104,7 +105,7 @@ pub enum CheckOutcome {
 }
 
 /// One check before, during or after the run.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CheckRecord {
     /// What was checked.
@@ -126,7 +127,7 @@ pub struct CheckRecord {
 }
 
 /// The signal that the workloads read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InputRecord {
     /// `synthetic`, `edf`, `float32`, `csv`.
@@ -148,11 +149,12 @@ pub struct InputRecord {
     pub nan_handling: Option<String>,
     /// Further parameters, such as the synthetic signal's.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub params: toml::Table,
 }
 
 /// Where imported data came from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SourceRecord {
     /// The tool that wrote it: `cortex`, `cyclictest`, `hyperfine`, `csv`.
@@ -166,7 +168,7 @@ pub struct SourceRecord {
 }
 
 /// One imported file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileRecord {
     /// Path below the imported folder.
