@@ -108,7 +108,6 @@ fn fixed_frequency_cells_have_two_main_modes() {
     for (run, medians, fewest, most) in expected {
         let Some(run) = Run::load(run) else { return };
         for ((cell, modes), wanted) in run.0.iter().zip(medians) {
-            eprintln!("{:?} {:?}", modes.modes, modes.valleys);
             assert!(modes.is_mixture() && modes.p_value <= 1e-4);
             let two = modes.coarsen(&cell.sorted(), 2);
             for (mode, want) in two.modes.iter().zip(wanted) {
@@ -124,11 +123,6 @@ fn fixed_frequency_cells_have_two_main_modes() {
 fn like_for_like_is_the_ratio_of_frequencies() {
     let (Some(a), Some(b)) = (Run::load(POWERSAVE), Run::load(PERFORMANCE)) else { return };
     let found = compare(&a, &b);
-    eprintln!(
-        "{}\n{:?}",
-        found.sentence,
-        found.states.iter().map(|s| (&s.modes, s.spread, s.shares)).collect::<Vec<_>>()
-    );
     assert!(found.inferred);
     assert_eq!(found.rule, PairingRule::ConstantRatio);
     assert_eq!(found.states.len(), 2);
@@ -142,19 +136,7 @@ fn like_for_like_is_the_ratio_of_frequencies() {
 fn schedutil_is_powersave_on_the_slow_core() {
     for run in [SCHEDUTIL, BOOSTED] {
         let (Some(a), Some(b)) = (Run::load(run), Run::load(POWERSAVE)) else { return };
-        for (_, modes) in &a.0 {
-            eprintln!("{:?}", modes.modes.iter().map(|m| (m.median, m.share)).collect::<Vec<_>>());
-        }
         let found = compare(&a, &b);
-        eprintln!(
-            "{}\n{:?}",
-            found.sentence,
-            found
-                .states
-                .iter()
-                .map(|s| (&s.modes, s.spread, s.shares, s.ratio.value))
-                .collect::<Vec<_>>()
-        );
         let best = &found.states[0];
         assert_eq!(found.rule, PairingRule::ConstantRatio);
         assert!((best.ratio.value - 1.0).abs() < 0.01, "{:?}", best.ratio);
@@ -172,7 +154,6 @@ fn windows_are_not_independent() {
         let Some(run) = Run::load(run) else { return };
         let sizes: Vec<_> = run.0.iter().map(|(cell, _)| effective_size(cell)).collect();
         for size in &sizes {
-            eprintln!("{:.1} {:.1} {:.1?}", size.effective, size.sum_of_repeats, size.per_repeat);
             assert!(size.effective < 0.75 * size.windows as f64);
         }
     }
@@ -184,8 +165,61 @@ fn a_coarse_clock_makes_few_modes() {
     for run in ["run-001-idle", "run-002-medium", "run-003-heavy"] {
         let Some(run) = Run::load(&format!("cortex-macos-2025-11-15/{run}")) else { return };
         for (_, modes) in &run.0 {
-            eprintln!("{:?}", modes.modes.iter().map(|m| (m.median, m.share)).collect::<Vec<_>>());
             assert!(modes.modes.len() <= 9);
         }
+    }
+}
+
+/// The published "Schedutil Trap", judged with what the recording says: nothing about placement,
+/// and nothing that shows that the load ran.
+#[test]
+fn the_trap_is_confounded() {
+    let (Some(a), Some(b)) = (Run::load(BOOSTED), Run::load(POWERSAVE)) else { return };
+    let side = |name: &str, run: &Run| SideEvidence {
+        name: name.to_owned(),
+        repeats: 5,
+        modes_per_kernel: run.0.iter().map(|(_, modes)| modes.modes.len()).collect(),
+        ..SideEvidence::default()
+    };
+    let ready = |run: &Run| run.0.iter().map(|(c, _)| Prepared::new(c)).collect::<Vec<_>>();
+    let (x, y) = (ready(&a), ready(&b));
+    let pairs: Vec<_> = x.iter().zip(&y).collect();
+    let options = BootstrapOptions::default();
+    let pooled = geometric_mean_ratio(&pairs, Statistic::Median, &options).unwrap();
+    assert!((pooled.value - 763.83 / 537.71).abs() < 1e-3);
+    let mut evidence = Evidence {
+        a: side("schedutil + stress", &a),
+        b: side("powersave", &b),
+        pooled,
+        stratified: None,
+        inferred: compare(&a, &b).pooled,
+        margin: 0.02,
+    };
+    let asked = "stress-ng".to_owned();
+    evidence.a.load = Some(LoadEvidence { asked, ..LoadEvidence::default() });
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Confounded);
+    use ReasonKind::*;
+    for kind in [Mixture, PlacementUnrecorded, UnprovenLoad] {
+        assert!(found.reasons.iter().any(|r| r.kind == kind && r.confounds), "{kind:?}");
+    }
+    assert!(found.reasons.iter().any(|r| r.kind == FrequencyUnknown && !r.confounds));
+}
+
+/// `scipy.stats.ttest_ind(np.log(schedutil), np.log(powersave), equal_var=False)` per kernel: what
+/// the sources' p-values rest on.
+#[test]
+fn welch_over_windows_is_scipys() {
+    let (Some(a), Some(b)) = (Run::load(SCHEDUTIL), Run::load(POWERSAVE)) else { return };
+    let expected = [
+        (16.592303013, 2277.178653),
+        (12.616139204, 1827.833360),
+        (28.803978451, 2207.682163),
+        (20.785679352, 2331.170187),
+    ];
+    for ((a, b), (t, df)) in a.0.iter().zip(&b.0).zip(expected) {
+        let test = welch_windows(&a.0, &b.0).unwrap();
+        assert!((test.t / t - 1.0).abs() < 1e-6 && (test.df / df - 1.0).abs() < 1e-6, "{test:?}");
+        assert!(test.p_value < 0.001);
     }
 }

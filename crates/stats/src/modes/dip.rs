@@ -144,13 +144,19 @@ fn line(x: &[f64], i: usize, j: usize, at: f64) -> f64 {
     if width <= 0.0 { j as f64 } else { i as f64 + (at - x[i]) * ((j - i) as f64 / width) }
 }
 
+/// Steps per unit between two distinct values.
+fn slope(x: &[f64], i: usize, j: usize) -> f64 {
+    (j - i) as f64 / (x[j] - x[i])
+}
+
 /// Largest distance of the staircase above the minorant, left of the modal interval.
 fn error_left(x: &[f64], gcm: &[usize], end: usize) -> f64 {
     let segments = gcm.windows(2).take_while(|pair| pair[1] <= end);
     let mut worst = 1.0_f64;
     for pair in segments.filter(|pair| x[pair[0]] != x[pair[1]] && pair[1] - pair[0] > 1) {
-        for point in pair[0]..=pair[1] {
-            worst = worst.max(point as f64 - line(x, pair[0], pair[1], x[point]) + 1.0);
+        let (base, slope) = (x[pair[0]], slope(x, pair[0], pair[1]));
+        for (step, at) in x[pair[0]..=pair[1]].iter().enumerate() {
+            worst = worst.max(step as f64 - (at - base) * slope + 1.0);
         }
     }
     worst
@@ -161,8 +167,9 @@ fn error_right(x: &[f64], lcm: &[usize], start: usize) -> f64 {
     let segments = lcm.windows(2).skip_while(|pair| pair[0] < start);
     let mut worst = 1.0_f64;
     for pair in segments.filter(|pair| x[pair[0]] != x[pair[1]] && pair[1] - pair[0] > 1) {
-        for point in pair[0]..=pair[1] {
-            worst = worst.max(line(x, pair[0], pair[1], x[point]) - point as f64 + 1.0);
+        let (base, slope) = (x[pair[0]], slope(x, pair[0], pair[1]));
+        for (step, at) in x[pair[0]..=pair[1]].iter().enumerate() {
+            worst = worst.max((at - base) * slope - step as f64 + 1.0);
         }
     }
     worst

@@ -195,7 +195,7 @@ impl Search<'_> {
 /// Joins neighbours whose medians are closer than `separation`, the closest first.
 fn join_close(logs: &[f64], cuts: &mut Vec<(f64, f64)>, separation: f64) {
     loop {
-        let medians: Vec<f64> = parts(logs, cuts).map(|part| median_of_sorted(part)).collect();
+        let medians: Vec<f64> = parts(logs, cuts).map(median_of_sorted).collect();
         let closest = medians.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
         match closest.min_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((index, distance)) if distance < separation => cuts.remove(index),

@@ -184,7 +184,7 @@ fn compare(
     pairing: Pairing,
     options: &BootstrapOptions,
 ) -> Result<LikeForLike, StatsError> {
-    let sides = kernels.iter().enumerate().map(|(k, kernel)| {
+    let sides = kernels.par_iter().enumerate().map(|(k, kernel)| {
         [
             Side::new(kernel.a, kernel.a_modes, pairing.states.iter().map(|s| s[k][0])),
             Side::new(kernel.b, kernel.b_modes, pairing.states.iter().map(|s| s[k][1])),
