@@ -32,7 +32,10 @@ impl Errno {
     /// The error number inside `error`, or `EIO` where it carries none (text that is not UTF-8
     /// becomes `EILSEQ`).
     pub fn of(error: &std::io::Error) -> Errno {
-        match (error.raw_os_error(), error.kind()) {
+        // fs_err wraps the system's error to add the path; the number is in the wrapped one.
+        let wrapped =
+            || error.get_ref()?.source()?.downcast_ref::<std::io::Error>()?.raw_os_error();
+        match (error.raw_os_error().or_else(wrapped), error.kind()) {
             (Some(number), _) => Errno(number),
             (None, std::io::ErrorKind::InvalidData) => Errno::EILSEQ,
             (None, std::io::ErrorKind::NotFound) => Errno::ENOENT,

@@ -37,7 +37,7 @@ impl Host for RealHost {
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf, HostError> {
-        fs_err::read_link(path)
+        std::fs::read_link(path)
             .map_err(|error| HostError::call(Call::ReadLink, path.display(), Errno::of(&error)))
     }
 

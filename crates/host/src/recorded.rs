@@ -188,7 +188,7 @@ fn load(folder: &Path, path: &Path, tree: &mut Tree) -> Result<(), HostError> {
     for name in names {
         let (from, to) = (folder.join(&name), path.join(&name));
         // Links out of a recording are not followed: it may come from anybody.
-        let kind = fs_err::symlink_metadata(&from)
+        let kind = std::fs::symlink_metadata(&from)
             .map(|meta| meta.file_type())
             .map_err(|error| HostError::call(Call::Read, from.display(), Errno::of(&error)))?;
         if kind.is_dir() {

@@ -2,7 +2,7 @@
 
 use crate::{Call, Errno, HostError};
 use flyball_units::Nanos;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 /// The device.
@@ -24,8 +24,7 @@ impl IdleLatencyHold {
         let micros = i32::try_from(limit.0 / 1_000).map_err(|_| {
             HostError::malformed(PATH, "at most 2147483647 us", &format!("{} us", limit.0 / 1_000))
         })?;
-        let mut device =
-            fs_err::OpenOptions::new().write(true).open(PATH).map_err(fail)?.into_parts().0;
+        let mut device = OpenOptions::new().write(true).open(PATH).map_err(fail)?;
         device.write_all(&micros.to_ne_bytes()).map_err(fail)?;
         Ok(IdleLatencyHold { limit: Nanos::from_micros(micros as u64), _device: Some(device) })
     }

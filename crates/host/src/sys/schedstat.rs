@@ -1,6 +1,6 @@
 //! `/proc/PID/task/TID/schedstat`, kept open: one system call per reading, no allocation.
 
-use crate::{Call, Errno, HostError, SchedStat};
+use crate::{Call, Errno, HostError, SchedStat, files};
 use flyball_units::Nanos;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,9 +22,8 @@ impl SchedStatReader {
     /// Opens the account of a thread of this process.
     pub(crate) fn open(tid: u32) -> Result<SchedStatReader, HostError> {
         let path = format!("/proc/self/task/{tid}/schedstat");
-        let file = fs_err::File::open(&path)
-            .map_err(|error| HostError::call(Call::Schedstat, &path, Errno::of(&error)))?
-            .into_file();
+        let file = files::open(path.as_ref())
+            .map_err(|errno| HostError::call(Call::Schedstat, &path, errno))?;
         Ok(SchedStatReader { path, source: Source::File(file) })
     }
 

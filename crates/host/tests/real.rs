@@ -1,0 +1,210 @@
+//! This machine, whatever it is. Nothing here depends on time or on rights: what may be refused is
+//! checked either way. Settings are made in threads of their own, which end with the test.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use flyball_host::{
+    CpuSet, Errno, ErrorKind, Host, HostKind, Permissions, Power, ProcessSpec, RealHost,
+    Scheduling, Status, Topology, Wake, hot,
+};
+use flyball_units::{CpuId, Nanos};
+use std::path::Path;
+
+/// Runs a test in a thread of its own, so that its settings end with it.
+fn apart(test: impl FnOnce(&dyn Host) + Send) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| test(&RealHost::new()));
+    });
+}
+
+#[test]
+fn affinity_is_set_and_read_back_in_this_thread_only() {
+    apart(|host| {
+        let all = host.affinity_get().unwrap();
+        let last = all.iter().last().unwrap();
+        host.affinity_set(&last.into()).unwrap();
+        assert_eq!(host.affinity_get().unwrap(), last.into());
+        assert_eq!(host.current_cpu().unwrap(), last);
+        assert_eq!(hot::current_cpu().unwrap(), last);
+    });
+    apart(|host| {
+        let error = host.affinity_set(&CpuId(CpuSet::LIMIT - 1).into()).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
+        assert!(host.affinity_set(&CpuSet::new()).is_err());
+        let mut more = host.affinity_get().unwrap();
+        more.insert(CpuId(CpuSet::LIMIT - 1));
+        let error = host.affinity_set(&more).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotApplied, "{error}");
+    });
+}
+
+#[test]
+fn scheduling_takes_or_says_why_not() {
+    apart(|host| {
+        host.scheduling_set(Scheduling::Batch { nice: 5 }).unwrap();
+        assert_eq!(host.scheduling_get(), Ok(Scheduling::Batch { nice: 5 }));
+        host.scheduling_set(Scheduling::Idle).unwrap();
+    });
+    let deadline = Scheduling::Deadline {
+        runtime: Nanos::from_micros(100),
+        deadline: Nanos::from_millis(10),
+        period: Nanos::from_millis(10),
+    };
+    let fifo = Scheduling::Fifo { priority: 7 };
+    for scheduling in [fifo, Scheduling::RoundRobin { priority: 7 }, deadline] {
+        apart(move |host| match host.scheduling_set(scheduling) {
+            Ok(()) => assert_eq!(host.scheduling_get(), Ok(scheduling)),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Permission, "{error}");
+                assert!(error.to_string().contains(&scheduling.to_string()));
+            }
+        });
+    }
+    apart(|host| {
+        let error = host.scheduling_set(Scheduling::Fifo { priority: 1000 }).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
+    });
+}
+
+#[test]
+fn permissions_change_nothing() {
+    apart(|host| {
+        let before = (host.scheduling_get(), host.affinity_get(), host.timer_slack_get());
+        let permissions = Permissions::probe(host);
+        assert_eq!(permissions.all.len(), 6);
+        assert_eq!(before, (host.scheduling_get(), host.affinity_get(), host.timer_slack_get()));
+        let fifo = host.scheduling_set(Scheduling::Fifo { priority: 1 });
+        assert_eq!(permissions.grants(Power::RealTime), fifo.is_ok());
+    });
+}
+
+#[test]
+fn clocks_run_forwards() {
+    apart(|host| {
+        assert_eq!(host.kind(), HostKind::Real);
+        let (now, cpu) = (host.now(), host.thread_cpu_time().unwrap());
+        let deadline = now + Nanos::from_millis(1);
+        assert_eq!(host.sleep_until(deadline), Ok(Wake::OnTime));
+        assert!(host.now() >= deadline);
+        assert_eq!(host.sleep_until(Nanos::ZERO), Ok(Wake::OnTime), "the past is now");
+        host.multiply_chain(100_000);
+        assert!(host.thread_cpu_time().unwrap() > cpu);
+        assert!(host.process_cpu_time().unwrap() > Nanos::ZERO);
+        assert!(host.realtime() > Nanos::from_secs(1_700_000_000));
+        let rate = host.counter_hz().unwrap();
+        assert!(rate.hz > 1e6 && rate.hz < 1e11, "{rate:?}");
+        assert!(rate.relative_uncertainty > 0.0);
+        assert_eq!(host.counter_hz(), Ok(rate), "remembered");
+    });
+}
+
+#[test]
+fn threads_are_accounted() {
+    apart(|host| {
+        let tid = host.thread_id();
+        let before = (host.usage().unwrap(), host.cpu_time_of(tid).unwrap());
+        let reader = host.schedstat_of(tid).unwrap();
+        let first = reader.read().unwrap();
+        host.multiply_chain(3_000_000);
+        host.sleep_until(host.now() + Nanos(1)).unwrap();
+        let used = host.usage().unwrap().since(before.0);
+        assert!(used.voluntary > 0);
+        assert!(host.cpu_time_of(tid).unwrap() > before.1);
+        assert!(reader.read().unwrap().run_time > first.run_time);
+        assert!(host.schedstat().unwrap().run_time > Nanos::ZERO);
+        for wrong in [0, u32::MAX, 1 << 22] {
+            assert_eq!(host.cpu_time_of(wrong).unwrap_err().errno(), Some(Errno::ESRCH), "{wrong}");
+        }
+        assert!(host.schedstat_of(u32::MAX).unwrap_err().is_absent());
+    });
+}
+
+#[test]
+fn timer_slack_and_stack() {
+    apart(|host| {
+        host.timer_slack_set(Nanos(1)).unwrap();
+        assert!(host.timer_slack_get().unwrap() <= Nanos(1));
+        host.prefault_stack(256 * 1024).unwrap();
+        let error = host.prefault_stack(1 << 40).unwrap_err();
+        assert!(error.to_string().contains("bytes of room"), "{error}");
+    });
+}
+
+#[test]
+fn cycles_count_or_say_why_not() {
+    apart(|host| match host.open_cycles() {
+        Ok(mut counter) => {
+            let first = counter.read().unwrap();
+            host.multiply_chain(1_000_000);
+            let counted = counter.read().unwrap().since(first);
+            assert!(!counted.is_whole() || counted.instructions >= 1_000_000, "{counted:?}");
+        }
+        Err(error) => {
+            assert!(matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Permission));
+        }
+    });
+}
+
+#[test]
+fn files_are_read_and_errors_name_them() {
+    let host = RealHost::new();
+    let times = host.cpu_times().unwrap();
+    let topology = Topology::discover(&host).unwrap();
+    assert_eq!(times.cpus.len(), topology.online.len());
+    assert!(times.user_hz > 0 && times.running.is_some());
+    assert!(host.exists(Path::new("/proc/self")));
+    assert!(host.read_link(Path::new("/proc/self")).is_ok());
+    let error = host.read(Path::new("/proc/no-such-file")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "read failed on /proc/no-such-file: No such file or directory (ENOENT)"
+    );
+    assert!(host.list(Path::new("/proc/stat")).unwrap_err().to_string().contains("ENOTDIR"));
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(host.writable(folder.path()), Ok(true));
+    assert!(host.writable(Path::new("/no-such-folder/x")).unwrap_err().is_absent());
+}
+
+#[test]
+fn children_are_run_timed_and_captured() {
+    let host = RealHost::new();
+    let spec = ProcessSpec::new("sh", ["-c", "echo out; echo err >&2; exit 3"]).captured();
+    let exit = host.spawn(&spec).unwrap().wait(None).unwrap().unwrap();
+    assert_eq!(exit.status, Status::Code(3));
+    assert_eq!((exit.stdout.as_slice(), exit.stderr.as_slice()), (&b"out\n"[..], &b"err\n"[..]));
+    assert!(exit.usage.cpu_time > Nanos::ZERO && exit.elapsed > Nanos::ZERO);
+    assert!(!exit.is_success());
+}
+
+#[test]
+fn children_can_be_given_up() {
+    let host = RealHost::new();
+    let mut child = host.spawn(&ProcessSpec::new("sleep", ["1000"])).unwrap();
+    assert_eq!(child.wait(Some(host.now())), Ok(None), "it still runs");
+    child.terminate().unwrap();
+    assert_eq!(child.wait(None).unwrap().unwrap().status, Status::Signal(15));
+    assert_eq!(child.wait(None).unwrap_err().errno(), Some(Errno::ECHILD));
+    let child = host.spawn(&ProcessSpec::new("sleep", ["1000"])).unwrap();
+    let folder = format!("/proc/{}", child.id());
+    assert!(host.exists(Path::new(&folder)));
+    drop(child);
+    assert!(!host.exists(Path::new(&folder)), "dropped means dead and reaped");
+    let error = host.spawn(&ProcessSpec::new("no-such-program", [""])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BadInput);
+    assert!(error.to_string().contains("no-such-program") && error.hint().is_some());
+}
+
+#[test]
+fn idle_latency_is_held_or_refused() {
+    let host = RealHost::new();
+    // The loosest bound there is, so that nothing changes.
+    match host.hold_idle_latency(Nanos::from_micros(i32::MAX as u64)) {
+        Ok(hold) => assert_eq!(hold.limit(), Nanos::from_micros(i32::MAX as u64)),
+        Err(error) => assert!(error.to_string().contains("/dev/cpu_dma_latency"), "{error}"),
+    }
+    assert!(host.hold_idle_latency(Nanos(u64::MAX)).is_err());
+}
