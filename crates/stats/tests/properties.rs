@@ -1,5 +1,7 @@
 //! What must hold for any sample: permutation, scale, bounds.
 
+#![allow(clippy::unwrap_used)] // a helper of tests is a test
+
 use flyball_stats::*;
 use proptest::prelude::*;
 
