@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod draw;
 pub mod export;
 pub mod figures;
+pub mod html;
 pub mod model;
 pub mod terminal;
 pub mod text;

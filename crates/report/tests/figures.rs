@@ -3,6 +3,11 @@
     clippy::disallowed_methods,
     reason = "the drawings are kept under target/ to be looked at"
 )]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test stops at the first surprise and keeps what it drew under target/"
+)]
 
 mod sample;
 

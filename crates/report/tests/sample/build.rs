@@ -1,4 +1,5 @@
 //! Pieces of a report made from drawn windows.
+#![allow(clippy::unwrap_used)] // samples are made with all their intervals
 
 use flyball_report::model::*;
 

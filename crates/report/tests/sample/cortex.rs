@@ -1,4 +1,5 @@
 //! The import of the CORTEX runs: fixed-frequency cells that mix two kinds of core.
+#![allow(clippy::unwrap_used)] // samples are made with all their intervals
 
 use flyball_report::model::*;
 

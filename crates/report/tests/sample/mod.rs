@@ -6,6 +6,7 @@ mod build;
 mod cortex;
 mod kvm;
 
+#[allow(unused_imports)]
 pub use build::Rng;
 pub use cortex::cortex;
 pub use kvm::bench;

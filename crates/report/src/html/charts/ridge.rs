@@ -1,0 +1,134 @@
+//! Distributions of a workload, one ridge per condition over a common logarithmic axis.
+
+use super::{LABEL, Member, WIDTH, columns, core_range};
+use crate::draw::axis::Scale;
+use crate::draw::font::{self, Weight};
+use crate::draw::{Paint, Scene};
+use crate::model::{Histogram, Mode};
+use crate::text;
+
+const ROW: f64 = 74.0;
+const RIDGE: f64 = 44.0;
+
+/// Ridges with medians, their intervals, and the modes of mixtures.
+pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
+    let height = ROW * members.len() as f64 + 26.0;
+    let mut scene =
+        Scene::new(WIDTH, height, format!("Distribution of execution times of {workload}"));
+    scene.description = describe(members);
+    let (low, high) = core_range(members);
+    let scale = Scale::log(low, high, 4.0, WIDTH - 8.0);
+    let ticks: Vec<_> = scale.ticks(6).into_iter().map(|(v, l)| (scale.at(v), l)).collect();
+    columns(&mut scene, &ticks, 6.0, height - 24.0);
+    for (i, member) in members.iter().enumerate() {
+        row(&mut scene, member, scale, (low, high), ROW * (i as f64 + 1.0));
+    }
+    scene
+}
+
+fn describe(members: &[Member<'_>]) -> String {
+    let parts: Vec<String> = members
+        .iter()
+        .map(|m| {
+            format!(
+                "{}: median {} us, {}",
+                m.label,
+                text::micros_interval(&m.cell.execution.median_us),
+                text::count(m.cell.modes.modes.len() as u64, "mode")
+            )
+        })
+        .collect();
+    parts.join("; ")
+}
+
+fn row(scene: &mut Scene, member: &Member<'_>, scale: Scale, range: (f64, f64), base: f64) {
+    let paint = Paint::Series(member.series);
+    let execution = &member.cell.execution;
+    let outline = density(&execution.histogram, scale, range, base);
+    if outline.len() > 2 {
+        let tip = format!("{}: {} windows", member.label, execution.n);
+        scene.polygon(outline.clone()).fill(paint).opacity(0.24).tooltip(tip);
+        scene.polyline(outline[1..outline.len() - 1].to_vec()).stroke(paint, 1.5);
+    }
+    scene.line((4.0, base), (WIDTH - 8.0, base)).stroke(paint, 1.0).opacity(0.5);
+    let median = &execution.median_us;
+    let x = scale.at(median.value);
+    if let (Some(a), Some(b)) = (median.low, median.high) {
+        let (a, b) = (scale.at(a), scale.at(b));
+        scene.rect(a, base - 4.0, (b - a).max(2.0), 4.0).fill(Paint::Ink).opacity(0.55);
+    }
+    let tip = format!("{}: median {} us", member.label, text::micros_interval(median));
+    scene.line((x, base), (x, base - RIDGE - 3.0)).stroke(Paint::Ink, 1.6).tooltip(tip);
+    let value = format!("{} us", text::micros_interval(median));
+    let value_width = font::width(&value, LABEL, Weight::Regular);
+    let name = font::fit(member.label, LABEL, Weight::SemiBold, WIDTH - value_width - 24.0);
+    let y = base - RIDGE - 10.0;
+    scene.text(4.0, y, name, LABEL).bold().tooltip(member.label);
+    scene.text(WIDTH - 8.0, y, value, LABEL).end().fill(Paint::Muted);
+    if member.cell.modes.mixture {
+        for mode in &member.cell.modes.modes {
+            mark_mode(scene, mode, member, scale, base);
+        }
+    }
+}
+
+/// The histogram as an outline that starts and ends on the base line; heights are densities on the
+/// logarithmic axis, scaled to the highest.
+fn density(
+    histogram: &Histogram,
+    scale: Scale,
+    (low, high): (f64, f64),
+    base: f64,
+) -> Vec<(f64, f64)> {
+    let heights: Vec<(f64, f64, f64)> = histogram
+        .edges_us
+        .windows(2)
+        .zip(&histogram.counts)
+        .filter(|(e, _)| e[0] > 0.0 && e[1] > e[0] && e[1] > low && e[0] < high)
+        .map(|(e, n)| (e[0].max(low), e[1].min(high), *n as f64 / (e[1] / e[0]).ln()))
+        .collect();
+    let top = heights.iter().map(|h| h.2).fold(0.0, f64::max);
+    if top <= 0.0 {
+        return Vec::new();
+    }
+    let mut points = Vec::with_capacity(heights.len() * 2 + 2);
+    if let Some(first) = heights.first() {
+        points.push((scale.at(first.0), base));
+    }
+    for (from, to, height) in &heights {
+        let y = base - RIDGE * height / top;
+        points.extend([(scale.at(*from), y), (scale.at(*to), y)]);
+    }
+    if let Some(last) = heights.last() {
+        points.push((scale.at(last.1), base));
+    }
+    points
+}
+
+fn mark_mode(scene: &mut Scene, mode: &Mode, member: &Member<'_>, scale: Scale, base: f64) {
+    let x = scale.at(mode.median_us);
+    let what = mode.label.as_deref().unwrap_or("mode");
+    let tip = format!(
+        "{}: {what}, {} us, {} of windows",
+        member.label,
+        text::micros(mode.median_us),
+        text::share(mode.share)
+    );
+    scene
+        .line((x, base), (x, base - RIDGE))
+        .stroke(Paint::Series(member.series), 1.4)
+        .dashed()
+        .tooltip(&tip);
+    scene
+        .polygon(vec![(x, base - 1.0), (x - 5.0, base + 7.0), (x + 5.0, base + 7.0)])
+        .fill(Paint::Series(member.series))
+        .tooltip(tip);
+    let label = format!("{what} {}", text::share(mode.share));
+    let room = font::width(&label, 10.0, Weight::Regular);
+    // Beside its mark, on the side that has room.
+    if x + 9.0 + room < WIDTH - 4.0 {
+        scene.text(x + 8.0, base + 8.5, label, 10.0).fill(Paint::Muted);
+    } else {
+        scene.text(x - 8.0, base + 8.5, label, 10.0).end().fill(Paint::Muted);
+    }
+}

@@ -1,0 +1,100 @@
+//! The page in a real browser: the script runs under its own policy, nothing is reported to the
+//! console, and light, dark, narrow and printed pages are kept as pictures under target/.
+//!
+//! Skips with a reason where no Chromium is installed. Pictures are kept, never compared.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test runs the browser itself; the one door is for the product"
+)]
+
+mod sample;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flyball_report::html::{HtmlOptions, render};
+use flyball_report::model::Report;
+
+fn browser() -> Option<PathBuf> {
+    let found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+        .into_iter()
+        .map(PathBuf::from)
+        .find(|p| p.exists());
+    if found.is_none() {
+        println!("skipped: no Chromium in /usr/bin (install it with: apt-get install chromium)");
+    }
+    found
+}
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn write_page(name: &str, report: &Report) -> String {
+    let path = folder().join(format!("{name}.html"));
+    let options = HtmlOptions { title: None, generator: Some("flyball 0.1.0".to_owned()) };
+    std::fs::write(&path, render(report, &options)).unwrap();
+    format!("file://{}", path.display())
+}
+
+fn chromium(browser: &Path, arguments: &[&str]) -> Output {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+        .args([
+            "--hide-scrollbars",
+            "--virtual-time-budget=3000",
+            "--enable-logging=stderr",
+            "--v=0",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn screenshot(browser: &Path, url: &str, name: &str, size: &str) {
+    let file = folder().join(format!("{name}.png"));
+    let target = format!("--screenshot={}", file.display());
+    chromium(browser, &[&target, &format!("--window-size={size}"), url]);
+    assert!(std::fs::metadata(&file).unwrap().len() > 10_000, "{name} is empty");
+}
+
+#[test]
+fn scripts_run_and_the_console_stays_silent() {
+    let Some(browser) = browser() else { return };
+    for (name, report) in
+        [("bench", sample::bench()), ("cortex", sample::cortex()), ("awkward", sample::awkward(12))]
+    {
+        let output = chromium(&browser, &["--dump-dom", &write_page(name, &report)]);
+        let dom = String::from_utf8(output.stdout).unwrap();
+        assert!(dom.contains("data-ready=\"yes\""), "{name}: the script did not run to its end");
+        assert!(dom.contains("aria-label=\"Switch to the"), "{name}: no theme toggle");
+        assert!(dom.contains("<th><button type=\"button\">Workload"), "{name}: no sortable heads");
+        let log = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<_> = log.lines().filter(|l| l.contains("CONSOLE")).collect();
+        assert!(said.is_empty(), "{name}: {said:?}");
+    }
+}
+
+#[test]
+fn pictures_of_light_dark_narrow_and_print() {
+    let Some(browser) = browser() else { return };
+    let bench = write_page("bench-pictures", &sample::bench());
+    let cortex = write_page("cortex-pictures", &sample::cortex());
+    screenshot(&browser, &bench, "bench-light", "1280,4700");
+    screenshot(&browser, &format!("{bench}?theme=dark"), "bench-dark", "1280,1600");
+    screenshot(&browser, &bench, "bench-narrow", "500,2400");
+    screenshot(&browser, &cortex, "cortex-light", "1280,3400");
+    let pdf = folder().join("bench.pdf");
+    chromium(
+        &browser,
+        &[&format!("--print-to-pdf={}", pdf.display()), "--no-pdf-header-footer", &bench],
+    );
+    assert!(std::fs::read(&pdf).unwrap().starts_with(b"%PDF"));
+}
