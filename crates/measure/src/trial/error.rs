@@ -32,6 +32,16 @@ pub enum TrialError {
         /// What the counter said.
         found: String,
     },
+    /// The source's windows do not fit the workload.
+    #[error("windows for {kernel}: expected {expected} samples (window x channels), found {found}")]
+    WindowLength {
+        /// The kernel.
+        kernel: &'static str,
+        /// Samples that the workload needs.
+        expected: usize,
+        /// Samples that the source gives.
+        found: usize,
+    },
     /// A thread could not be started or ended by itself.
     #[error("the {thread} thread: expected it to run to its end, found {found}")]
     Thread {
@@ -56,6 +66,9 @@ impl TrialError {
         match self {
             TrialError::Host { source, .. } => source.hint().unwrap_or_default(),
             TrialError::Plan { .. } => "give a period and a deadline above zero".to_owned(),
+            TrialError::WindowLength { .. } => {
+                "use an input with the workload's number of channels and its window".to_owned()
+            }
             TrialError::Probe { .. } => {
                 "measure with the probe off: the counter of this machine does not run".to_owned()
             }

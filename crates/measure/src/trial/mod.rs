@@ -18,7 +18,7 @@ pub use error::TrialError;
 pub use overhead::overheads;
 pub use plan::{Applied, Degraded, ProbeMode, TrialLabels, TrialPlan};
 pub use record::WindowRecord;
-pub use work::{CommandWork, NextWindow, NoWork, SignalWork, Work, WorkInfo};
+pub use work::{CommandWork, NoWork, SignalWork, Work, WorkInfo};
 
 use crate::probe::Chain;
 use crate::telemetry::Recorder;

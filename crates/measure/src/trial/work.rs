@@ -3,6 +3,7 @@
 use super::error::TrialError;
 use flyball_host::{Host, Output, ProcessSpec, Status};
 use flyball_signal::Workload;
+use flyball_signal::input::{Recording, WindowSource};
 use flyball_units::Nanos;
 use std::fmt;
 use std::hint::black_box;
@@ -41,24 +42,32 @@ pub trait Work: Send {
     }
 }
 
-/// Writes the next window of a recording into the slice: no allocation, no I/O.
-pub type NextWindow = Box<dyn FnMut(&mut [f32]) + Send>;
-
 /// A signal kernel that reads successive windows of a recording.
 pub struct SignalWork {
     workload: Box<dyn Workload>,
-    next_window: NextWindow,
+    source: WindowSource<Arc<Recording>>,
     window: Vec<f32>,
     output: Vec<f32>,
 }
 
 impl SignalWork {
-    /// `workload` reading what `next_window` writes: [`Workload::input_len`] samples each time.
-    pub fn new(workload: Box<dyn Workload>, next_window: NextWindow) -> SignalWork {
+    /// `workload` reading from `source`; allocates and touches all buffers.
+    ///
+    /// # Errors
+    /// Where the source's windows have another length than the workload expects.
+    pub fn new(
+        workload: Box<dyn Workload>,
+        source: WindowSource<Arc<Recording>>,
+    ) -> Result<SignalWork, TrialError> {
+        let (expected, found) = (workload.input_len(), source.window_len());
+        if expected != found {
+            let kernel = workload.kernel().name();
+            return Err(TrialError::WindowLength { kernel, expected, found });
+        }
         // Filled, not only zeroed: zeroed pages are mapped at their first write.
-        let window = vec![1.0; workload.input_len()];
+        let window = vec![1.0; expected];
         let output = vec![1.0; workload.output_len()];
-        SignalWork { workload, next_window, window, output }
+        Ok(SignalWork { workload, source, window, output })
     }
 }
 
@@ -70,7 +79,9 @@ impl fmt::Debug for SignalWork {
 
 impl Work for SignalWork {
     fn prepare(&mut self) {
-        (self.next_window)(&mut self.window);
+        // It fails on a buffer of the wrong length only, and `new` has compared the lengths.
+        let filled = self.source.fill(&mut self.window);
+        debug_assert!(filled.is_ok());
     }
 
     fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
