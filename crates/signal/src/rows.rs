@@ -64,28 +64,17 @@ pub(crate) fn blocks(channels: usize) -> usize {
     channels.div_ceil(LANES)
 }
 
-/// All bits set where a sample is a finite number, none where not.
+/// Widens eight samples; what is no finite number becomes 0 and is counted in its lane.
 ///
 /// Masks instead of conditions: the compiler turns these lines into vector code, not branches.
 #[inline(always)]
-pub(crate) fn finite_mask(samples: &[f32; LANES]) -> [u32; LANES] {
-    samples.map(|x| if x.to_bits() & !SIGN < INFINITY { u32::MAX } else { 0 })
-}
-
-/// The samples that a mask keeps, zeros for the others.
-#[inline(always)]
-pub(crate) fn masked(samples: &[f32; LANES], keep: &[u32; LANES]) -> [f32; LANES] {
-    std::array::from_fn(|lane| f32::from_bits(samples[lane].to_bits() & keep[lane]))
-}
-
-/// Widens eight samples; what is no finite number becomes 0 and is counted in its lane.
-#[inline(always)]
 pub(crate) fn widen(samples: &[f32; LANES], missing: &mut [u32; LANES]) -> Row {
-    let keep = finite_mask(samples);
+    let bits = samples.map(f32::to_bits);
+    let keep = bits.map(|bits| if bits & !SIGN < INFINITY { u32::MAX } else { 0 });
     for (missing, keep) in missing.iter_mut().zip(keep) {
         *missing += 1 & !keep;
     }
-    Row(masked(samples, &keep).map(f64::from))
+    Row(std::array::from_fn(|lane| f64::from(f32::from_bits(bits[lane] & keep[lane]))))
 }
 
 /// Widens up to eight samples, the rest zeros.

@@ -18,7 +18,7 @@ pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Bo
     match form {
         Form::Reference => Box::new(Reference {
             samples: vec![0.0; (taps - 1 + window) * channels],
-            sums: vec![0.0; channels],
+            channels,
             response,
             advance,
         }),
@@ -37,30 +37,31 @@ pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Bo
     }
 }
 
+/// Channels that the reference form sums side by side, so that their sums stay in registers.
+const GROUP: usize = 8;
+
 struct Reference {
     response: Vec<f64>,
     /// History and window, `[taps - 1 + W][C]`.
     samples: Vec<f32>,
-    /// One sum per channel.
-    sums: Vec<f64>,
+    channels: usize,
     advance: usize,
 }
 
 impl Compute for Reference {
     fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
-        let channels = self.sums.len();
+        let channels = self.channels;
         let history = (self.response.len() - 1) * channels;
         let missing = copy_finite(window, &mut self.samples[history..]);
         for (t, out) in output.chunks_exact_mut(channels).enumerate() {
             let reach = &self.samples[t * channels..][..history + channels];
-            self.sums.fill(0.0);
-            for (h, sample) in self.response.iter().zip(reach.chunks_exact(channels).rev()) {
-                for (sum, &x) in self.sums.iter_mut().zip(sample) {
-                    *sum += h * f64::from(x);
-                }
+            let (groups, rest) = out.as_chunks_mut::<GROUP>();
+            let whole = groups.len() * GROUP;
+            for (group, first) in groups.iter_mut().zip((0..).step_by(GROUP)) {
+                *group = convolve(&self.response, reach, channels, first);
             }
-            for (y, &sum) in out.iter_mut().zip(&self.sums) {
-                *y = sum as f32;
+            for (y, first) in rest.iter_mut().zip(whole..) {
+                [*y] = convolve(&self.response, reach, channels, first);
             }
         }
         let next = self.advance * channels;
@@ -71,6 +72,22 @@ impl Compute for Reference {
     fn reset(&mut self) {
         self.samples.fill(0.0);
     }
+}
+
+/// One output of `N` neighbouring channels: `reach` holds the samples that enter it, the latest last.
+fn convolve<const N: usize>(
+    response: &[f64],
+    reach: &[f32],
+    channels: usize,
+    first: usize,
+) -> [f32; N] {
+    let mut sums = [0.0; N];
+    for (h, sample) in response.iter().zip(reach.chunks_exact(channels).rev()) {
+        for (sum, &x) in sums.iter_mut().zip(&sample[first..first + N]) {
+            *sum += h * f64::from(x);
+        }
+    }
+    sums.map(|sum| sum as f32)
 }
 
 /// The filter as a product that yields `TILE` successive outputs at once: row `j` holds what the

@@ -4,7 +4,7 @@
 //! become 0. A sample without any finite channel becomes all zeros.
 
 use super::Compute;
-use crate::rows::{LANES, finite_mask, masked, widen, widen_part};
+use crate::rows::{LANES, widen, widen_part};
 use crate::{Form, Params};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -94,20 +94,12 @@ fn subtract_mean(sample: &[f32], out: &mut [f32]) -> u32 {
     }
     let missing: u32 = missing.iter().sum();
     let finite = (sample.len() as u32 - missing).max(1);
-    let mean = sums.iter().sum::<f64>() / f64::from(finite);
+    let four: [f64; LANES / 2] = std::array::from_fn(|i| sums[i] + sums[i + LANES / 2]);
+    let mean = ((four[0] + four[2]) + (four[1] + four[3])) / f64::from(finite);
 
-    let (whole_out, rest_out) = out.as_chunks_mut::<LANES>();
-    for (y, x) in whole_out.iter_mut().zip(whole) {
-        *y = centred(x, mean);
-    }
-    for (y, &x) in rest_out.iter_mut().zip(rest) {
-        *y = if x.is_finite() { (f64::from(x) - mean) as f32 } else { 0.0 };
+    for (y, &x) in out.iter_mut().zip(sample) {
+        let keep = if x.is_finite() { u32::MAX } else { 0 };
+        *y = f32::from_bits(((f64::from(x) - mean) as f32).to_bits() & keep);
     }
     missing
-}
-
-#[inline(always)]
-fn centred(samples: &[f32; LANES], mean: f64) -> [f32; LANES] {
-    let centred = samples.map(|x| (f64::from(x) - mean) as f32);
-    masked(&centred, &finite_mask(samples))
 }

@@ -27,11 +27,9 @@ pub(super) fn new(params: &Params, form: Form, arch: Arch) -> Result<Box<dyn Com
         params.bands_hz.iter().map(|&[low, high]| bin(low, params)..=bin(high, params)).collect();
     match form {
         Form::Reference => Ok(Box::new(Reference {
-            window,
-            bands,
+            channels,
+            coefficients: bands.into_iter().map(|band| coefficients(band, window)).collect(),
             clean: vec![0.0; params.input_len()],
-            state: vec![[0.0; 2]; channels],
-            sums: vec![0.0; channels],
         })),
         Form::Fast => Ok(Box::new(Fast::new(params, bands, arch)?)),
     }
@@ -43,42 +41,58 @@ fn bin(hz: f64, params: &Params) -> usize {
     bin.min(params.window / 2)
 }
 
+/// `2 cos(2 pi k / W)` of each bin k.
+fn coefficients(bins: RangeInclusive<usize>, window: usize) -> Vec<f64> {
+    bins.map(|k| 2.0 * (TAU * k as f64 / window as f64).cos()).collect()
+}
+
+/// Channels that the reference form takes side by side, so that their state stays in registers.
+const GROUP: usize = 8;
+
 struct Reference {
-    window: usize,
-    bands: Vec<RangeInclusive<usize>>,
+    channels: usize,
+    /// Of each band, c of each bin.
+    coefficients: Vec<Vec<f64>>,
     /// The window with missing samples as zeros.
     clean: Vec<f32>,
-    /// s1 and s2 of each channel.
-    state: Vec<[f64; 2]>,
-    /// The band's power so far in each channel.
-    sums: Vec<f64>,
 }
 
 impl Compute for Reference {
     fn compute(&mut self, window: &[f32], output: &mut [f32]) -> u32 {
         let missing = copy_finite(window, &mut self.clean);
-        let channels = self.sums.len();
-        for (band, out) in self.bands.iter().zip(output.chunks_exact_mut(channels)) {
-            self.sums.fill(0.0);
-            for k in band.clone() {
-                let c = 2.0 * (TAU * k as f64 / self.window as f64).cos();
-                self.state.fill([0.0; 2]);
-                for sample in self.clean.chunks_exact(channels) {
-                    for ([s1, s2], &x) in self.state.iter_mut().zip(sample) {
-                        let s0 = f64::from(x) + c * *s1 - *s2;
-                        *s2 = *s1;
-                        *s1 = s0;
-                    }
-                }
-                for (sum, [s1, s2]) in self.sums.iter_mut().zip(&self.state) {
-                    *sum += s1 * s1 + s2 * s2 - c * s1 * s2;
-                }
+        for (band, out) in self.coefficients.iter().zip(output.chunks_exact_mut(self.channels)) {
+            let (groups, rest) = out.as_chunks_mut::<GROUP>();
+            let whole = groups.len() * GROUP;
+            for (group, first) in groups.iter_mut().zip((0..).step_by(GROUP)) {
+                *group = self.band_power(band, first);
             }
-            for (y, &sum) in out.iter_mut().zip(&self.sums) {
-                *y = sum as f32;
+            for (y, first) in rest.iter_mut().zip(whole..) {
+                [*y] = self.band_power(band, first);
             }
         }
         missing
+    }
+}
+
+impl Reference {
+    /// The power of a band in `N` neighbouring channels.
+    fn band_power<const N: usize>(&self, band: &[f64], first: usize) -> [f32; N] {
+        let mut power = [0.0; N];
+        for &c in band {
+            let (mut s1, mut s2) = ([0.0; N], [0.0; N]);
+            for sample in self.clean.chunks_exact(self.channels) {
+                let x = &sample[first..first + N];
+                for i in 0..N {
+                    let s0 = f64::from(x[i]) + c * s1[i] - s2[i];
+                    s2[i] = s1[i];
+                    s1[i] = s0;
+                }
+            }
+            for i in 0..N {
+                power[i] += s1[i] * s1[i] + s2[i] * s2[i] - c * s1[i] * s2[i];
+            }
+        }
+        power.map(|power| power as f32)
     }
 }
 
