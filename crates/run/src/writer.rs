@@ -188,7 +188,7 @@ fn convert_table<T: Table>(dir: &Path) -> Result<()> {
     storage::write_groups::<T>(dir, |target| {
         let mut group = T::default();
         let mut tally = Tally::default();
-        parse_files(&[lines.clone()], ndjson::decode::<T>, |_, (rows, counted)| {
+        parse_files(std::slice::from_ref(&lines), ndjson::decode::<T>, |_, (rows, counted)| {
             group.append(rows);
             tally.absorb(counted);
             if group.len() >= storage::GROUP_ROWS {

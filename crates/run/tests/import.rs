@@ -1,5 +1,11 @@
 //! Imports of others' data: what is taken, what is left out, and what each bad file is told.
-#![allow(clippy::disallowed_methods, reason = "tests write their own bad files")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test writes, damages and mounts its own files, and fails by panicking"
+)]
 
 use std::path::{Path, PathBuf};
 

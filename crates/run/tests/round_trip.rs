@@ -1,5 +1,11 @@
 //! A run survives its directory: NDJSON and Parquet say the same.
-#![allow(clippy::disallowed_methods, reason = "tests write and damage their own files")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test writes, damages and mounts its own files, and fails by panicking"
+)]
 
 use std::path::Path;
 
@@ -24,7 +30,7 @@ fn window(seq: u64) -> Window {
         condition: "idle \"quoted\" ü".into(),
         release_ns: u64::MAX - seq,
         lateness_ns: -5 + seq as i64,
-        exit_status: (seq % 3 == 0).then_some(-(seq as i32)),
+        exit_status: seq.is_multiple_of(3).then_some(-(seq as i32)),
         cpu_before: (seq > 10).then_some(u32::MAX),
         cycles: Some(u64::MAX),
         warmup: seq < 4,

@@ -83,8 +83,9 @@ fn resolve<'a>(
         columns.push((position, entry));
     }
     let has = |field: Field| columns.iter().any(|(_, entry)| entry.field == field);
-    let duration = has(Field::Exec) || has(Field::Lateness) || has(Field::Response);
-    if !duration && !(has(Field::Dispatch) && has(Field::End)) {
+    let direct = has(Field::Exec) || has(Field::Lateness) || has(Field::Response);
+    let between = has(Field::Dispatch) && has(Field::End);
+    if !direct && !between {
         let found = format!("the columns {}", header.join(", "));
         let hint = "name the column with the durations and its unit: --map latency_us=COLUMN";
         return Err(bad_header(path, "a column of durations", found, hint));
