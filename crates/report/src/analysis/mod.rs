@@ -26,8 +26,10 @@ mod missing;
 mod pairs;
 mod placement;
 mod points;
+mod reasons;
 mod rows;
 mod schedule;
+mod sentence;
 mod source;
 mod summary;
 mod words;
@@ -36,8 +38,8 @@ use rayon::prelude::*;
 
 use crate::model::{self, BootstrapNote, Report};
 use cell::CellData;
-pub use source::{AnalysisOptions, RunData};
 use source::Context;
+pub use source::{AnalysisOptions, RunData};
 
 /// Analyses one or more runs.
 ///

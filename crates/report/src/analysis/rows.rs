@@ -102,11 +102,8 @@ fn new_repeat(
     let at = found.unwrap_or(cells.len());
     if found.is_none() {
         let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
-        let cell = CellRows {
-            workload: name(names.0),
-            condition: name(names.1),
-            repeats: Vec::new(),
-        };
+        let cell =
+            CellRows { workload: name(names.0), condition: name(names.1), repeats: Vec::new() };
         cells.push((workload, condition, cell));
     }
     let Some((_, _, cell)) = cells.get_mut(at) else { return (at, 0) };

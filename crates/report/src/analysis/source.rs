@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flyball_run::{Manifest, Tables};
+use flyball_run::{Manifest, Run, Tables};
 use flyball_stats::BootstrapOptions;
 
 /// One run, from a run directory or imported: its manifest and its tables.
@@ -18,6 +18,32 @@ pub struct RunData {
     pub tables: Tables,
     /// What the reader or importer had to say: torn lines, skipped rows.
     pub warnings: Vec<String>,
+}
+
+impl RunData {
+    /// A run under the name and path that a person knows it by.
+    pub fn new(name: impl Into<String>, path: impl Into<String>, run: Run) -> RunData {
+        let warnings = (run.warnings.iter())
+            .map(|warning| match &warning.hint {
+                Some(hint) => format!("{}: {} ({hint})", warning.object, warning.message),
+                None => format!("{}: {}", warning.object, warning.message),
+            })
+            .collect();
+        RunData {
+            name: name.into(),
+            path: path.into(),
+            manifest: run.manifest,
+            tables: run.tables,
+            warnings,
+        }
+    }
+}
+
+impl From<Run> for RunData {
+    fn from(run: Run) -> RunData {
+        let path = run.dir.as_deref().map(|dir| dir.display().to_string()).unwrap_or_default();
+        RunData::new(run.name(), path, run)
+    }
 }
 
 /// How to analyse.
@@ -84,10 +110,7 @@ pub(super) struct Context<'a> {
 }
 
 /// One context per run; a name that occurs again gets a number.
-pub(super) fn contexts<'a>(
-    runs: &'a [RunData],
-    options: &'a AnalysisOptions,
-) -> Vec<Context<'a>> {
+pub(super) fn contexts<'a>(runs: &'a [RunData], options: &'a AnalysisOptions) -> Vec<Context<'a>> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut contexts = Vec::with_capacity(runs.len());
     for (index, run) in runs.iter().enumerate() {

@@ -1,0 +1,291 @@
+//! One cell: a workload under a condition, measured in every respect.
+
+use flyball_stats::{self as stats, Drift, ModeOptions, Prepared};
+
+use super::contention::Contention;
+use super::delivered::{self, Source};
+use super::distribution::{with_intervals, without_intervals};
+use super::disturbed::{self, Causes, Marks};
+use super::rows::CellRows;
+use super::schedule::{Releases, releases};
+use super::source::Context;
+use super::{contention, placement, points};
+use crate::model::{self, Distribution};
+
+/// One window, as far as a cell needs it; kept only while the cell is measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sample {
+    pub release_ns: u64,
+    pub execution_us: f64,
+    pub cpu: Option<u32>,
+    /// Delivered frequency in megahertz or percent.
+    pub delivered: Option<f32>,
+    pub marks: Marks,
+}
+
+/// A cell as reported, and what comparisons need of it.
+#[derive(Debug)]
+pub(super) struct CellData {
+    /// Position of its run.
+    pub run: usize,
+    pub model: model::Cell,
+    /// Execution times by repeat, microseconds.
+    pub cell: stats::Cell,
+    pub prepared: Prepared,
+    pub modes: Option<stats::Modes>,
+    pub drift: Drift,
+    /// Block of the randomised order, per repeat.
+    pub blocks: Vec<u32>,
+    /// Stratum of each window by repeat: indices into `stratum_names`.
+    pub strata: Option<Vec<Vec<u32>>>,
+    pub stratum_names: Vec<String>,
+    pub contention: Contention,
+    pub releases: Releases,
+}
+
+/// Measures one cell. The text is a warning; a cell without a single usable window is none.
+pub(super) fn measure(context: &Context<'_>, rows: CellRows) -> (Option<CellData>, Option<String>) {
+    let source = Source::of(&context.run.tables.windows, &rows);
+    let samples = samples(context, &rows, source);
+    let repeats: Vec<Vec<f64>> = by_repeat(&samples)
+        .map(|repeat| repeat.iter().map(|sample| sample.execution_us).collect())
+        .collect();
+    let kept: usize = repeats.iter().map(Vec::len).sum();
+    let dropped = rows.len() - kept;
+    let warning = (dropped > 0).then(|| {
+        format!(
+            "{}, {} under {}: {dropped} of {} windows took no time at all and were left out: \
+             the clock is too coarse for them or ran backwards",
+            context.name,
+            rows.workload,
+            rows.condition,
+            rows.len()
+        )
+    });
+    match stats::Cell::new(repeats) {
+        Ok(cell) => (Some(assemble(context, rows, &samples, source, cell)), warning),
+        Err(_) => (None, warning),
+    }
+}
+
+/// The windows of a cell by repeat, those that took no time left out: they have no logarithm.
+struct Samples {
+    windows: Vec<Sample>,
+    /// End of each repeat in `windows`, with its block.
+    ends: Vec<(usize, u32)>,
+}
+
+fn samples(context: &Context<'_>, rows: &CellRows, source: Option<Source>) -> Samples {
+    let windows = &context.run.tables.windows;
+    let causes = Causes::of(windows);
+    let mut samples = Samples { windows: Vec::with_capacity(rows.len()), ends: Vec::new() };
+    for repeat in &rows.repeats {
+        for row in repeat.rows() {
+            let execution_ns = windows.exec_ns.get(row).copied().unwrap_or(0);
+            if execution_ns == 0 {
+                continue;
+            }
+            samples.windows.push(Sample {
+                release_ns: windows.release_ns.get(row).copied().unwrap_or(0),
+                execution_us: execution_ns as f64 / 1e3,
+                cpu: windows.cpu_before.get(row),
+                delivered: source
+                    .and_then(|source| source.value(windows, row))
+                    .map(|value| value as f32),
+                marks: causes.marks(row),
+            });
+        }
+        if samples.windows.len() > samples.ends.last().map_or(0, |end| end.0) {
+            samples.ends.push((samples.windows.len(), repeat.block));
+        }
+    }
+    samples
+}
+
+fn by_repeat(samples: &Samples) -> impl Iterator<Item = &[Sample]> {
+    let starts = std::iter::once(0).chain(samples.ends.iter().map(|end| end.0));
+    starts.zip(&samples.ends).filter_map(|(start, end)| samples.windows.get(start..end.0))
+}
+
+fn assemble(
+    context: &Context<'_>,
+    rows: CellRows,
+    samples: &Samples,
+    source: Option<Source>,
+    cell: stats::Cell,
+) -> CellData {
+    let prepared = Prepared::new(&cell);
+    let modes = stats::find_modes(prepared.sorted(), &ModeOptions::default()).ok();
+    let releases = if context.imported() {
+        releases(&context.run.tables.windows, &rows)
+    } else {
+        Releases::Scheduled
+    };
+    let (strata, stratum_names) = strata(context, samples);
+    CellData {
+        run: context.index,
+        drift: stats::drift(&cell, context.options.margin),
+        blocks: samples.ends.iter().map(|end| end.1).collect(),
+        contention: contention::measure(context, &rows, &samples.windows),
+        model: describe(
+            context,
+            rows,
+            samples,
+            source,
+            (&cell, &prepared, modes.as_ref()),
+            releases,
+        ),
+        cell,
+        prepared,
+        modes,
+        strata,
+        stratum_names,
+        releases,
+    }
+}
+
+/// Everything that the report says of a cell.
+fn describe(
+    context: &Context<'_>,
+    rows: CellRows,
+    samples: &Samples,
+    source: Option<Source>,
+    (cell, prepared, modes): (&stats::Cell, &Prepared, Option<&stats::Modes>),
+    releases: Releases,
+) -> model::Cell {
+    let windows = &context.run.tables.windows;
+    let options = context.options.bootstrap();
+    let size = stats::effective_size(cell);
+    let marks: Vec<Marks> = samples.windows.iter().map(|sample| sample.marks).collect();
+    let disturbed = disturbed::count(windows, &rows, &marks);
+    let condition = context.run.manifest.condition(&rows.condition);
+    let core_types = placement::core_types(&context.run.manifest);
+    let mixture = modes.filter(|modes| modes.is_mixture());
+    model::Cell {
+        n: rows.len() as u64,
+        repeats: cell.repeats().len() as u32,
+        execution: with_intervals(prepared, &options),
+        lateness: latency(&rows, &windows.lateness_ns, releases, context),
+        response: latency(&rows, &windows.response_ns, releases, context),
+        missed: rows.rows().filter(|&row| windows.missed.get(row) == Some(&true)).count() as u64,
+        deadline_us: deadline_us(context, &rows),
+        effective_n: size.effective,
+        lag1_autocorrelation: lag1(cell),
+        modes: carried_modes(modes, prepared),
+        placement: placement::summarise(
+            &samples.windows,
+            disturbed.migrated.unwrap_or(0),
+            &core_types,
+        ),
+        delivered: source.and_then(|source| {
+            delivered::summarise(&samples.windows, source, &context.run.manifest)
+        }),
+        points: points::thin(context, &samples.windows, |value| {
+            mixture.map(|modes| modes.assign(value) as u32)
+        }),
+        disturbed,
+        scheduling: condition
+            .and_then(|condition| condition.scheduling_applied.as_deref())
+            .map(super::words::scheduling),
+        degraded: condition.map(|condition| condition.degraded.clone()).unwrap_or_default(),
+        run: context.name.clone(),
+        workload: rows.workload,
+        condition: rows.condition,
+    }
+}
+
+/// Distribution of a signed latency column. Intervals are given where releases were on a
+/// schedule and all values are above zero: the resampling works on logarithms.
+fn latency(
+    rows: &CellRows,
+    column: &[i64],
+    releases: Releases,
+    context: &Context<'_>,
+) -> Option<Distribution> {
+    let repeats: Vec<Vec<f64>> = (rows.repeats.iter())
+        .map(|repeat| {
+            let spans = repeat.spans.iter().filter_map(|span| column.get(span.clone()));
+            spans.flatten().map(|&ns| ns as f64 / 1e3).collect()
+        })
+        .collect();
+    let positive = repeats.iter().flatten().all(|&value| value > 0.0);
+    if releases == Releases::Scheduled
+        && positive
+        && let Ok(cell) = stats::Cell::new(repeats.clone())
+    {
+        return Some(with_intervals(&Prepared::new(&cell), &context.options.bootstrap()));
+    }
+    let mut values: Vec<f64> = repeats.into_iter().flatten().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    (!values.is_empty()).then(|| without_intervals(&values))
+}
+
+/// The deadline after release: what the workload's record says, else that of the first window.
+fn deadline_us(context: &Context<'_>, rows: &CellRows) -> Option<f64> {
+    let windows = &context.run.tables.windows;
+    let recorded = context.run.manifest.workload(&rows.workload).and_then(|w| w.deadline_ns);
+    let first = || {
+        let row = rows.rows().next()?;
+        windows.deadline_ns.get(row)?.checked_sub(*windows.release_ns.get(row)?)
+    };
+    recorded.or_else(first).filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e3)
+}
+
+/// Autocorrelation of log execution time at lag 1: the mean over repeats, weighted by windows.
+fn lag1(cell: &stats::Cell) -> Option<f64> {
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for repeat in cell.repeats().iter().filter(|repeat| repeat.len() > 2) {
+        let logs: Vec<f64> = repeat.iter().map(|value| value.ln()).collect();
+        if let Some(&r) = stats::autocorrelation(&logs, 1).get(1) {
+            sum += r * repeat.len() as f64;
+            weight += repeat.len() as f64;
+        }
+    }
+    (weight > 0.0).then(|| sum / weight)
+}
+
+fn carried_modes(modes: Option<&stats::Modes>, prepared: &Prepared) -> model::Modes {
+    let Some(modes) = modes else {
+        let sorted = prepared.sorted();
+        let (low, high) = (sorted.first().copied(), sorted.last().copied());
+        let middle = stats::quantile_sorted(sorted, 0.5, stats::QuantileType::default());
+        return model::Modes {
+            test: "not tested".to_owned(),
+            p_value: None,
+            mixture: false,
+            modes: vec![model::Mode {
+                median_us: middle,
+                low_us: low.unwrap_or(middle),
+                high_us: high.unwrap_or(middle),
+                share: 1.0,
+                label: None,
+            }],
+        };
+    };
+    let mode = |mode: &stats::Mode| model::Mode {
+        median_us: mode.median,
+        low_us: mode.low,
+        high_us: mode.high,
+        share: mode.share,
+        label: None,
+    };
+    model::Modes {
+        test: modes.test.clone(),
+        p_value: modes.p_value.is_finite().then_some(modes.p_value),
+        mixture: modes.is_mixture(),
+        modes: modes.modes.iter().map(mode).collect(),
+    }
+}
+
+/// The stratum of every window; none where a CPU was not recorded or belongs to no stratum.
+fn strata(context: &Context<'_>, samples: &Samples) -> (Option<Vec<Vec<u32>>>, Vec<String>) {
+    let mut names: Vec<String> = context.strata.values().cloned().collect();
+    names.sort();
+    names.dedup();
+    let index = |sample: &Sample| -> Option<u32> {
+        let name = context.strata.get(&sample.cpu?)?;
+        names.binary_search(name).ok().map(|at| at as u32)
+    };
+    let tags = by_repeat(samples).map(|repeat| repeat.iter().map(index).collect()).collect();
+    (tags, names)
+}

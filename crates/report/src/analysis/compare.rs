@@ -1,0 +1,217 @@
+//! Two conditions, compared: evidence, verdict, sentence.
+
+use flyball_stats::{
+    self as stats, Evidence, Judgement, Prepared, ReasonKind, SideEvidence, Statistic, TTest,
+    Verdict, judge,
+};
+use rayon::prelude::*;
+
+use super::cell::CellData;
+use super::distribution::carried;
+use super::like::{self, CellPair, Like};
+use super::pairs::{Pair, PairSide};
+use super::sentence::{self, Matter};
+use super::source::Context;
+use super::{evidence, reasons};
+use crate::model::{
+    Comparison, FrequencySummary, LoadSummary, Side, VerdictWord, Welch, WorkloadComparison,
+};
+
+/// A comparison, and the inferred states that it found.
+#[derive(Debug)]
+pub(super) struct Compared {
+    pub comparison: Comparison,
+    pub like: Like,
+}
+
+/// What all comparisons of a report look things up in.
+struct Scene<'a> {
+    contexts: &'a [Context<'a>],
+    cells: &'a [CellData],
+    frequencies: &'a [FrequencySummary],
+    loads: &'a [LoadSummary],
+}
+
+/// The two sides of one comparison with their cells.
+pub(super) struct Sides<'a> {
+    pub subject: Side,
+    pub baseline: Side,
+    pub contexts: [&'a Context<'a>; 2],
+    /// Per workload that both sides have.
+    pub pairs: Vec<CellPair<'a>>,
+}
+
+/// All comparisons, in the order of the pairs; a pair without a common workload is left out.
+pub(super) fn compare_all(
+    pairs: &[Pair],
+    contexts: &[Context<'_>],
+    cells: &[CellData],
+    frequencies: &[FrequencySummary],
+    loads: &[LoadSummary],
+) -> Vec<Compared> {
+    let scene = Scene { contexts, cells, frequencies, loads };
+    pairs.par_iter().filter_map(|pair| scene.compare(pair)).collect()
+}
+
+impl Scene<'_> {
+    fn compare(&self, pair: &Pair) -> Option<Compared> {
+        let sides = self.sides(pair)?;
+        let context = sides.contexts[0];
+        let options = context.options;
+        let like = like::compare(
+            &sides.pairs,
+            (&sides.subject, &sides.baseline),
+            self.frequencies,
+            options,
+        );
+        let prepared: Vec<(&Prepared, &Prepared)> =
+            sides.pairs.iter().map(|(a, b)| (&a.prepared, &b.prepared)).collect();
+        let pooled =
+            stats::geometric_mean_ratio(&prepared, Statistic::Median, &options.bootstrap()).ok()?;
+        let judgement = self.judge(&sides, &sides.pairs, &pooled, &like);
+        let workloads: Vec<WorkloadComparison> = (sides.pairs.par_iter().enumerate())
+            .filter_map(|(at, pair)| {
+                let like = like.of_workload((at, *pair), options);
+                self.workload(&sides, *pair, like)
+            })
+            .collect();
+        let verdict = word(&judgement);
+        let matter = Matter {
+            sides: &sides,
+            judgement: &judgement,
+            pooled: carried(&pooled),
+            like: &like,
+            workloads: &workloads,
+            loads: self.loads,
+        };
+        let comparison = Comparison {
+            title: title(&sides),
+            verdict,
+            sentence: sentence::write(&matter, verdict),
+            reasons: reasons::write(&sides, &judgement, self.loads, self.frequencies),
+            ratio: carried(&pooled),
+            like_for_like: like.ratios.clone(),
+            margin: options.margin,
+            workloads,
+            subject: sides.subject,
+            baseline: sides.baseline,
+        };
+        Some(Compared { comparison, like })
+    }
+
+    fn sides(&self, pair: &Pair) -> Option<Sides<'_>> {
+        let of = |side: &PairSide| -> Vec<&CellData> {
+            let inside =
+                |cell: &&CellData| cell.run == side.run && cell.model.condition == side.condition;
+            self.cells.iter().filter(inside).collect()
+        };
+        let (subject, baseline) = (of(&pair.subject), of(&pair.baseline));
+        let pairs: Vec<CellPair<'_>> = subject
+            .into_iter()
+            .filter_map(|a| {
+                let b = baseline.iter().find(|b| b.model.workload == a.model.workload)?;
+                Some((a, *b))
+            })
+            .collect();
+        let contexts =
+            [self.contexts.get(pair.subject.run)?, self.contexts.get(pair.baseline.run)?];
+        let side = |context: &Context<'_>, side: &PairSide| Side {
+            run: context.name.clone(),
+            condition: side.condition.clone(),
+        };
+        (!pairs.is_empty()).then(|| Sides {
+            subject: side(contexts[0], &pair.subject),
+            baseline: side(contexts[1], &pair.baseline),
+            contexts,
+            pairs,
+        })
+    }
+
+    /// Judges some of the workloads by the evidence about exactly their cells.
+    fn judge(
+        &self,
+        sides: &Sides<'_>,
+        pairs: &[CellPair<'_>],
+        pooled: &stats::Estimate,
+        like: &Like,
+    ) -> Judgement {
+        let subject: Vec<&CellData> = pairs.iter().map(|pair| pair.0).collect();
+        let baseline: Vec<&CellData> = pairs.iter().map(|pair| pair.1).collect();
+        let side = |at: usize, side: &Side, cells: &[&CellData]| -> SideEvidence {
+            evidence::side(sides.contexts[at], &side.condition, cells, self.loads)
+        };
+        judge(&Evidence {
+            a: side(0, &sides.subject, &subject),
+            b: side(1, &sides.baseline, &baseline),
+            pooled: pooled.clone(),
+            stratified: like.recorded.clone(),
+            inferred: like.inferred.as_ref().and_then(|inferred| inferred.pooled.clone()),
+            margin: sides.contexts[0].options.margin,
+        })
+    }
+
+    fn workload(
+        &self,
+        sides: &Sides<'_>,
+        (a, b): CellPair<'_>,
+        like: Like,
+    ) -> Option<WorkloadComparison> {
+        let bootstrap = sides.contexts[0].options.bootstrap();
+        let ratio = |statistic| stats::ratio(&a.prepared, &b.prepared, statistic, &bootstrap).ok();
+        let pooled = ratio(Statistic::Median)?;
+        Some(WorkloadComparison {
+            workload: a.model.workload.clone(),
+            ratio: carried(&pooled),
+            p99_ratio: carried(&ratio(Statistic::Quantile(0.99))?),
+            verdict: word(&self.judge(sides, &[(a, b)], &pooled, &like)),
+            welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
+            repeat_level: repeat_level(sides, a, b).and_then(welch),
+            like_for_like: like.ratios,
+        })
+    }
+}
+
+/// Paired where both were measured in the same blocks of one run, else Welch's.
+fn repeat_level(sides: &Sides<'_>, a: &CellData, b: &CellData) -> Option<TTest> {
+    let mut blocks = a.blocks.clone();
+    blocks.dedup();
+    let blocked = a.run == b.run && a.blocks == b.blocks && blocks.len() > 1;
+    if blocked && sides.subject.run == sides.baseline.run {
+        return stats::paired_repeats(&a.cell, &b.cell).ok();
+    }
+    stats::welch_repeats(&a.cell, &b.cell).ok()
+}
+
+fn welch(test: TTest) -> Option<Welch> {
+    let finite = test.t.is_finite() && test.df.is_finite() && test.p_value.is_finite();
+    finite.then_some(Welch { t: test.t, df: test.df, p: test.p_value })
+}
+
+/// The verdict's word: a load that nothing proves is its own word, since then not the difference
+/// is in doubt but the condition.
+fn word(judgement: &Judgement) -> VerdictWord {
+    let unproven = judgement
+        .reasons
+        .iter()
+        .any(|reason| reason.confounds && reason.kind == ReasonKind::UnprovenLoad);
+    match judgement.verdict {
+        Verdict::Confounded if unproven => VerdictWord::Unproven,
+        Verdict::Confounded => VerdictWord::Confounded,
+        Verdict::Effect => VerdictWord::Effect,
+        Verdict::Equivalent => VerdictWord::Equivalent,
+        Verdict::Undecided => VerdictWord::Undecided,
+    }
+}
+
+/// `heavy against idle`; across runs with the runs' names.
+fn title(sides: &Sides<'_>) -> String {
+    let (subject, baseline) = (&sides.subject, &sides.baseline);
+    match (subject.run == baseline.run, subject.condition == baseline.condition) {
+        (true, _) => format!("{} against {}", subject.condition, baseline.condition),
+        (false, true) => format!("{}: {} against {}", subject.condition, subject.run, baseline.run),
+        (false, false) => format!(
+            "{} ({}) against {} ({})",
+            subject.condition, subject.run, baseline.condition, baseline.run
+        ),
+    }
+}

@@ -1,0 +1,78 @@
+//! Whether windows shared their CPU, or its other hardware thread, with something else.
+
+use std::collections::BTreeSet;
+
+use super::cell::Sample;
+use super::disturbed::has;
+use super::rows::CellRows;
+use super::source::Context;
+
+/// A CPU counts as loaded from this much on, percent.
+const LOADED_PERCENT: f64 = 5.0;
+
+/// Shares of a cell's windows, 0 to 1; none where the data do not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Contention {
+    /// Windows with any of the causes below.
+    pub any: Option<f64>,
+    /// Preempted by something.
+    pub preempted: Option<f64>,
+    /// On a CPU that carried background load.
+    pub shared_cpu: Option<f64>,
+    /// On a CPU whose other hardware thread carried background load.
+    pub shared_core: Option<f64>,
+}
+
+/// Contention of a cell.
+pub(super) fn measure(context: &Context<'_>, rows: &CellRows, samples: &[Sample]) -> Contention {
+    let windows = &context.run.tables.windows;
+    let loaded = loaded_cpus(context, &rows.condition);
+    let siblings = siblings(context, &loaded);
+    let placed = samples.iter().any(|sample| sample.cpu.is_some());
+    let on =
+        |cpus: &BTreeSet<u32>, sample: &Sample| sample.cpu.is_some_and(|cpu| cpus.contains(&cpu));
+    let counted = |known: bool, of: &dyn Fn(&Sample) -> bool| {
+        (known && !samples.is_empty()).then(|| {
+            samples.iter().filter(|sample| of(sample)).count() as f64 / samples.len() as f64
+        })
+    };
+    let counts_switches = has(&windows.preemptions, rows);
+    Contention {
+        any: counted(counts_switches || placed, &|sample| {
+            sample.marks.preempted || on(&loaded, sample) || on(&siblings, sample)
+        }),
+        preempted: counted(counts_switches, &|sample| sample.marks.preempted),
+        shared_cpu: counted(placed, &|sample| on(&loaded, sample)),
+        shared_core: counted(placed, &|sample| on(&siblings, sample)),
+    }
+}
+
+/// CPUs that carried background load under a condition, by what was asked or achieved.
+fn loaded_cpus(context: &Context<'_>, condition: &str) -> BTreeSet<u32> {
+    let record = context.run.manifest.condition(condition).and_then(|found| found.load.as_ref());
+    let mut cpus: BTreeSet<u32> = record
+        .iter()
+        .flat_map(|load| &load.cpus)
+        .filter(|cpu| cpu.achieved_percent.unwrap_or(cpu.wanted_percent) >= LOADED_PERCENT)
+        .map(|cpu| cpu.cpu)
+        .collect();
+    let load = &context.run.tables.load;
+    let achieved = load.condition.iter().zip(&load.cpu).zip(&load.achieved_percent);
+    cpus.extend(
+        achieved
+            .filter(|((name, _), percent)| *name == condition && **percent >= LOADED_PERCENT)
+            .map(|((_, cpu), _)| *cpu),
+    );
+    cpus
+}
+
+/// The other hardware threads of the loaded CPUs' cores, as far as they are not loaded too.
+fn siblings(context: &Context<'_>, loaded: &BTreeSet<u32>) -> BTreeSet<u32> {
+    let machine = context.run.manifest.machine.iter();
+    machine
+        .flat_map(|machine| &machine.cpus)
+        .filter(|cpu| !loaded.contains(&cpu.cpu))
+        .filter(|cpu| cpu.siblings.iter().any(|sibling| loaded.contains(sibling)))
+        .map(|cpu| cpu.cpu)
+        .collect()
+}

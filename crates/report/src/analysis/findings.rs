@@ -1,0 +1,149 @@
+//! What disturbed the measurement.
+
+use flyball_run::manifest::CheckOutcome;
+
+use super::cell::CellData;
+use super::source::Context;
+use super::words;
+use crate::model::{Cell, Disturbed, Finding};
+
+/// A cause of disturbance, and how it reads.
+struct Cause {
+    object: &'static str,
+    what: &'static str,
+    of: fn(&Disturbed) -> Option<u64>,
+    hint: Option<&'static str>,
+}
+
+const CAUSES: [Cause; 6] = [
+    Cause {
+        object: "preemption",
+        what: "preempted",
+        of: |disturbed| disturbed.preempted,
+        hint: Some(
+            "a real-time class keeps others away: scheduling = \"fifo:80\" in the experiment",
+        ),
+    },
+    Cause {
+        object: "migration",
+        what: "moved to another CPU",
+        of: |disturbed| disturbed.migrated,
+        hint: Some("pin the workload: placement = \"cpu1\" in the experiment"),
+    },
+    Cause {
+        object: "steal",
+        what: "interrupted by the hypervisor (steal)",
+        of: |disturbed| disturbed.steal,
+        hint: None,
+    },
+    Cause {
+        object: "page faults",
+        what: "hit by a page fault",
+        of: |disturbed| disturbed.faults,
+        hint: Some("lock_memory = true in the experiment (needs CAP_IPC_LOCK)"),
+    },
+    Cause {
+        object: "frequency probe",
+        what: "without an undisturbed frequency probe",
+        of: |disturbed| disturbed.probe,
+        hint: None,
+    },
+    Cause {
+        object: "input",
+        what: "with input samples that were not a number and were replaced",
+        of: |disturbed| disturbed.nan,
+        hint: None,
+    },
+];
+
+/// One finding per cause and run, then the checks that failed and the run's own remarks.
+pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for context in contexts {
+        let cells: Vec<&Cell> = (cells.iter())
+            .filter(|cell| cell.run == context.index)
+            .map(|cell| &cell.model)
+            .collect();
+        let prefix = prefix(contexts, context);
+        for cause in &CAUSES {
+            findings.extend(one_cause(cause, &cells, &prefix));
+        }
+        findings.extend(failed_checks(context, &prefix));
+        findings.extend(notes(context, &prefix));
+    }
+    findings
+}
+
+/// Names the run where there are several.
+pub(super) fn prefix(contexts: &[Context<'_>], context: &Context<'_>) -> String {
+    if contexts.len() > 1 { format!("{}: ", context.name) } else { String::new() }
+}
+
+fn one_cause(cause: &Cause, cells: &[&Cell], prefix: &str) -> Option<Finding> {
+    let of = |cell: &Cell| (cause.of)(&cell.disturbed);
+    let known = || cells.iter().filter(|cell| of(cell).is_some());
+    let windows: u64 = known().map(|cell| cell.n).sum();
+    let hit: u64 = known().filter_map(|cell| of(cell)).sum();
+    if hit == 0 {
+        return None;
+    }
+    let share = |cell: &Cell| of(cell).unwrap_or(0) as f64 / cell.n.max(1) as f64;
+    let overall = hit as f64 / windows as f64;
+    let worst = known()
+        .max_by(|a, b| share(a).total_cmp(&share(b)))
+        .filter(|cell| cells.len() > 1 && share(cell) > 2.0 * overall)
+        .map(|cell| {
+            format!(
+                ", most in {} under {} ({})",
+                cell.workload,
+                cell.condition,
+                words::share(share(cell))
+            )
+        });
+    Some(Finding {
+        object: cause.object.to_owned(),
+        text: format!(
+            "{prefix}{} of windows {}, kept and marked{}",
+            words::share(overall),
+            cause.what,
+            worst.unwrap_or_default()
+        ),
+        hint: cause.hint.map(str::to_owned),
+    })
+}
+
+fn failed_checks(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
+    let checks = context.run.manifest.checks.iter();
+    checks
+        .filter(|check| check.outcome == CheckOutcome::Failed)
+        .map(|check| Finding {
+            object: check.name.clone(),
+            text: format!("{prefix}{}", expected_and_found(check)),
+            hint: check.hint.clone(),
+        })
+        .collect()
+}
+
+/// `cpu1: expected ..., found ...`, as far as it is known.
+pub(super) fn expected_and_found(check: &flyball_run::manifest::CheckRecord) -> String {
+    let about = if check.object.is_empty() { &check.name } else { &check.object };
+    match (check.expected.is_empty(), check.found.is_empty()) {
+        (false, false) => format!("{about}: expected {}, found {}", check.expected, check.found),
+        (true, false) => format!("{about}: {}", check.found),
+        (false, true) => format!("{about}: expected {}", check.expected),
+        (true, true) => about.clone(),
+    }
+}
+
+/// Remarks of the run that are more than information.
+fn notes(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
+    let notes = &context.run.tables.notes;
+    (0..notes.len())
+        .filter(|&row| notes.severity.get(row).is_some_and(|severity| severity != "info"))
+        .map(|row| Finding {
+            object: notes.object.get(row).unwrap_or_default().to_owned(),
+            text: format!("{prefix}{}", notes.message.get(row).unwrap_or_default()),
+            hint: notes.hint.get(row).map(str::to_owned),
+        })
+        .collect()
+}

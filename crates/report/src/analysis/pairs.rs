@@ -1,0 +1,189 @@
+//! Which conditions are compared with which.
+//!
+//! Two rules, in this order of importance:
+//! - across runs: a condition in a later run against the same condition in the first one;
+//! - within a run: every condition against the baseline, and, with at most four conditions, every
+//!   other pair too, the earlier condition as the baseline.
+//!
+//! Conditions that were split by core type (`idle on P`, `idle on E`) are compared within a type
+//! and across types, but never with both load and type changed at once.
+
+use super::cell::CellData;
+use super::source::{AnalysisOptions, Context};
+
+/// With at most this many conditions, all pairs are compared.
+const ALL_PAIRS_UP_TO: usize = 4;
+
+/// Names of conditions against which the others are judged, if there is one.
+const BASELINES: [&str; 4] = ["baseline", "idle", "performance", "none"];
+
+/// One side: a run and one of its conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PairSide {
+    pub run: usize,
+    pub condition: String,
+}
+
+/// Two sides to compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub subject: PairSide,
+    pub baseline: PairSide,
+}
+
+/// Conditions of a run that have cells, in the manifest's order and then as they appear.
+pub(super) fn conditions(context: &Context<'_>, cells: &[CellData]) -> Vec<String> {
+    let mut present: Vec<&str> = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.run == context.index) {
+        if !present.contains(&cell.model.condition.as_str()) {
+            present.push(&cell.model.condition);
+        }
+    }
+    let order = |name: &str| {
+        let conditions = &context.run.manifest.conditions;
+        conditions.iter().position(|condition| condition.name == name).unwrap_or(usize::MAX)
+    };
+    present.sort_by_key(|name| order(name));
+    present.into_iter().map(str::to_owned).collect()
+}
+
+/// All pairs, the most important first.
+pub(super) fn choose(
+    contexts: &[Context<'_>],
+    cells: &[CellData],
+    options: &AnalysisOptions,
+) -> Vec<Pair> {
+    let runs: Vec<(usize, Vec<String>)> =
+        contexts.iter().map(|context| (context.index, conditions(context, cells))).collect();
+    let mut pairs = across(&runs);
+    for (run, conditions) in &runs {
+        pairs.extend(within(*run, conditions, options.baseline.as_deref()));
+    }
+    pairs
+}
+
+/// Pairs between runs. Runs of one condition each are compared whatever its name is.
+fn across(runs: &[(usize, Vec<String>)]) -> Vec<Pair> {
+    let Some(((first, baseline), later)) = runs.split_first() else { return Vec::new() };
+    let side = |run: usize, condition: &String| PairSide { run, condition: condition.clone() };
+    let mut pairs = Vec::new();
+    for (run, conditions) in later {
+        for condition in conditions {
+            let same = match (baseline.as_slice(), conditions.len()) {
+                ([only], 1) => Some(only),
+                _ => baseline.iter().find(|name| *name == condition),
+            };
+            pairs.extend(
+                same.map(|same| Pair {
+                    subject: side(*run, condition),
+                    baseline: side(*first, same),
+                }),
+            );
+        }
+    }
+    pairs
+}
+
+/// Pairs within one run.
+fn within(run: usize, conditions: &[String], wanted: Option<&str>) -> Vec<Pair> {
+    let ordered = baseline_first(conditions, wanted);
+    let side = |condition: &str| PairSide { run, condition: condition.to_owned() };
+    let mut pairs = Vec::new();
+    for (at, baseline) in ordered.iter().enumerate() {
+        for subject in ordered.iter().skip(at + 1) {
+            let judged = at == 0
+                || ordered.len() <= ALL_PAIRS_UP_TO
+                || is_baseline(split(baseline).0, wanted);
+            if judged && comparable(baseline, subject) {
+                pairs.push(Pair { subject: side(subject), baseline: side(baseline) });
+            }
+        }
+    }
+    pairs
+}
+
+/// The conditions with the baseline (or the baselines, one per core type) in front.
+fn baseline_first<'a>(conditions: &'a [String], wanted: Option<&str>) -> Vec<&'a str> {
+    let names = || conditions.iter().map(String::as_str);
+    let chosen = wanted
+        .filter(|wanted| names().any(|name| name == *wanted || split(name).0 == *wanted))
+        .or_else(|| BASELINES.into_iter().find(|known| names().any(|name| split(name).0 == *known)))
+        .or_else(|| conditions.first().map(String::as_str));
+    let mut ordered: Vec<&str> = names().collect();
+    ordered.sort_by_key(|name| !is_baseline(name, chosen) && !is_baseline(split(name).0, chosen));
+    ordered
+}
+
+fn is_baseline(name: &str, wanted: Option<&str>) -> bool {
+    wanted.map_or_else(|| BASELINES.contains(&name), |wanted| wanted == name)
+}
+
+/// A condition's own name and the core type that it was split by.
+fn split(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once(" on ") {
+        Some((base, core_type)) => (base, Some(core_type)),
+        None => (name, None),
+    }
+}
+
+/// Whether two conditions differ in one respect only, as far as their names tell.
+fn comparable(a: &str, b: &str) -> bool {
+    let ((base_a, type_a), (base_b, type_b)) = (split(a), split(b));
+    type_a == type_b || base_a == base_b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn titles(pairs: &[Pair]) -> Vec<String> {
+        let title = |p: &Pair| format!("{} / {}", p.subject.condition, p.baseline.condition);
+        pairs.iter().map(title).collect()
+    }
+
+    #[test]
+    fn four_conditions_give_all_pairs_with_the_named_baseline_first() {
+        let conditions = names(&["powersave", "performance", "schedutil", "boosted"]);
+        assert_eq!(
+            titles(&within(0, &conditions, None)),
+            [
+                "powersave / performance",
+                "schedutil / performance",
+                "boosted / performance",
+                "schedutil / powersave",
+                "boosted / powersave",
+                "boosted / schedutil",
+            ]
+        );
+        let first = &titles(&within(0, &conditions, Some("schedutil")))[0];
+        assert_eq!(first, "powersave / schedutil");
+    }
+
+    #[test]
+    fn many_conditions_are_judged_against_the_baseline_only() {
+        let conditions = names(&["a", "b", "c", "d", "idle"]);
+        let found = titles(&within(0, &conditions, None));
+        assert_eq!(found, ["a / idle", "b / idle", "c / idle", "d / idle"]);
+    }
+
+    #[test]
+    fn core_types_are_not_crossed_with_loads() {
+        let conditions = names(&["idle on E", "idle on P", "heavy on E", "heavy on P"]);
+        let found = titles(&within(0, &conditions, None));
+        assert!(found.contains(&"heavy on P / idle on P".to_owned()));
+        assert!(found.contains(&"idle on P / idle on E".to_owned()));
+        assert!(!found.contains(&"heavy on P / idle on E".to_owned()));
+    }
+
+    #[test]
+    fn runs_are_compared_by_condition() {
+        let runs = [(0, names(&["idle", "heavy"])), (1, names(&["heavy", "other"]))];
+        assert_eq!(titles(&across(&runs)), ["heavy / heavy"]);
+        let single = [(0, names(&["powersave"])), (1, names(&["schedutil"]))];
+        assert_eq!(titles(&across(&single)), ["schedutil / powersave"]);
+    }
+}

@@ -1,0 +1,170 @@
+//! The verdict's sentence for a person: the figure first, then what it is worth.
+
+use flyball_stats::{Basis, Judgement, ReasonKind};
+
+use super::compare::Sides;
+use super::distribution::carried;
+use super::like::Like;
+use super::{reasons, words};
+use crate::model::{Estimate, LoadSummary, StratumRatio, VerdictWord, WorkloadComparison};
+
+/// What a sentence is made of.
+pub(super) struct Matter<'a> {
+    pub sides: &'a Sides<'a>,
+    pub judgement: &'a Judgement,
+    pub pooled: Estimate,
+    pub like: &'a Like,
+    pub workloads: &'a [WorkloadComparison],
+    pub loads: &'a [LoadSummary],
+}
+
+/// The sentence for a verdict.
+pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
+    match verdict {
+        VerdictWord::Effect => effect(matter),
+        VerdictWord::Equivalent => {
+            let margin = words::share(matter.sides.contexts[0].options.margin);
+            format!("equal within {margin}: {}{}", figure(matter), limits(matter))
+        }
+        VerdictWord::Undecided => {
+            format!("{}: the interval is too wide to say{}", figure(matter), limits(matter))
+        }
+        VerdictWord::Confounded => confounded(matter),
+        VerdictWord::Unproven => {
+            let why = reasons::unproven(matter.sides, matter.loads);
+            format!("{why} (pooled {})", words::factor(&matter.pooled))
+        }
+    }
+}
+
+/// The ratio that was judged: `-4.1 % [-5.0, -3.3] in median execution`.
+fn figure(matter: &Matter<'_>) -> String {
+    let ratio = words::ratio(&carried(&matter.judgement.basis));
+    match matter.judgement.basis_kind {
+        Basis::Pooled => format!("{ratio} in median execution"),
+        Basis::Stratified => format!("{ratio} in median execution, like for like"),
+    }
+}
+
+fn effect(matter: &Matter<'_>) -> String {
+    format!("{}{}{}{}", figure(matter), agreement(matter), frequency(matter), limits(matter))
+}
+
+/// In how many workloads the difference shows on its own.
+fn agreement(matter: &Matter<'_>) -> String {
+    let slower = matter.judgement.basis.value > 1.0;
+    let shows = |ratio: &Estimate| match (ratio.low, ratio.high) {
+        (Some(low), _) if slower => low > 1.0,
+        (_, Some(high)) => high < 1.0,
+        _ => false,
+    };
+    let all = matter.workloads.len();
+    let agreeing = matter.workloads.iter().filter(|workload| shows(&workload.ratio)).count();
+    match agreeing {
+        _ if all < 2 => String::new(),
+        agreeing if agreeing == all => format!(", all {all} workloads"),
+        agreeing => format!(", in {agreeing} of {all} workloads"),
+    }
+}
+
+/// Whether the delivered frequency accounts for the difference: latency times frequency is work
+/// in cycles, and the same work takes the same cycles.
+fn frequency(matter: &Matter<'_>) -> String {
+    let logs: Option<Vec<f64>> = (matter.sides.pairs.iter())
+        .map(|(a, b)| {
+            let (a, b) = (a.model.delivered.as_ref()?, b.model.delivered.as_ref()?);
+            (a.source == b.source && a.median > 0.0 && b.median > 0.0)
+                .then(|| (a.median / b.median).ln())
+        })
+        .collect();
+    let Some(logs) = logs.filter(|logs| !logs.is_empty()) else { return String::new() };
+    let speed = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    let cycles = matter.judgement.basis.value * speed;
+    let change = words::change(speed);
+    let margin = matter.sides.contexts[0].options.margin;
+    let remaining = cycles.ln().abs();
+    if remaining <= margin.ln_1p() {
+        format!("; the delivered frequency ({change}) accounts for it")
+    } else if remaining < 0.5 * matter.judgement.basis.value.ln().abs() {
+        format!("; the delivered frequency ({change}) accounts for most of it")
+    } else {
+        format!("; the delivered frequency ({change}) does not account for it")
+    }
+}
+
+/// What only limits the verdict, in a few words.
+fn limits(matter: &Matter<'_>) -> String {
+    let repeats = (matter.sides.pairs.iter())
+        .map(|(a, b)| a.cell.repeats().len().min(b.cell.repeats().len()))
+        .min()
+        .unwrap_or(0);
+    let few =
+        matter.judgement.reasons.iter().any(|reason| reason.kind == ReasonKind::TooFewRepeats);
+    if few { format!(" ({} only)", words::count(repeats as u64, "repeat")) } else { String::new() }
+}
+
+fn confounded(matter: &Matter<'_>) -> String {
+    let confounding: Vec<ReasonKind> = (matter.judgement.reasons.iter())
+        .filter(|reason| reason.confounds)
+        .map(|reason| reason.kind)
+        .collect();
+    let mixed = confounding.contains(&ReasonKind::Mixture);
+    let pooled = words::factor(&matter.pooled);
+    if mixed {
+        let others = other_reasons(matter);
+        return format!(
+            "pooled {pooled}, but {}{others}{}",
+            mixture(matter, &confounding),
+            like_for_like(matter)
+        );
+    }
+    let reasons: Vec<String> = (matter.judgement.reasons.iter())
+        .filter(|reason| reason.confounds)
+        .map(|reason| reasons::text(matter.sides, reason, matter.loads))
+        .collect();
+    let ratio = words::ratio(&matter.pooled);
+    format!("{ratio} in median execution, but {}{}", reasons.join("; "), like_for_like(matter))
+}
+
+/// `the windows are a mixture (2 modes in ...; the CPU was not recorded)`.
+fn mixture(matter: &Matter<'_>, confounding: &[ReasonKind]) -> String {
+    let placement = if confounding.contains(&ReasonKind::PlacementUnrecorded) {
+        "; the CPU was not recorded"
+    } else {
+        ""
+    };
+    let subject =
+        if matter.sides.pairs.iter().all(|(a, b)| a.model.modes.mixture && b.model.modes.mixture) {
+            "both sides are mixtures"
+        } else {
+            "windows are a mixture"
+        };
+    format!("{subject} ({}{placement})", reasons::mixture(matter.sides))
+}
+
+/// What else confounds, besides mixture and placement.
+fn other_reasons(matter: &Matter<'_>) -> String {
+    let known = [ReasonKind::Mixture, ReasonKind::PlacementUnrecorded];
+    (matter.judgement.reasons.iter())
+        .filter(|reason| reason.confounds && !known.contains(&reason.kind))
+        .map(|reason| format!("; {}", reasons::text(matter.sides, reason, matter.loads)))
+        .collect()
+}
+
+/// The ratios inside strata: `. Like for like, if the modes are core types: 1.00x [0.99, 1.01]`.
+fn like_for_like(matter: &Matter<'_>) -> String {
+    let ratios = &matter.like.ratios;
+    let one = |ratio: &StratumRatio| words::factor(&ratio.ratio);
+    let named = |ratio: &StratumRatio| format!("{} in {}", one(ratio), ratio.stratum);
+    let text = match ratios.as_slice() {
+        [] => return String::new(),
+        [only] => one(only),
+        several => words::list(&several.iter().map(named).collect::<Vec<_>>()),
+    };
+    let condition = if ratios.iter().any(|ratio| ratio.inferred) {
+        ", if the modes are core types"
+    } else {
+        ""
+    };
+    format!(". Like for like{condition}: {text}")
+}
