@@ -78,9 +78,9 @@ pub enum Statistic {
 pub struct Estimate {
     /// Computed from all the data.
     pub value: f64,
-    /// Lower end of the interval.
+    /// Lower end of the interval; 0 where nothing could be resampled (a single window).
     pub low: f64,
-    /// Upper end of the interval.
+    /// Upper end of the interval; `f64::MAX` where nothing could be resampled.
     pub high: f64,
     /// The interval's nominal coverage.
     pub level: f64,
@@ -88,7 +88,7 @@ pub struct Estimate {
     pub replicates: u32,
     /// What was resampled, and why.
     pub method: String,
-    /// False where there are too few repeats for the interval to hold what it promises.
+    /// False with fewer than 5 repeats on a side, or where nothing could be resampled.
     pub reliable: bool,
 }
 
