@@ -43,7 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Samples back to back for `duration`, with their times.
-fn collect(host: &dyn Host, calibration: &Calibration, duration: Nanos) -> Vec<(Nanos, ProbeSample)> {
+fn collect(
+    host: &dyn Host,
+    calibration: &Calibration,
+    duration: Nanos,
+) -> Vec<(Nanos, ProbeSample)> {
     let end = host.now() + duration;
     let mut samples = Vec::with_capacity(1 << 20);
     loop {
@@ -60,7 +64,9 @@ fn describe(calibration: &Calibration) {
         "chain        {} multiplications, {:?} {} cycles each; reading costs {:.1} of them",
         calibration.chain.multiplies,
         calibration.basis,
-        calibration.cycles_per_multiply.map_or("unknown".to_owned(), |cycles| format!("{cycles:.3}")),
+        calibration
+            .cycles_per_multiply
+            .map_or("unknown".to_owned(), |cycles| format!("{cycles:.3}")),
         calibration.read_cost,
     );
     println!("counter      {:.6} MHz", calibration.counter_hz / 1e6);
@@ -117,11 +123,13 @@ fn spreads(good: &[u32], found: &[Plateau]) {
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         let total: usize = values.iter().map(|(_, count)| count).sum();
         let mut seen = 0;
-        values.iter().find(|(_, count)| {
-            seen += count;
-            seen as f64 >= share * total as f64
-        })
-        .map_or(f64::NAN, |(value, _)| 100.0 * value)
+        values
+            .iter()
+            .find(|(_, count)| {
+                seen += count;
+                seen as f64 >= share * total as f64
+            })
+            .map_or(f64::NAN, |(value, _)| 100.0 * value)
     };
     let wide = Plateau::spread;
     let narrow = |plateau: &Plateau| interquartile(good, plateau);

@@ -23,10 +23,10 @@ impl Recorder {
         self.dropped
     }
 
-    /// A recorder with no writer behind it, and what empties it: to time recording, and to use
-    /// the loop without a run directory. The second part returns one record, oldest first.
-    pub fn unconnected() -> (Recorder, impl FnMut() -> Option<WindowRecord>) {
-        let (recorder, mut consumer) = ring(1 << 16);
+    /// A recorder with no writer behind it, for `windows` records, and what empties it, oldest
+    /// first: to time recording, and to use the loop without a run directory.
+    pub fn unconnected(windows: usize) -> (Recorder, impl FnMut() -> Option<WindowRecord>) {
+        let (recorder, mut consumer) = ring(windows);
         (recorder, move || consumer.pop().ok())
     }
 }

@@ -26,7 +26,7 @@ pub fn overheads(
     let mut stopwatch = Stopwatch { host, rate, empty_ticks: 0 };
     stopwatch.empty_ticks = rank(&stopwatch.ticks(ROUNDS, || {}), 0.5);
     let mut bookkeeper = Bookkeeper::open(host, count_cycles);
-    let (mut recorder, mut drain) = Recorder::unconnected();
+    let (mut recorder, mut drain) = Recorder::unconnected(1 << 10);
     let mut record = WindowRecord::default();
     let clock = stopwatch.time("clock", ROUNDS, || {
         black_box(host.now());
