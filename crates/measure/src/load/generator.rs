@@ -45,8 +45,6 @@ struct Thread {
     schedstat: Option<SchedStatReader>,
     board: Arc<Board>,
     handle: Option<JoinHandle<Result<(), HostError>>>,
-    /// The last good reading.
-    last: ThreadReading,
 }
 
 /// What a thread publishes. It alone writes, so plain stores do.
@@ -118,7 +116,6 @@ impl Generator {
             schedstat: None,
             board,
             handle: Some(handle),
-            last: ThreadReading::default(),
         });
         Ok(())
     }
@@ -132,9 +129,8 @@ impl Generator {
             else {
                 continue;
             };
-            let (tid, used) = result.map_err(|error| thread_error(number, &thread.slot, error))?;
+            let tid = result.map_err(|error| thread_error(number, &thread.slot, error))?;
             thread.tid = tid;
-            thread.last.cpu_time = used;
             thread.schedstat = self.host.schedstat_of(tid).ok();
         }
         match self.threads.iter_mut().find(|thread| thread.tid == 0) {
@@ -143,8 +139,9 @@ impl Generator {
         }
     }
 
-    /// The clocks of every thread now, in the order of the slots.
-    pub fn read(&mut self) -> Result<Vec<ThreadReading>, LoadError> {
+    /// The clocks of every thread now, in the order of the slots. None when threads have ended
+    /// because the user interrupted.
+    pub fn read(&mut self) -> Result<Option<Vec<ThreadReading>>, LoadError> {
         let host = Arc::clone(&self.host);
         self.threads.iter_mut().map(|thread| thread.read(host.as_ref())).collect()
     }
@@ -171,13 +168,9 @@ impl Drop for Generator {
 }
 
 impl Thread {
-    fn read(&mut self, host: &dyn Host) -> Result<ThreadReading, LoadError> {
+    fn read(&mut self, host: &dyn Host) -> Result<Option<ThreadReading>, LoadError> {
         if self.handle.as_ref().is_none_or(JoinHandle::is_finished) {
-            // Asked to end by a signal: it stopped together with everything else.
-            if host.interrupted() > 0 {
-                return Ok(self.last.clone());
-            }
-            return Err(self.ended());
+            return if host.interrupted() > 0 { Ok(None) } else { Err(self.ended()) };
         }
         let fail = |error| thread_error(self.number, &self.slot, error);
         let cpu_time = host.cpu_time_of(self.tid).map_err(fail)?;
@@ -186,12 +179,8 @@ impl Thread {
             let time = self.board.by_cpu.get(cpu.0 as usize)?.load(Ordering::Relaxed);
             Some((cpu, Nanos(time)))
         });
-        self.last = ThreadReading {
-            cpu_time,
-            waited: stat.map(|stat| stat.run_delay),
-            by_cpu: by_cpu.collect(),
-        };
-        Ok(self.last.clone())
+        let waited = stat.map(|stat| stat.run_delay);
+        Ok(Some(ThreadReading { cpu_time, waited, by_cpu: by_cpu.collect() }))
     }
 
     /// The error of a thread that is gone.
@@ -223,10 +212,10 @@ impl Board {
     }
 }
 
-/// A thread's answer: its number with the kernel and the CPU time it used to get ready.
+/// A thread's answer: its number in the profile, and its number with the kernel.
 struct Ready {
     number: usize,
-    result: Result<(u32, Nanos), HostError>,
+    result: Result<u32, HostError>,
 }
 
 /// One load thread, seen from inside.
@@ -253,8 +242,7 @@ impl Worker {
                 return Err(error);
             }
         };
-        let used = self.host.thread_cpu_time()?;
-        let _ = ready.send(Ready { number, result: Ok((self.host.thread_id(), used)) });
+        let _ = ready.send(Ready { number, result: Ok(self.host.thread_id()) });
         match opened.recv() {
             Ok(start) => self.generate(start, &mut work, &mut pace),
             Err(_) => Ok(()), // another thread could not get ready
@@ -269,7 +257,7 @@ impl Worker {
         // Without it bursts start up to 50 us late; their length does not suffer.
         let _ = self.host.timer_slack_set(Nanos(1));
         let mut work = Work::new(self.slot.kind, self.buffer)
-            .ok_or_else(|| HostError::call(Call::LockMemory, "load buffer", Errno::ENOMEM))?;
+            .ok_or_else(|| HostError::call(Call::Spawn, "load thread's buffer", Errno::ENOMEM))?;
         let mut pace = Pace::new();
         for _ in 0..32 {
             let (units, before) = (pace.units(CHUNK), self.host.thread_cpu_time()?);

@@ -77,8 +77,11 @@ impl Load {
             });
         }
         let mut parts = Parts::start(host, &mut placement, seed)?;
-        let first =
-            Reading { at: host.now(), threads: parts.read()?, machine: host.cpu_times().ok() };
+        let first = Reading {
+            at: host.now(),
+            threads: parts.read()?.unwrap_or_default(),
+            machine: host.cpu_times().ok(),
+        };
         let sources = placement.slots.iter().map(|slot| match slot.generator {
             GeneratorKind::Flyball => generator::SOURCE,
             GeneratorKind::StressNg => stress_ng::SOURCE,
@@ -88,13 +91,13 @@ impl Load {
         Ok(Load { host: Arc::clone(host), profile: profile.clone(), parts, recorder })
     }
 
-    /// Records what happened since the last call; returns a row for each CPU. Call it about once
-    /// a second, from any thread.
+    /// Records what happened since the last call; returns a row for each CPU, none once the user
+    /// has interrupted. Call it about once a second, from any thread.
     ///
     /// # Errors
     /// A load thread has ended by itself.
     pub fn sample(&mut self) -> Result<&[LoadRow], LoadError> {
-        let threads = self.parts.read()?;
+        let Some(threads) = self.parts.read()? else { return Ok(&[]) };
         let reading = Reading { at: self.host.now(), threads, machine: self.host.cpu_times().ok() };
         Ok(self.recorder.add(reading))
     }
@@ -153,8 +156,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// The clocks of all slots, in their order.
-    fn read(&mut self) -> Result<Vec<ThreadReading>, LoadError> {
+    /// The clocks of all slots, in their order. None when some of them have ended because the
+    /// user interrupted: what they did last is not known.
+    fn read(&mut self) -> Result<Option<Vec<ThreadReading>>, LoadError> {
         let mut readings = vec![ThreadReading::default(); self.slots];
         let mut put = |number: usize, reading: ThreadReading| {
             if let Some(place) = readings.get_mut(number) {
@@ -162,16 +166,18 @@ impl Parts {
             }
         };
         if let Some(generator) = &mut self.generator {
-            for (&number, reading) in self.own.iter().zip(generator.read()?) {
+            let Some(own) = generator.read()? else { return Ok(None) };
+            for (&number, reading) in self.own.iter().zip(own) {
                 put(number, reading);
             }
         }
         for stress in &mut self.stress {
-            for (number, reading) in stress.read()? {
+            let Some(workers) = stress.read()? else { return Ok(None) };
+            for (number, reading) in workers {
                 put(number, reading);
             }
         }
-        Ok(readings)
+        Ok(Some(readings))
     }
 }
 

@@ -127,15 +127,16 @@ impl StressNg {
         }
     }
 
-    /// The clocks of every worker: (number in the profile, reading).
-    pub fn read(&mut self) -> Result<Vec<(usize, ThreadReading)>, LoadError> {
+    /// The clocks of every worker: (number in the profile, reading). None when they have ended
+    /// because the user interrupted: an interrupt from the terminal reaches them, too.
+    pub fn read(&mut self) -> Result<Option<Vec<(usize, ThreadReading)>>, LoadError> {
         let (host, cpus) = (self.host.as_ref(), &self.cpus);
         let read = |worker: &mut Worker| {
             match run_time(host, worker.pid)
                 .and_then(|time| Ok((time, last_cpu(host, worker.pid)?)))
             {
                 Ok(((used, waited), cpu)) => worker.last.advance(used, waited, cpu),
-                Err(_) if host.interrupted() > 0 => {}
+                Err(_) if host.interrupted() > 0 => return Ok(None),
                 Err(error) => {
                     return Err(LoadError::Ended {
                         thread: worker.number,
@@ -144,7 +145,7 @@ impl StressNg {
                     });
                 }
             }
-            Ok((worker.number, worker.last.clone()))
+            Ok(Some((worker.number, worker.last.clone())))
         };
         self.workers.iter_mut().map(read).collect()
     }
