@@ -170,6 +170,12 @@ impl Params {
             let hint = format!("n_fft = {near} is the nearest that is long enough");
             return Err(ParamError::new(kernel, "n_fft", expected, self.n_fft, hint));
         }
+        if (self.n_fft / 2 + 1).saturating_mul(self.channels) > MAX_BUFFER_SAMPLES {
+            let expected = format!("at most {MAX_BUFFER_SAMPLES} bins in all channels together");
+            let found = format!("{} bins of {} channels", self.n_fft / 2 + 1, self.channels);
+            let hint = "use a shorter transform or fewer channels";
+            return Err(ParamError::new(kernel, "n_fft", expected, found, hint));
+        }
         if self.window.min(self.n_fft) < 2 {
             let hint = "a spectrum needs more than one sample";
             return Err(ParamError::new(kernel, "window", "at least 2", self.window, hint));
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn each_error_names_the_parameter_and_the_range() {
         use Kernel::{BandpassFir, Car, Goertzel, NotchIir, WelchPsd};
-        let cases: [(ParamError, &str); 15] = [
+        let cases: [(ParamError, &str); 17] = [
             (refused(Car, |p| p.rate_hz = f64::NAN), "rate_hz"),
             (refused(Car, |p| p.rate_hz = -1.0), "rate_hz"),
             (refused(Car, |p| p.window = 0), "window"),
@@ -214,6 +220,8 @@ mod tests {
             (refused(BandpassFir, |p| p.taps = 1), "taps"),
             (refused(BandpassFir, |p| p.bands_hz = vec![[8.0, 20.0], [20.0, 30.0]]), "bands_hz"),
             (refused(WelchPsd, |p| p.n_fft = 200), "n_fft"),
+            (refused(WelchPsd, |p| (p.n_fft, p.channels) = (1 << 20, 1000)), "n_fft"),
+            (refused(WelchPsd, |p| (p.window, p.hop) = (1, 1)), "window"),
         ];
         for (error, name) in cases {
             assert!(name.contains(error.name), "{error}");

@@ -9,22 +9,33 @@
 use super::{Compute, copy_finite};
 use crate::design::firwin_bandpass;
 use crate::rows::{Row, TILE, blocks, pack, parts_mut, product};
-use crate::{Form, Params};
+use crate::{Form, Kernel, ParamError, Params};
 use pulp::{Arch, Simd, WithSimd};
 
-pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Box<dyn Compute> {
+pub(super) fn new(
+    params: &Params,
+    form: Form,
+    arch: Arch,
+    advance: usize,
+) -> Result<Box<dyn Compute>, ParamError> {
     let &Params { window, channels, taps, .. } = params;
     let response = firwin_bandpass(taps, &params.bands_hz, params.rate_hz);
+    if !response.iter().all(|h| h.is_finite()) {
+        let found = format!("{:?} with {taps} taps", params.bands_hz);
+        let hint = "use more taps or a wider band";
+        let expected = "a band that so many taps can pass";
+        return Err(ParamError::new(Kernel::BandpassFir, "bands_hz", expected, found, hint));
+    }
     match form {
-        Form::Reference => Box::new(Reference {
+        Form::Reference => Ok(Box::new(Reference {
             samples: vec![0.0; (taps - 1 + window) * channels],
             channels,
             response,
             advance,
-        }),
+        })),
         Form::Fast => {
             let per_block = taps - 1 + window.next_multiple_of(TILE);
-            Box::new(Fast {
+            Ok(Box::new(Fast {
                 coefficients: banded(&response),
                 rows: vec![Row::ZERO; per_block * blocks(channels)],
                 per_block,
@@ -32,7 +43,7 @@ pub(super) fn new(params: &Params, form: Form, arch: Arch, advance: usize) -> Bo
                 channels,
                 advance,
                 arch,
-            })
+            }))
         }
     }
 }

@@ -49,7 +49,7 @@ fn prepare_for(spec: &WorkloadSpec, arch: Arch) -> Result<Box<dyn Workload>, Par
         Kernel::Car => (per_window, car::new(&params, form, arch)),
         Kernel::Noop => (per_window, noop::new()),
         Kernel::NotchIir => (per_window, notch_iir::new(&params, form, arch, advance)),
-        Kernel::BandpassFir => (per_window, bandpass_fir::new(&params, form, arch, advance)),
+        Kernel::BandpassFir => (per_window, bandpass_fir::new(&params, form, arch, advance)?),
         Kernel::Goertzel => {
             (params.bands_hz.len() * params.channels, goertzel::new(&params, form, arch)?)
         }
