@@ -6,9 +6,11 @@
 //! `analysis` is the only room here that computes; the renderers only place what the model says.
 
 pub mod analysis;
+pub mod bundle;
 pub mod draw;
 pub mod export;
 pub mod figures;
+pub mod gate;
 pub mod html;
 pub mod model;
 pub mod terminal;

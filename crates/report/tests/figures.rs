@@ -5,7 +5,6 @@
 )]
 #![allow(
     clippy::unwrap_used,
-    clippy::disallowed_methods,
     reason = "a test stops at the first surprise and keeps what it drew under target/"
 )]
 

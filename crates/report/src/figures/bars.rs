@@ -35,11 +35,12 @@ const ABOVE: f64 = 30.0;
 
 /// Draws bars over a linear axis from zero, with a title over the frame.
 pub(super) fn chart(scene: &mut Scene, frame: Frame, title: &str, bars: &[Bar], notes: bool) {
+    let above = if title.is_empty() { 0.0 } else { ABOVE };
     let inner = Frame {
         x: frame.x + AXIS,
-        y: frame.y + ABOVE,
+        y: frame.y + above,
         width: frame.width - AXIS,
-        height: frame.height - ABOVE - LABELS,
+        height: frame.height - above - LABELS,
     };
     let room = frame.width - 8.0;
     scene.text(frame.x, frame.y + 6.0, font::fit(title, 14.0, Weight::SemiBold, room), 14.0).bold();

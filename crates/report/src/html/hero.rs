@@ -78,7 +78,7 @@ fn card(out: &mut String, c: &Comparison, only: bool) {
     let doubtful = matches!(c.verdict, VerdictWord::Confounded | VerdictWord::Unproven);
     let _ = write!(
         out,
-        "<article class=\"card {}{}{}\"><p class=\"badge\"><span aria-hidden=\"true\">{}</span>{}</p><h3>{}</h3>",
+        "<article class=\"card {}{}{}\"><div><p class=\"badge\"><span aria-hidden=\"true\">{}</span>{}</p><h3>{}</h3>",
         verdict_class(c.verdict),
         if doubtful { " doubtful" } else { "" },
         if only { " only" } else { "" },
@@ -104,6 +104,7 @@ fn card(out: &mut String, c: &Comparison, only: bool) {
         }
         out.push_str("</ul>");
     }
+    out.push_str("</div>");
     charts::figure(
         out,
         "Ratios",

@@ -12,7 +12,7 @@ mod workload;
 use std::fmt::Write as _;
 
 use crate::draw::{SERIES, Theme, font, theme};
-use crate::model::Report;
+use crate::model::{Report, VerdictWord};
 use crate::text;
 use markup::escape;
 
@@ -62,6 +62,9 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
 /// The most important verdict in a line.
 fn headline(report: &Report) -> String {
     match report.comparisons.first() {
+        Some(c) if c.verdict == VerdictWord::Effect => {
+            format!("{}: {} in median execution time", c.title, text::change(c.ratio.value))
+        }
         Some(c) => format!("{}: {}", c.title, text::verdict(c.verdict)),
         None => "Latency under frequency scaling".to_owned(),
     }

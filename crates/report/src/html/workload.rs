@@ -15,7 +15,7 @@ pub(super) fn panels(out: &mut String, report: &Report) {
         out.push_str("<p class=\"lead\">No windows were measured.</p></section>\n");
         return;
     }
-    out.push_str("<p class=\"lead\">Execution time of every window, per condition. Hover or focus a mark for its figures.</p>\n");
+    out.push_str("<p class=\"lead\">Execution time of every window, per condition. Point at a mark for its figures.</p>\n");
     let groups = view::groups(report);
     for workload in view::workloads(report) {
         let members: Vec<Member<'_>> = groups
@@ -48,13 +48,13 @@ fn panel(out: &mut String, workload: &str, members: &[Member<'_>]) {
     charts::figure(
         out,
         "Distribution",
-        "us, log axis, 1st to 99th percentile; line: median",
+        "us, log axis, up to p95; line: median",
         &charts::ridge(workload, members),
     );
     charts::figure(
         out,
         "Percentiles",
-        "us against share of windows below",
+        "us by share of windows below",
         &charts::percentiles(workload, members),
     );
     match charts::frequency(workload, members) {

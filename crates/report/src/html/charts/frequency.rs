@@ -10,9 +10,9 @@ const HEIGHT: f64 = 250.0;
 /// Caption with the unit of the frequency.
 pub(in crate::html) fn frequency_caption(members: &[Member<'_>]) -> &'static str {
     if relative(members) {
-        "us against percent of the best seen; dashed: constant work"
+        "us by percent of the best seen; dashed: constant work"
     } else {
-        "us against GHz delivered; dashed: constant cycles"
+        "us by GHz; dashed: constant cycles"
     }
 }
 
@@ -22,6 +22,8 @@ fn relative(members: &[Member<'_>]) -> bool {
 
 /// The scatter; `None` where no window's frequency is known.
 pub(in crate::html) fn frequency(workload: &str, members: &[Member<'_>]) -> Option<Scene> {
+    let (low, high) = core_range(members);
+    // A window beyond the axis would be drawn on its edge and look as if it were there.
     let points = |m: &Member<'_>, disturbed: bool| -> Vec<(f64, f64)> {
         let some = m.cell.points.iter().filter(|p| p.disturbed == disturbed);
         some.filter_map(|p| Some((p.delivered_mhz?, p.execution_us)))
@@ -34,7 +36,6 @@ pub(in crate::html) fn frequency(workload: &str, members: &[Member<'_>]) -> Opti
     let unit = if relative(members) { 1.0 } else { 1000.0 };
     let air = ((last - first) * 0.06).max(last * 0.003);
     let x = Scale::linear((first - air) / unit, (last + air) / unit, LEFT, WIDTH - 10.0);
-    let (low, high) = core_range(members);
     let y = Scale::log(low, high, HEIGHT - 26.0, 8.0);
     let mut scene = Scene::new(
         WIDTH,

@@ -79,10 +79,11 @@ fn columns(scene: &mut Scene, ticks: &[(f64, String)], top: f64, bottom: f64) {
 }
 
 /// Lowest and highest execution time that the charts of a workload show: single extreme windows
-/// would press everything else flat, so it is the 1st to the 99th percentile with some air.
+/// would press everything else flat, so it is the 1st to the 95th percentile with some air; the
+/// percentile curves show the rest.
 fn core_range(members: &[Member<'_>]) -> (f64, f64) {
     let low = members.iter().map(|m| m.cell.execution.p1_us).fold(f64::INFINITY, f64::min);
-    let high = members.iter().map(|m| m.cell.execution.p99_us.value).fold(0.0, f64::max);
+    let high = members.iter().map(|m| m.cell.execution.p95_us).fold(0.0, f64::max);
     let air = (high / low).powf(0.06).max(1.004);
     (low / air, high * air)
 }

@@ -7,12 +7,14 @@ use crate::draw::{Paint, Scene};
 use crate::model::{Histogram, Mode};
 use crate::text;
 
-const ROW: f64 = 74.0;
-const RIDGE: f64 = 44.0;
+/// What a ridge's label takes above it.
+const TITLE: f64 = 30.0;
 
 /// Ridges with medians, their intervals, and the modes of mixtures.
 pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
-    let height = ROW * members.len() as f64 + 26.0;
+    // Two conditions fill the space beside the percentiles; many stay readable.
+    let row_height = (224.0 / members.len().max(1) as f64).clamp(74.0, 112.0);
+    let height = row_height * members.len() as f64 + 26.0;
     let mut scene =
         Scene::new(WIDTH, height, format!("Distribution of execution times of {workload}"));
     scene.description = describe(members);
@@ -21,9 +23,24 @@ pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
     let ticks: Vec<_> = scale.ticks(6).into_iter().map(|(v, l)| (scale.at(v), l)).collect();
     columns(&mut scene, &ticks, 6.0, height - 24.0);
     for (i, member) in members.iter().enumerate() {
-        row(&mut scene, member, scale, (low, high), ROW * (i as f64 + 1.0));
+        let place = Place {
+            scale,
+            range: (low, high),
+            base: row_height * (i as f64 + 1.0),
+            ridge: row_height - TITLE,
+        };
+        row(&mut scene, member, place);
     }
     scene
+}
+
+/// Where a ridge stands: its axis, its base line and its height.
+#[derive(Clone, Copy)]
+struct Place {
+    scale: Scale,
+    range: (f64, f64),
+    base: f64,
+    ridge: f64,
 }
 
 fn describe(members: &[Member<'_>]) -> String {
@@ -41,10 +58,11 @@ fn describe(members: &[Member<'_>]) -> String {
     parts.join("; ")
 }
 
-fn row(scene: &mut Scene, member: &Member<'_>, scale: Scale, range: (f64, f64), base: f64) {
+fn row(scene: &mut Scene, member: &Member<'_>, place: Place) {
+    let Place { scale, base, ridge, .. } = place;
     let paint = Paint::Series(member.series);
     let execution = &member.cell.execution;
-    let outline = density(&execution.histogram, scale, range, base);
+    let outline = density(&execution.histogram, place);
     if outline.len() > 2 {
         let tip = format!("{}: {} windows", member.label, execution.n);
         scene.polygon(outline.clone()).fill(paint).opacity(0.24).tooltip(tip);
@@ -58,28 +76,24 @@ fn row(scene: &mut Scene, member: &Member<'_>, scale: Scale, range: (f64, f64), 
         scene.rect(a, base - 4.0, (b - a).max(2.0), 4.0).fill(Paint::Ink).opacity(0.55);
     }
     let tip = format!("{}: median {} us", member.label, text::micros_interval(median));
-    scene.line((x, base), (x, base - RIDGE - 3.0)).stroke(Paint::Ink, 1.6).tooltip(tip);
+    scene.line((x, base), (x, base - ridge - 3.0)).stroke(Paint::Ink, 1.6).tooltip(tip);
     let value = format!("{} us", text::micros_interval(median));
     let value_width = font::width(&value, LABEL, Weight::Regular);
     let name = font::fit(member.label, LABEL, Weight::SemiBold, WIDTH - value_width - 24.0);
-    let y = base - RIDGE - 10.0;
+    let y = base - ridge - 10.0;
     scene.text(4.0, y, name, LABEL).bold().tooltip(member.label);
     scene.text(WIDTH - 8.0, y, value, LABEL).end().fill(Paint::Muted);
     if member.cell.modes.mixture {
         for mode in &member.cell.modes.modes {
-            mark_mode(scene, mode, member, scale, base);
+            mark_mode(scene, mode, member, place);
         }
     }
 }
 
 /// The histogram as an outline that starts and ends on the base line; heights are densities on the
 /// logarithmic axis, scaled to the highest.
-fn density(
-    histogram: &Histogram,
-    scale: Scale,
-    (low, high): (f64, f64),
-    base: f64,
-) -> Vec<(f64, f64)> {
+fn density(histogram: &Histogram, place: Place) -> Vec<(f64, f64)> {
+    let Place { scale, range: (low, high), base, ridge } = place;
     let heights: Vec<(f64, f64, f64)> = histogram
         .edges_us
         .windows(2)
@@ -96,7 +110,7 @@ fn density(
         points.push((scale.at(first.0), base));
     }
     for (from, to, height) in &heights {
-        let y = base - RIDGE * height / top;
+        let y = base - ridge * height / top;
         points.extend([(scale.at(*from), y), (scale.at(*to), y)]);
     }
     if let Some(last) = heights.last() {
@@ -105,7 +119,8 @@ fn density(
     points
 }
 
-fn mark_mode(scene: &mut Scene, mode: &Mode, member: &Member<'_>, scale: Scale, base: f64) {
+fn mark_mode(scene: &mut Scene, mode: &Mode, member: &Member<'_>, place: Place) {
+    let Place { scale, base, ridge, .. } = place;
     let x = scale.at(mode.median_us);
     let what = mode.label.as_deref().unwrap_or("mode");
     let tip = format!(
@@ -115,7 +130,7 @@ fn mark_mode(scene: &mut Scene, mode: &Mode, member: &Member<'_>, scale: Scale, 
         text::share(mode.share)
     );
     scene
-        .line((x, base), (x, base - RIDGE))
+        .line((x, base), (x, base - ridge))
         .stroke(Paint::Series(member.series), 1.4)
         .dashed()
         .tooltip(&tip);

@@ -25,7 +25,8 @@ pub(in crate::html) fn timeline(workload: &str, members: &[Member<'_>]) -> Optio
     columns(&mut scene, &ticks, 8.0, HEIGHT - 26.0);
     for m in members {
         let of = |disturbed: bool| -> Vec<(f64, f64)> {
-            let some = m.cell.points.iter().filter(|p| p.disturbed == disturbed);
+            let some =
+                m.cell.points.iter().filter(|p| p.disturbed == disturbed && p.execution_us <= high);
             thinned(some.map(|p| (x.at(p.t_s), y.at(p.execution_us))).collect())
         };
         scene.dots(of(false), 1.9).fill(Paint::Series(m.series)).opacity(0.62).tooltip(m.label);

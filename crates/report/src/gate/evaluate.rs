@@ -1,0 +1,236 @@
+//! Rules applied to a report.
+
+use super::{Key, Metric, Operator, Outcome, Quantity, Rule, Statistic, Status, Value};
+use crate::model::{
+    Cell, Comparison, Distribution, Estimate, Report, Side, VerdictWord, WorkloadComparison,
+};
+use crate::text;
+
+/// Outcomes of one rule.
+pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
+    let found: Vec<Outcome> = match (rule.metric, rule.value) {
+        (Metric::Verdict, _) => comparisons(rule, report).map(|c| verdict(rule, c)).collect(),
+        (Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
+            comparisons(rule, report).flat_map(|c| against_baseline(rule, report, c)).collect()
+        }
+        _ => report
+            .cells
+            .iter()
+            .filter(|c| selects_cell(rule, c))
+            .map(|c| absolute(rule, c))
+            .collect(),
+    };
+    if found.is_empty() {
+        let what = match (rule.metric, rule.value) {
+            (Metric::Verdict | Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
+                "comparison"
+            }
+            _ => "cell",
+        };
+        return vec![outcome(
+            rule,
+            "nothing",
+            Status::CannotDecide,
+            format!("no {what} matches the rule"),
+        )];
+    }
+    found
+}
+
+fn outcome(rule: &Rule, object: &str, status: Status, text: String) -> Outcome {
+    Outcome { rule: rule.text.clone(), object: object.to_owned(), status, text }
+}
+
+fn wants(rule: &Rule, key: Key, name: &str) -> bool {
+    rule.selector.iter().filter(|(k, _)| *k == key).all(|(_, wanted)| wanted == name)
+}
+
+fn selects_cell(rule: &Rule, c: &Cell) -> bool {
+    wants(rule, Key::Workload, &c.workload)
+        && wants(rule, Key::Condition, &c.condition)
+        && wants(rule, Key::Run, &c.run)
+}
+
+/// Comparisons whose subject the selector names.
+fn comparisons<'a>(rule: &'a Rule, report: &'a Report) -> impl Iterator<Item = &'a Comparison> {
+    report.comparisons.iter().filter(|c| {
+        wants(rule, Key::Condition, &c.subject.condition) && wants(rule, Key::Run, &c.subject.run)
+    })
+}
+
+fn verdict(rule: &Rule, c: &Comparison) -> Outcome {
+    let wanted = rule.selector.iter().find(|(k, _)| *k == Key::Workload).map(|(_, name)| name);
+    let (object, word) = match wanted {
+        None => (c.title.clone(), Some(c.verdict)),
+        Some(name) => (
+            format!("{name}, {}", c.title),
+            c.workloads.iter().find(|w| w.workload == *name).map(|w| w.verdict),
+        ),
+    };
+    let Some(word) = word else {
+        return outcome(
+            rule,
+            &object,
+            Status::CannotDecide,
+            "the comparison lacks this workload".to_owned(),
+        );
+    };
+    let equal = rule.value == Value::Word(word);
+    let met = if rule.operator == Operator::Equal { equal } else { !equal };
+    let status = if met { Status::Fail } else { Status::Pass };
+    outcome(rule, &object, status, format!("the verdict is {}", text::verdict(word)))
+}
+
+/// A figure of a cell against an absolute limit.
+fn absolute(rule: &Rule, c: &Cell) -> Outcome {
+    let object = format!("{}, {}", c.workload, c.condition);
+    let none = |why: &str| outcome(rule, &object, Status::CannotDecide, why.to_owned());
+    let exact = |value: f64| Estimate { value, low: None, high: None };
+    let share = |n: u64| if c.n == 0 { 0.0 } else { n as f64 / c.n as f64 };
+    match (rule.metric, rule.value) {
+        (Metric::Latency(quantity, statistic), Value::Latency(limit)) => {
+            let Some(distribution) = of(c, quantity) else { return none("it was not recorded") };
+            match figure(distribution, statistic) {
+                Some(found) => {
+                    judge(rule, &object, &found, limit, |v| format!("{} us", text::micros(v)))
+                }
+                None => none("too few windows for this percentile"),
+            }
+        }
+        (Metric::Missed, _) if c.deadline_us.is_none() => none("there is no deadline"),
+        (Metric::Missed | Metric::Disturbed, Value::Share(limit)) => {
+            judge(rule, &object, &exact(share(count(rule, c))), limit, text::share)
+        }
+        (Metric::Missed | Metric::Disturbed, Value::Plain(limit)) => {
+            judge(rule, &object, &exact(count(rule, c) as f64), limit, |v| {
+                format!("{} windows", text::number(v, 0))
+            })
+        }
+        _ => none("the rule's value does not fit its metric"),
+    }
+}
+
+fn count(rule: &Rule, c: &Cell) -> u64 {
+    if rule.metric == Metric::Missed { c.missed } else { c.disturbed.windows }
+}
+
+fn of(c: &Cell, quantity: Quantity) -> Option<&Distribution> {
+    match quantity {
+        Quantity::Execution => Some(&c.execution),
+        Quantity::Lateness => c.lateness.as_ref(),
+        Quantity::Response => c.response.as_ref(),
+    }
+}
+
+fn figure(d: &Distribution, statistic: Statistic) -> Option<Estimate> {
+    let exact = |value| Estimate { value, low: None, high: None };
+    Some(match statistic {
+        Statistic::Median => d.median_us,
+        Statistic::P99 => d.p99_us,
+        Statistic::Mean => exact(d.mean_us),
+        Statistic::Sd => exact(d.sd_us),
+        Statistic::P95 => exact(d.p95_us),
+        Statistic::P999 => exact(d.p999_us?),
+        Statistic::Max => exact(d.max_us),
+    })
+}
+
+/// Ratios of a comparison's workloads (or of all, for a plain `ratio`) against the limit.
+fn against_baseline(rule: &Rule, report: &Report, c: &Comparison) -> Vec<Outcome> {
+    let by_workload = rule.selector.iter().any(|(k, _)| *k == Key::Workload);
+    if rule.metric == Metric::Ratio && !by_workload {
+        return vec![ratio(rule, &c.title, c.verdict, Some(c.ratio))];
+    }
+    c.workloads
+        .iter()
+        .filter(|w| wants(rule, Key::Workload, &w.workload))
+        .map(|w| {
+            ratio(
+                rule,
+                &format!("{}, {}", w.workload, c.title),
+                w.verdict,
+                workload_ratio(rule, report, c, w),
+            )
+        })
+        .collect()
+}
+
+/// The comparison's own ratio with its interval where it has one, else the ratio of the two cells.
+fn workload_ratio(
+    rule: &Rule,
+    report: &Report,
+    c: &Comparison,
+    w: &WorkloadComparison,
+) -> Option<Estimate> {
+    let (quantity, statistic) = match rule.metric {
+        Metric::Ratio | Metric::Latency(Quantity::Execution, Statistic::Median) => {
+            return Some(w.ratio);
+        }
+        Metric::RatioP99 | Metric::Latency(Quantity::Execution, Statistic::P99) => {
+            return Some(w.p99_ratio);
+        }
+        Metric::Latency(quantity, statistic) => (quantity, statistic),
+        _ => return None,
+    };
+    let value = |side: &Side| {
+        let cell = report.cells.iter().find(|x| {
+            x.workload == w.workload && x.run == side.run && x.condition == side.condition
+        })?;
+        figure(of(cell, quantity)?, statistic).map(|e| e.value)
+    };
+    let (subject, baseline) = (value(&c.subject)?, value(&c.baseline)?);
+    (baseline > 0.0).then(|| Estimate { value: subject / baseline, low: None, high: None })
+}
+
+fn ratio(rule: &Rule, object: &str, verdict: VerdictWord, ratio: Option<Estimate>) -> Outcome {
+    let none = |why: String| outcome(rule, object, Status::CannotDecide, why);
+    if matches!(verdict, VerdictWord::Confounded | VerdictWord::Unproven) {
+        return none(format!(
+            "the comparison is {}: its ratio says nothing about the condition",
+            text::verdict(verdict)
+        ));
+    }
+    let Some(ratio) = ratio else {
+        return none("one of the two figures was not recorded".to_owned());
+    };
+    match rule.value {
+        Value::Change(by) => judge(rule, object, &ratio, 1.0 + by, text::change),
+        Value::Plain(limit) => {
+            judge(rule, object, &ratio, limit, |v| format!("{}x", text::number(v, 3)))
+        }
+        _ => none("the rule's value does not fit its metric".to_owned()),
+    }
+}
+
+/// The estimate decides; the interval says how sure that is.
+fn judge(
+    rule: &Rule,
+    object: &str,
+    found: &Estimate,
+    limit: f64,
+    show: impl Fn(f64) -> String,
+) -> Outcome {
+    if !found.value.is_finite() {
+        return outcome(
+            rule,
+            object,
+            Status::CannotDecide,
+            "the estimate is not a number".to_owned(),
+        );
+    }
+    let status = if rule.operator.holds(found.value, limit) { Status::Fail } else { Status::Pass };
+    let interval = match (found.low, found.high) {
+        (Some(low), Some(high)) => {
+            let sure = limit < low || limit > high;
+            let word = if sure { "excludes" } else { "does not exclude" };
+            format!(
+                " [{}, {}], the interval {word} the limit of {}",
+                show(low),
+                show(high),
+                show(limit)
+            )
+        }
+        _ => format!(", limit {}, without an interval", show(limit)),
+    };
+    outcome(rule, object, status, show(found.value) + &interval)
+}

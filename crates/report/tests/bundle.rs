@@ -1,0 +1,115 @@
+//! The bundle: complete, the same bytes every time, and without the host's name.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test stops at the first surprise and lays out its own files"
+)]
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use flyball_report::bundle::{Bundle, BundleError};
+
+fn run(root: &std::path::Path, name: &str) -> PathBuf {
+    let run = root.join(name);
+    std::fs::create_dir_all(run.join("tables")).unwrap();
+    std::fs::write(
+        run.join("run.toml"),
+        "hostname = \"secretbox\"\npath = \"/home/secretbox-2/x\"\nn = \"secretboxes\"\n",
+    )
+    .unwrap();
+    std::fs::write(run.join("tables/windows.parquet"), [0xff, 0xfe, b'P', b'A', b'R', b'1'])
+        .unwrap();
+    run
+}
+
+fn bundle(runs: Vec<PathBuf>) -> Bundle {
+    let page = b"<p>secretbox</p>".to_vec();
+    Bundle {
+        runs,
+        files: vec![("report.html".to_owned(), page)],
+        redact: vec!["secretbox".to_owned()],
+    }
+}
+
+fn entries(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
+    let read = |entry: std::io::Result<tar::Entry<'_, _>>| {
+        let mut entry: tar::Entry<'_, flate2::read::GzDecoder<&[u8]>> = entry.unwrap();
+        assert_eq!(entry.header().mtime().unwrap(), 0);
+        let name = entry.path().unwrap().display().to_string();
+        let mut data = Vec::new();
+        entry.read_to_end(&mut data).unwrap();
+        (name, data)
+    };
+    archive.entries().unwrap().map(read).collect()
+}
+
+#[test]
+fn everything_is_there_and_the_name_is_gone() {
+    let root = tempfile::tempdir().unwrap();
+    let bytes = bundle(vec![run(root.path(), "b-run"), run(root.path(), "a-run")]).bytes().unwrap();
+    let entries = entries(&bytes);
+    let names: Vec<_> = entries.keys().map(String::as_str).collect();
+    let expected = [
+        "a-run/run.toml",
+        "a-run/tables/windows.parquet",
+        "b-run/run.toml",
+        "b-run/tables/windows.parquet",
+        "report.html",
+    ];
+    assert_eq!(names, expected);
+    let manifest = String::from_utf8(entries["a-run/run.toml"].clone()).unwrap();
+    assert_eq!(manifest, "hostname = \"host\"\npath = \"/home/host-2/x\"\nn = \"secretboxes\"\n");
+    assert_eq!(entries["report.html"], b"<p>host</p>");
+    assert_eq!(entries["a-run/tables/windows.parquet"].len(), 6);
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    let bundle = bundle(vec![run(root.path(), "a-run")]);
+    assert_eq!(bundle.bytes().unwrap(), bundle.bytes().unwrap());
+    let target = root.path().join("out.tar.gz");
+    bundle.write(&target).unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), bundle.bytes().unwrap());
+    assert!(!root.path().join("out.tar.gz.partial").exists());
+}
+
+#[test]
+fn a_name_inside_binary_data_is_refused_unless_it_may_stay() {
+    let root = tempfile::tempdir().unwrap();
+    let run = run(root.path(), "a-run");
+    std::fs::write(run.join("tables/windows.parquet"), b"\xff\xfe secretbox \xff").unwrap();
+    let mut bundle = bundle(vec![run]);
+    let error = bundle.bytes().unwrap_err();
+    assert!(
+        matches!(error, BundleError::NameInBinary { .. })
+            && error.to_string().contains("windows.parquet")
+    );
+    assert!(!error.hint().is_empty());
+    bundle.redact.clear();
+    assert!(bundle.bytes().is_ok());
+}
+
+#[test]
+fn missing_and_equal_names_are_errors_that_name_them() {
+    let root = tempfile::tempdir().unwrap();
+    let missing = bundle(vec![root.path().join("nowhere")]).bytes().unwrap_err();
+    assert!(missing.to_string().contains("nowhere"), "{missing}");
+    let (a, b) = (root.path().join("x"), root.path().join("y"));
+    let twice = bundle(vec![run(&a, "same"), run(&b, "same")]).bytes().unwrap_err();
+    assert!(matches!(twice, BundleError::SameName(ref n) if n == "same"));
+    let target = root.path().join("no/such/folder/out.tar.gz");
+    assert!(bundle(vec![]).write(&target).unwrap_err().to_string().contains("no/such/folder"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    let run = run(root.path(), "a-run");
+    std::os::unix::fs::symlink("/etc/hostname", run.join("link")).unwrap();
+    assert!(!entries(&bundle(vec![run]).bytes().unwrap()).contains_key("a-run/link"));
+}
