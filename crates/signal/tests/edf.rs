@@ -1,6 +1,6 @@
 //! EDF and EDF+: what is read, and the one clear error for everything that cannot be.
 #![allow(clippy::disallowed_methods, reason = "tests write files for the reader")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "functions that tests share")]
 
 mod common;
 

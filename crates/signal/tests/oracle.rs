@@ -5,7 +5,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "helpers of tests, which print how much of the tolerance is used"
+    reason = "functions that tests share, which print how much of the tolerance is used"
 )]
 
 use flyball_signal::design::{firwin_bandpass, iirnotch};
