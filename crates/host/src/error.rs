@@ -151,6 +151,10 @@ impl HostError {
     }
 }
 
+/// The command that grants real time and locked memory. A later `setcap` replaces an earlier one,
+/// so every hint names both capabilities.
+pub(crate) const SETCAP: &str = "sudo setcap cap_sys_nice,cap_ipc_lock+ep $(command -v flyball)";
+
 /// The remedy for a refused call.
 fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
     let denied = matches!(errno, Errno::EPERM | Errno::EACCES);
@@ -159,16 +163,15 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
             "SCHED_DEADLINE was refused by admission control: ask for less run time per period"
         }
         Call::SchedulingSet if denied => {
-            "real-time scheduling needs CAP_SYS_NICE: sudo setcap cap_sys_nice,cap_ipc_lock+ep \
-             $(command -v flyball)"
+            return Some(format!("real-time scheduling needs CAP_SYS_NICE: {SETCAP}"));
         }
         Call::LockMemory if denied || errno == Errno::ENOMEM || errno == Errno::EAGAIN => {
-            "locking memory needs CAP_IPC_LOCK: sudo setcap cap_sys_nice,cap_ipc_lock+ep \
-             $(command -v flyball); or raise the limit: ulimit -l unlimited"
+            return Some(format!(
+                "locking memory needs CAP_IPC_LOCK: {SETCAP}; or raise the limit: ulimit -l unlimited"
+            ));
         }
         Call::OpenCycles if denied => {
-            "sudo sysctl kernel.perf_event_paranoid=2, or CAP_PERFMON: sudo setcap \
-             cap_perfmon+ep $(command -v flyball)"
+            "user-mode counters need: sudo sysctl kernel.perf_event_paranoid=2"
         }
         Call::HoldIdleLatency if denied => "sudo chmod o+rw /dev/cpu_dma_latency",
         Call::AffinitySet if errno == Errno::EINVAL => {

@@ -1,6 +1,7 @@
 //! What this process may do, and the command that grants what it may not. Nothing is left changed:
 //! real time is tried in a thread that ends at once; the rest is asked, not done.
 
+use crate::error::SETCAP;
 use crate::{Call, ErrorKind, Host, HostError, Scheduling, dma_latency_path};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -74,10 +75,6 @@ impl Power {
         }
     }
 }
-
-/// `setcap` for everything that a capability grants; a later `setcap` replaces an earlier one, so
-/// every hint names all of them.
-const SETCAP: &str = "sudo setcap cap_sys_nice,cap_ipc_lock,cap_perfmon+ep $(command -v flyball)";
 
 // Bits of include/uapi/linux/capability.h.
 const CAP_IPC_LOCK: u32 = 14;

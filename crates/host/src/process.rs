@@ -74,7 +74,8 @@ pub struct Exit {
     pub usage: ThreadUsage,
     /// From before its start until its end was seen, on CLOCK_MONOTONIC.
     pub elapsed: Nanos,
-    /// Captured standard output, at most [`Exit::OUTPUT_LIMIT`] bytes.
+    /// Captured standard output, at most [`Exit::OUTPUT_LIMIT`] bytes; without what processes that
+    /// it left behind write later.
     pub stdout: Vec<u8>,
     /// Captured standard error, at most [`Exit::OUTPUT_LIMIT`] bytes.
     pub stderr: Vec<u8>,

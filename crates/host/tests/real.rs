@@ -199,6 +199,24 @@ fn children_can_be_given_up() {
 }
 
 #[test]
+fn children_of_children_are_no_trap() {
+    let host = RealHost::new();
+    // The pipe stays open after the end of the shell: its output is there all the same.
+    let spec = ProcessSpec::new("sh", ["-c", "echo out; sleep 1000 & echo $!"]).captured();
+    let mut child = host.spawn(&spec).unwrap();
+    let exit = child.wait(None).unwrap().unwrap();
+    let output = String::from_utf8(exit.stdout).unwrap();
+    let left_behind = output.strip_prefix("out\n").unwrap().trim();
+    let kill = ProcessSpec::new("kill", ["-9", left_behind]);
+    assert!(host.spawn(&kill).unwrap().wait(None).unwrap().unwrap().is_success());
+    // Killing means the whole group.
+    let spec = ProcessSpec::new("sh", ["-c", "sleep 1000; true"]).captured();
+    let mut child = host.spawn(&spec).unwrap();
+    child.kill().unwrap();
+    assert_eq!(child.wait(None).unwrap().unwrap().status, Status::Signal(9));
+}
+
+#[test]
 fn idle_latency_is_held_or_refused() {
     let host = RealHost::new();
     // The loosest bound there is, so that nothing changes.

@@ -42,9 +42,10 @@ fn stack_room() -> Result<usize, HostError> {
 
 /// Touches `bytes` of stack below the present frame.
 pub(crate) fn prefault_stack(bytes: usize) -> Result<(), HostError> {
-    // Room for the frames of the walk itself and for a signal handler.
+    // Room for a signal handler and what the caller still does; and a 16th for what each frame of
+    // the walk takes beside its bytes.
     const MARGIN: usize = 64 * 1024;
-    let room = stack_room()?.saturating_sub(MARGIN);
+    let room = stack_room()?.saturating_sub(MARGIN) / 17 * 16;
     if bytes > room {
         return Err(HostError::malformed(
             format!("stack of {}", this_thread()),

@@ -8,17 +8,20 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-/// A running child. Dropping it kills and reaps it.
+/// A running child, leader of a process group of its own. Dropping it kills the group and reaps
+/// the child.
 #[derive(Debug)]
 pub struct Child {
     name: String,
     pid: libc::pid_t,
     handle: OwnedFd,
     started: Nanos,
-    stdout: Option<JoinHandle<Vec<u8>>>,
-    stderr: Option<JoinHandle<Vec<u8>>>,
+    stdout: Option<Drain>,
+    stderr: Option<Drain>,
     reaped: bool,
 }
 
@@ -42,8 +45,8 @@ impl Child {
                 return Err(HostError::call(Call::Spawn, name, errno));
             }
         };
-        this.stdout = child.stdout.take().map(|pipe| std::thread::spawn(move || drain(pipe)));
-        this.stderr = child.stderr.take().map(|pipe| std::thread::spawn(move || drain(pipe)));
+        this.stdout = child.stdout.take().map(Drain::start);
+        this.stderr = child.stderr.take().map(Drain::start);
         Ok(this)
     }
 
@@ -67,34 +70,29 @@ impl Child {
             status,
             usage,
             elapsed,
-            stdout: join(self.stdout.take()),
-            stderr: join(self.stderr.take()),
+            stdout: self.stdout.take().map(Drain::finish).unwrap_or_default(),
+            stderr: self.stderr.take().map(Drain::finish).unwrap_or_default(),
         }))
     }
 
-    /// Ends the child at once (SIGKILL). One that has ended already is no error.
+    /// Ends the child's process group at once (SIGKILL). One that has ended already is no error.
     pub fn kill(&mut self) -> Result<(), HostError> {
         self.signal(libc::SIGKILL)
     }
 
-    /// Asks the child to end (SIGTERM).
+    /// Asks the child's process group to end (SIGTERM).
     pub fn terminate(&mut self) -> Result<(), HostError> {
         self.signal(libc::SIGTERM)
     }
 
     fn signal(&self, signal: libc::c_int) -> Result<(), HostError> {
-        // SAFETY: the descriptor is ours and open, so the signal can't meet a reused number; a
-        // null siginfo means the default one.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_pidfd_send_signal,
-                self.handle.as_raw_fd(),
-                signal,
-                std::ptr::null::<libc::siginfo_t>(),
-                0,
-            )
-        };
-        match check(result, Call::Kill, || self.name.clone()) {
+        if self.reaped {
+            return Ok(());
+        }
+        // SAFETY: numbers only. The child is not reaped yet, so the number of its group can't
+        // have been given to anybody else.
+        let result = unsafe { libc::kill(-self.pid, signal) };
+        match check(i64::from(result), Call::Kill, || self.name.clone()) {
             Err(error) if error.errno() == Some(Errno::ESRCH) => Ok(()),
             other => other.map(drop),
         }
@@ -167,6 +165,8 @@ fn command(spec: &ProcessSpec) -> Command {
     if let Some(folder) = &spec.folder {
         command.current_dir(folder);
     }
+    // A group of its own, so that what the child starts can be ended with it.
+    command.process_group(0);
     command.stdin(Stdio::null()).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
     // SAFETY: getpid returns a number.
     let parent = unsafe { libc::getpid() };
@@ -206,16 +206,40 @@ fn pidfd(pid: libc::pid_t) -> Result<OwnedFd, Errno> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }
 
-/// Reads a pipe to its end, keeping the first [`Exit::OUTPUT_LIMIT`] bytes.
-fn drain(mut pipe: impl Read) -> Vec<u8> {
-    let mut kept = Vec::new();
-    // A broken pipe ends the output like its end does; what came before is kept.
-    let _ = pipe.by_ref().take(Exit::OUTPUT_LIMIT as u64).read_to_end(&mut kept);
-    let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-    kept
+/// Reads a pipe in a thread of its own, so that the child never waits for us.
+#[derive(Debug)]
+struct Drain {
+    kept: Arc<Mutex<Vec<u8>>>,
+    done: Receiver<()>,
 }
 
-/// The output that a reader thread collected.
-fn join(reader: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
-    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+impl Drain {
+    /// How long output is waited for after the child has ended: processes that it left behind may
+    /// hold the pipe open for ever.
+    const PATIENCE: Duration = Duration::from_millis(250);
+
+    fn start(mut pipe: impl Read + Send + 'static) -> Drain {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let (finished, done) = sync_channel(1);
+        let shared = Arc::clone(&kept);
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 * 1024];
+            // A broken pipe ends the output like its end does; what came before is kept.
+            while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+                let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = Exit::OUTPUT_LIMIT.saturating_sub(kept.len());
+                kept.extend_from_slice(&buffer[..length.min(room)]);
+            }
+            // Nobody listens any more where the child was dropped.
+            let _ = finished.send(());
+        });
+        Drain { kept, done }
+    }
+
+    /// What was read.
+    fn finish(self) -> Vec<u8> {
+        // Late or not, what is there by then is the output.
+        let _ = self.done.recv_timeout(Drain::PATIENCE);
+        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
