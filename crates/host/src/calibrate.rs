@@ -72,3 +72,28 @@ fn rate(start: Reading, end: Reading) -> Result<CounterRate, HostError> {
         relative_uncertainty: (longest - shortest) / 2.0 / middle + 1.0 / ticks as f64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(before: u64, ticks: u64, after: u64) -> Reading {
+        Reading { before: Nanos(before), ticks, after: Nanos(after) }
+    }
+
+    #[test]
+    fn the_bound_holds_the_truth() {
+        // 3 GHz, read in the middle of 100 ns at the start and at the very end of 100 ns later.
+        let rate = rate(reading(0, 150, 100), reading(20_000_000, 60_000_300, 20_000_100)).unwrap();
+        assert!((rate.hz / 3e9 - 1.0).abs() <= rate.relative_uncertainty, "{rate:?}");
+        assert!(rate.relative_uncertainty < 1e-5, "{rate:?}");
+    }
+
+    #[test]
+    fn a_counter_that_stands_or_runs_backwards_is_refused() {
+        let start = reading(0, 1000, 1);
+        for end in [reading(100, 1000, 101), reading(100, 10, 101), reading(0, 2000, 1)] {
+            assert!(rate(start, end).is_err());
+        }
+    }
+}

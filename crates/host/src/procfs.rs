@@ -62,3 +62,53 @@ pub(crate) fn parse_stat(text: &str, user_hz: u64) -> Result<CpuTimes, String> {
     times.cpus.sort_by_key(|(cpu, _)| *cpu);
     Ok(times)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn stat_of_old_and_new_kernels() {
+        let text =
+            "cpu  9 9 9 9\ncpu1 1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4\nctxt 5\nprocs_running 3\n";
+        let times = parse_stat(text, 100).unwrap();
+        assert_eq!(times.cpus.len(), 2);
+        assert_eq!(times.of(CpuId(1)).unwrap().steal, 8);
+        assert_eq!(times.of(CpuId(0)).unwrap().steal, 0);
+        assert_eq!(times.cpus[0].0, CpuId(0), "ascending");
+        assert_eq!(times.running, Some(3));
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        for (text, line) in [
+            ("cpu0 1 2 3", "cpu0 1 2 3"),
+            ("cpu0 1 2 3 x", "cpu0 1 2 3 x"),
+            ("cpux 1 2 3 4", "cpux 1 2 3 4"),
+            ("cpu0 1 2 3 4\nprocs_running many", "procs_running many"),
+            ("nothing", "nothing"),
+            ("", ""),
+        ] {
+            assert_eq!(parse_stat(text, 100), Err(line.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn locked_memory_is_in_bytes() {
+        let path = Path::new("/proc/self/status");
+        assert_eq!(locked_memory("Name: x\nVmLck:\t    12 kB\n", path), Ok(12 * 1024));
+        assert!(locked_memory("VmLck: much kB", path).unwrap_err().to_string().contains("VmLck"));
+        assert!(locked_memory("", path).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "((cpu)?[0-9a-z ]{0,30}\n){0,5}", hz in any::<u64>()) {
+            if let Ok(times) = parse_stat(&text, hz) {
+                let _ = times.load_of_others(flyball_units::Nanos(1));
+            }
+            let _ = locked_memory(&text, Path::new("/x"));
+        }
+    }
+}
