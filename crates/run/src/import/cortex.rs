@@ -79,7 +79,8 @@ pub(super) fn import(path: &Path, columns: Columns<'_>) -> Result<Run> {
     report_files(&mut run, path, &telemetry, &read)?;
     let mut described = Described::default();
     for (file, facts, system) in read.described {
-        described.add(&facts, system, &files[file.min(files.len() - 1)]);
+        let name = telemetry.get(file).map(|file| short_name(path, &file.path));
+        described.add(&facts, system, &name.unwrap_or_default());
     }
     run.tables.windows = read.windows;
     for folder in &folders {
@@ -91,7 +92,7 @@ pub(super) fn import(path: &Path, columns: Columns<'_>) -> Result<Run> {
     manifest::clocks(&mut run);
     if read.backwards > 0 {
         run.warnings.push(Warning {
-            object: path.display().to_string(),
+            object: super::file_name(path),
             message: format!(
                 "releases go back in time {} times inside a trial: the file holds more than one recording of it",
                 read.backwards
@@ -276,6 +277,14 @@ impl Trials {
     }
 }
 
+/// A file's path below the imported folder: what a run may tell of where it came from.
+fn short_name(root: &Path, file: &Path) -> String {
+    match file.strip_prefix(root) {
+        Ok(name) if !name.as_os_str().is_empty() => name.display().to_string(),
+        _ => super::file_name(file),
+    }
+}
+
 /// Records every file; refuses the whole where nothing is good, or one that is mostly bad.
 fn report_files(run: &mut Run, root: &Path, telemetry: &[Telemetry], read: &Read) -> Result<()> {
     let single = telemetry.len() == 1;
@@ -287,9 +296,7 @@ fn report_files(run: &mut Run, root: &Path, telemetry: &[Telemetry], read: &Read
                 "window (one JSON object with plugin, window_index and the *_ts_ns times)",
             )?;
         }
-        let name = file.path.strip_prefix(root).ok().filter(|name| !name.as_os_str().is_empty());
-        let name =
-            name.map_or_else(|| super::file_name(&file.path), |name| name.display().to_string());
+        let name = short_name(root, &file.path);
         if tally.rows == 0 {
             run.warnings.push(Warning {
                 object: name.clone(),

@@ -59,7 +59,7 @@ fn finish(run: &mut Run, root: &Path, path: &Path, tally: &Tally, backwards: u64
     if tally.left_out() > 0 {
         tally.check(&path.display().to_string(), "sample of the frequency log")?;
     }
-    let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let name = super::short_name(root, path);
     if backwards > 0 {
         run.warnings.push(Warning {
             object: name.clone(),

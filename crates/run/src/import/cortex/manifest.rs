@@ -1,7 +1,5 @@
 //! What a CORTEX recording says, and does not say, about machine, load and clocks.
 
-use std::path::Path;
-
 use super::super::cortex_line::{Facts, SystemInfo};
 use crate::manifest::{
     ClockRecord, ConditionRecord, DomainRecord, LoadRecord, Machine, WorkloadRecord,
@@ -22,13 +20,13 @@ pub(super) struct Described {
 }
 
 impl Described {
-    pub fn add(&mut self, facts: &[Facts], system: Option<SystemInfo>, file: &Path) {
+    pub fn add(&mut self, facts: &[Facts], system: Option<SystemInfo>, file: &str) {
         for fact in facts {
             match self.workloads.iter().find(|known| known.workload == fact.workload) {
                 None => self.workloads.push(fact.clone()),
                 Some(known) if same_parameters(known, fact) => {}
                 Some(_) => {
-                    self.changed.get_or_insert((fact.workload.clone(), file.display().to_string()));
+                    self.changed.get_or_insert((fact.workload.clone(), file.to_owned()));
                 }
             }
         }
@@ -38,7 +36,7 @@ impl Described {
                 if (&known.os, &known.cpu, known.cpu_count)
                     != (&found.os, &found.cpu, found.cpu_count) =>
             {
-                self.other_system.get_or_insert(file.display().to_string());
+                self.other_system.get_or_insert(file.to_owned());
             }
             _ => {}
         }
