@@ -1,6 +1,7 @@
 //! The measured loop allocates nothing: proved with an allocator that counts, per thread, through
 //! the real loop, the real kernels and the real machine.
 #![allow(unsafe_code, reason = "a global allocator is unsafe by definition")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use flyball_host::RealHost;
 use flyball_measure::probe::Chain;

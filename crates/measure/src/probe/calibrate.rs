@@ -10,9 +10,10 @@ use flyball_units::{CpuId, Nanos};
 /// A chain takes at least this long, so that reading the counter is a small share of it.
 const LEAST_SECONDS: f64 = 3e-6;
 
-/// A chain takes at least this many ticks at the best speed seen: 200 resolve 0.5 %, the rest is
-/// room for a core that becomes faster later.
-const LEAST_TICKS: f64 = 250.0;
+/// A chain takes at least this many granules of the counter at the best speed seen: 200 resolve
+/// 0.5 %, the rest is room for a core that becomes faster later. A granule is what the counter
+/// moves by: one tick on most machines, 26 ticks of a 2.6 GHz counter on current AMD.
+const LEAST_GRANULES: f64 = 250.0;
 
 /// Time to spin before anything is timed: a core that was idle needs some milliseconds to reach
 /// its best speed.
@@ -167,26 +168,32 @@ fn chain_length(host: &dyn Host, cpu: CpuId, counter_hz: f64) -> Result<u64, Tri
     const TRIAL_MULTIPLIES: u64 = 20_000;
     let trial = Chain { multiplies: TRIAL_MULTIPLIES };
     let start = host.counter();
-    let mut best = u64::MAX;
-    let mut rounds = 0;
+    let (mut best, mut granule, mut rounds) = (u64::MAX, 0, 0);
     // The counter decides on real machines; the rounds end it on one whose time stands still.
     while rounds < ROUNDS
         || (host.counter().wrapping_sub(start) as f64) < WARM_UP_SECONDS * counter_hz
             && rounds < 100 * ROUNDS
     {
-        best = best.min(trial.time(host));
+        let ticks = trial.time(host);
+        granule = greatest_common_divisor(granule, ticks);
+        best = best.min(ticks);
         rounds += 1;
     }
     if best == 0 || best == u64::MAX {
         return Err(TrialError::Probe { cpu, found: format!("{best} ticks") });
     }
     let ticks_per_multiply = best as f64 / TRIAL_MULTIPLIES as f64;
-    Ok((wanted_ticks(counter_hz) / ticks_per_multiply).ceil() as u64)
+    Ok((wanted_ticks(counter_hz, granule) / ticks_per_multiply).ceil() as u64)
 }
 
 /// Ticks that a chain should take.
-fn wanted_ticks(counter_hz: f64) -> f64 {
-    (LEAST_SECONDS * counter_hz).max(LEAST_TICKS)
+fn wanted_ticks(counter_hz: f64, granule: u64) -> f64 {
+    (LEAST_SECONDS * counter_hz).max(LEAST_GRANULES * granule.max(1) as f64)
+}
+
+/// Euclid's. Of all differences of a counter's readings it is what the counter moves by.
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 fn calibrate_here(
@@ -232,12 +239,12 @@ fn measure_read_cost(host: &dyn Host, chain: Chain) -> Option<f64> {
         single_ticks.push(chain.time(host));
         double_ticks.push(double.time(host));
     }
-    read_cost(median(single_ticks), median(double_ticks), chain.multiplies)
+    read_cost(middle_mean(single_ticks), middle_mean(double_ticks), chain.multiplies)
 }
 
-fn read_cost(single: u64, double: u64, multiplies: u64) -> Option<f64> {
-    let added = double.checked_sub(single).filter(|&added| added > 0)?;
-    let cost = (single as f64 / added as f64 - 1.0) * multiplies as f64;
+fn read_cost(single: f64, double: f64, multiplies: u64) -> Option<f64> {
+    let added = Some(double - single).filter(|&added| added > 0.0)?;
+    let cost = (single / added - 1.0) * multiplies as f64;
     // A reading costs something, and less than a tenth of a chain of 3 us.
     Some(cost.clamp(0.0, multiplies as f64 / 10.0))
 }
@@ -268,9 +275,13 @@ fn rate_since(then: (Nanos, u64), now: (Nanos, u64)) -> Option<f64> {
     (elapsed >= Nanos::from_secs(1) && ticks > 0).then(|| ticks as f64 / elapsed.as_secs_f64())
 }
 
-fn median(mut values: Vec<u64>) -> u64 {
+/// The mean of the middle half: it ignores the disturbed values as the median does, and resolves
+/// less than a granule of the counter, which the median does not. Zero for none.
+fn middle_mean(mut values: Vec<u64>) -> f64 {
     values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    let quarter = values.len() / 4;
+    let middle = &values[quarter..values.len() - quarter];
+    middle.iter().map(|&value| value as f64).sum::<f64>() / middle.len().max(1) as f64
 }
 
 #[cfg(test)]
@@ -313,16 +324,18 @@ mod tests {
     #[test]
     fn the_cost_of_reading_falls_out_of_two_lengths() {
         // 2 ticks per multiplication, 50 ticks per reading: 25 multiplications.
-        let cost = read_cost(2_050, 4_050, 1_000).expect("the longer chain takes longer");
+        let cost = read_cost(2_050.0, 4_050.0, 1_000).expect("the longer chain takes longer");
         assert!((cost - 25.0).abs() < 1e-9);
-        assert_eq!(read_cost(100, 100, 1_000), None);
-        assert_eq!(read_cost(1_000, 3_000, 1_000), Some(0.0), "never negative");
+        assert_eq!(read_cost(100.0, 100.0, 1_000), None);
+        assert_eq!(read_cost(1_000.0, 3_000.0, 1_000), Some(0.0), "never negative");
     }
 
     #[test]
     fn coarse_counters_get_longer_chains() {
-        assert!(wanted_ticks(24e6) >= 250.0 && wanted_ticks(24e6) / 24e6 > 10e-6);
-        assert_eq!(wanted_ticks(2.6e9), 7_800.0);
+        assert!(wanted_ticks(24e6, 1) >= 250.0 && wanted_ticks(24e6, 1) / 24e6 > 10e-6);
+        assert_eq!(wanted_ticks(2.6e9, 1), 7_800.0);
+        assert_eq!(wanted_ticks(2.6e9, 40), 10_000.0);
+        assert_eq!([52, 78, 7_826].into_iter().fold(0, greatest_common_divisor), 26);
     }
 
     #[test]

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! It sees what the core delivers: also in a virtual machine, and where sysfs is absent or wrong.
-//! One sample is the median of [`SUB_SAMPLES`] chains back to back; it is *disturbed* where they
-//! disagree (an interrupt, a preemption, a change of frequency).
+//! One sample is the mean of those of [`SUB_SAMPLES`] chains, back to back, that agree; it is
+//! *disturbed* where most do not (a preemption, several interrupts, a change of frequency).
 //!
 //! Where `c` is unknown, the probe gives shares of the best seen, never a frequency.
 

@@ -31,12 +31,6 @@ pub(super) struct MeasuredLoop<'a> {
     pub(super) stop: &'a StopFlag,
 }
 
-/// One pass of the loop.
-enum Pass {
-    Recorded(WindowRecord),
-    Stopped,
-}
-
 impl MeasuredLoop<'_> {
     /// Runs all windows, or until it is stopped.
     pub(super) fn run(&mut self) -> Result<(Ended, TrialCounts), TrialError> {
@@ -48,7 +42,7 @@ impl MeasuredLoop<'_> {
             if self.should_stop() {
                 return Ok((Ended::Stopped, counts));
             }
-            let Pass::Recorded(mut record) = self.window(grid.release(index), index)? else {
+            let Some(mut record) = self.window(grid.release(index), index)? else {
                 return Ok((Ended::Stopped, counts));
             };
             record.skipped_before = skipped;
@@ -62,16 +56,17 @@ impl MeasuredLoop<'_> {
         Ok((Ended::Complete, counts))
     }
 
-    /// One window: the gap before its release, the release, what follows it.
-    fn window(&mut self, release: Nanos, index: u64) -> Result<Pass, TrialError> {
+    /// One window: the gap before its release, the release, what follows it. None where the
+    /// program was asked to end meanwhile.
+    fn window(&mut self, release: Nanos, index: u64) -> Result<Option<WindowRecord>, TrialError> {
         self.work.prepare();
         let Ok(probe_before) = self.probe_before(release)? else {
-            return Ok(Pass::Stopped);
+            return Ok(None);
         };
         self.bookkeeper.before(index);
         let waits = self.host.now() < release;
         if waits && self.sleep_until(release)? == Wake::Interrupted {
-            return Ok(Pass::Stopped);
+            return Ok(None);
         }
 
         let dispatch = self.host.now();
@@ -82,7 +77,7 @@ impl MeasuredLoop<'_> {
         let cpu_after = self.host.current_cpu().ok();
         let info = info.map_err(|error| *error)?;
         if info.abandoned {
-            return Ok(Pass::Stopped);
+            return Ok(None);
         }
         let mut record = self.record(index, info);
         (record.release, record.dispatch, record.end) = (release, dispatch, end);
@@ -90,7 +85,7 @@ impl MeasuredLoop<'_> {
         self.bookkeeper.after(&mut record, waits);
         record.probe_before = probe_before;
         record.probe_after = self.probe_after();
-        Ok(Pass::Recorded(record))
+        Ok(Some(record))
     }
 
     /// The parts of a record that no clock decides.
