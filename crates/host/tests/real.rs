@@ -193,7 +193,7 @@ fn children_can_be_given_up() {
     assert!(host.exists(Path::new(&folder)));
     drop(child);
     assert!(!host.exists(Path::new(&folder)), "dropped means dead and reaped");
-    let error = host.spawn(&ProcessSpec::new("no-such-program", [""])).unwrap_err();
+    let error = host.spawn(&ProcessSpec::new("/no-such-program", [""])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BadInput);
     assert!(error.to_string().contains("no-such-program") && error.hint().is_some());
 }
