@@ -47,8 +47,9 @@ impl Scale {
 
     fn linear_ticks(&self, wanted: usize) -> Vec<f64> {
         let step = nice((self.high - self.low) / wanted.max(1) as f64);
-        let first = (self.low / step).ceil() as i64;
-        let last = (self.high / step).floor() as i64;
+        // A thousandth of a step forgives the rounding of ln and exp at the ends.
+        let first = (self.low / step - 1e-3).ceil() as i64;
+        let last = (self.high / step + 1e-3).floor() as i64;
         (first..=last).take(100).map(|i| i as f64 * step).collect()
     }
 

@@ -76,13 +76,15 @@ fn panel(out: &mut String, workload: &str, members: &[Member<'_>]) {
         }
         None => charts::absent(out, "Over time", "No single windows were kept for plotting."),
     }
-    charts::figure(
-        out,
-        "Placement",
-        "share of windows per CPU",
-        &charts::placement(workload, members),
-    );
+    let words = charts::placement_in_words(members);
+    if words.is_none() {
+        let scene = charts::placement(workload, members);
+        charts::figure(out, "Placement", "share of windows per CPU", &scene);
+    }
     out.push_str("</div>");
+    if let Some(words) = words {
+        let _ = write!(out, "<p class=\"small muted\">{}</p>", escape(&words));
+    }
     table(out, workload, members);
     out.push_str("</article>\n");
 }

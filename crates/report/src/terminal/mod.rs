@@ -9,10 +9,13 @@ mod verbose;
 use crate::model::Report;
 use style::Style;
 
+/// Lines of the short form.
+const MAX_LINES: usize = 24;
+
 /// How to render for a terminal.
 #[derive(Clone, Debug)]
 pub struct TerminalOptions {
-    /// Columns; rendered for 60 to 200.
+    /// Columns; rendered for 80 to 200.
     pub width: usize,
     /// Whether to use ANSI colours (the caller knows `NO_COLOR` and whether this is a terminal).
     pub color: bool,
@@ -33,16 +36,21 @@ impl Default for TerminalOptions {
 /// The whole report, ending in a line feed.
 #[must_use]
 pub fn render(report: &Report, options: &TerminalOptions) -> String {
-    let width = options.width.clamp(60, 200);
+    let width = options.width.clamp(80, 200);
     let style = Style { color: options.color };
-    let mut blocks = vec![
-        sections::verdicts(report, width, style, options.verbose),
-        table::cells(report, width, style, options.verbose),
-    ];
+    let table = table::cells(report, width, style, options.verbose);
+    let closing = sections::closing(report, options, width, style);
+    // What the table and the closing leave of the short form, less two blank lines.
+    let room = if options.verbose {
+        usize::MAX
+    } else {
+        MAX_LINES.saturating_sub(table.len() + closing.len() + 2)
+    };
+    let mut blocks = vec![sections::verdicts(report, width, style, room), table];
     if options.verbose {
         blocks.extend(verbose::blocks(report, width, style));
     }
-    blocks.push(sections::closing(report, options, width, style));
+    blocks.push(closing);
     let blocks: Vec<String> =
         blocks.into_iter().filter(|b| !b.is_empty()).map(|b| b.join("\n")).collect();
     blocks.join("\n\n") + "\n"

@@ -9,42 +9,55 @@ use crate::text;
 const MAX_VERDICTS: usize = 4;
 /// Findings of each kind shown in the short form.
 const MAX_FINDINGS: usize = 2;
-/// Lines of one sentence in the short form.
+/// Columns of the longest verdict.
+const WORD: usize = 10;
+/// Lines of one finding in the short form.
 const MAX_LINES: usize = 2;
 
-/// Verdicts in words, the most important first.
-pub(super) fn verdicts(report: &Report, width: usize, style: Style, verbose: bool) -> Vec<String> {
+/// Verdicts in words, the most important first, in at most `room` lines (but never less than one
+/// line for each of the first [`MAX_VERDICTS`]).
+pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize) -> Vec<String> {
+    let verbose = room == usize::MAX;
     let mut lines = vec![style.bold("Verdicts")];
     if report.comparisons.is_empty() {
         lines.push("  none: there is one condition, so there is nothing to compare".to_owned());
     }
     let limit = if verbose { usize::MAX } else { MAX_VERDICTS };
     let shown = &report.comparisons[..report.comparisons.len().min(limit)];
-    let title =
-        shown.iter().map(|c| text::width(&text::plain(&c.title))).max().unwrap_or(0).min(width / 3);
-    for comparison in shown {
-        lines.extend(verdict(comparison, title, width, style, verbose));
-    }
+    let mut closing = Vec::new();
     if report.comparisons.len() > limit {
         let more = text::count((report.comparisons.len() - limit) as u64, "more comparison");
-        lines.push(style.dim(&format!("  ... and {more}: --verbose")));
+        closing.push(style.dim(&format!("  ... and {more}: --verbose")));
     }
     for warning in report.warnings.iter().take(if verbose { usize::MAX } else { 1 }) {
-        lines.extend(labelled("Warning", &text::plain(warning), width, style, verbose));
+        closing.extend(labelled("Warning", &text::plain(warning), width, style, verbose));
     }
+    let titles = shown.iter().map(|c| text::width(&text::plain(&c.title)));
+    let title = titles.max().unwrap_or(0).min(width * 2 / 5);
+    let indent = 2 + title + 2 + WORD + 2;
+    let sentences: Vec<Vec<String>> = shown
+        .iter()
+        .map(|c| text::wrap(&text::plain(&c.sentence), width.saturating_sub(indent)))
+        .collect();
+    // Every verdict has its line; what is left goes to the most important ones first.
+    let mut spare = room.saturating_sub(lines.len() + closing.len() + shown.len());
+    for (comparison, sentence) in shown.iter().zip(sentences) {
+        let keep = sentence.len().min(1 + spare).max(1);
+        spare -= keep - 1;
+        lines.extend(verdict(comparison, title, &cut(sentence, keep, width - indent), style));
+    }
+    lines.extend(closing);
     lines
 }
 
-fn verdict(c: &Comparison, title: usize, width: usize, style: Style, verbose: bool) -> Vec<String> {
-    const WORD: usize = 10;
+fn verdict(c: &Comparison, title: usize, sentence: &[String], style: Style) -> Vec<String> {
     let indent = 2 + title + 2 + WORD + 2;
-    let sentence = clipped(&text::plain(&c.sentence), width.saturating_sub(indent), verbose);
     let name = text::truncate(&text::plain(&c.title), title);
     let word = text::verdict(c.verdict).to_uppercase();
     let mut lines = Vec::new();
     for (i, part) in sentence.iter().enumerate() {
         lines.push(if i == 0 {
-            let gap = " ".repeat(title - text::width(&name) + 2);
+            let gap = " ".repeat(title.saturating_sub(text::width(&name)) + 2);
             let after = " ".repeat(WORD.saturating_sub(word.len()) + 2);
             format!("  {name}{gap}{}{after}{part}", style.verdict(c.verdict, &word))
         } else {
@@ -54,18 +67,22 @@ fn verdict(c: &Comparison, title: usize, width: usize, style: Style, verbose: bo
     lines
 }
 
-/// `text` wrapped; in the short form cut after [`MAX_LINES`] with an ellipsis.
-fn clipped(sentence: &str, columns: usize, verbose: bool) -> Vec<String> {
-    let mut lines = text::wrap(sentence, columns);
-    if !verbose && lines.len() > MAX_LINES {
-        let rest = lines[MAX_LINES - 1..].join(" ");
-        lines.truncate(MAX_LINES - 1);
+/// The first `keep` lines, an ellipsis where more followed; at least one line.
+fn cut(mut lines: Vec<String>, keep: usize, columns: usize) -> Vec<String> {
+    if lines.len() > keep {
+        let rest = lines[keep - 1..].join(" ");
+        lines.truncate(keep - 1);
         lines.push(text::truncate(&rest, columns));
     }
     if lines.is_empty() {
         lines.push(String::new());
     }
     lines
+}
+
+/// `text` wrapped; in the short form cut after [`MAX_LINES`].
+fn clipped(sentence: &str, columns: usize, verbose: bool) -> Vec<String> {
+    cut(text::wrap(sentence, columns), if verbose { usize::MAX } else { MAX_LINES }, columns)
 }
 
 /// A label in the margin and wrapped text beside it.
@@ -105,12 +122,10 @@ pub(super) fn closing(
     let runs: Vec<String> = if options.runs.is_empty() { own } else { options.runs.clone() };
     for (i, run) in runs.iter().enumerate().take(if options.verbose { usize::MAX } else { 1 }) {
         let more = match runs.len() - 1 {
-            0 => String::new(),
-            n if options.verbose || i > 0 => {
-                let _ = n;
-                String::new()
+            n if n > 0 && !options.verbose => {
+                format!("  and {}", text::count(n as u64, "more run"))
             }
-            n => format!("  and {}", text::count(n as u64, "more run")),
+            _ => String::new(),
         };
         lines.push(path_line(if i == 0 { "Run" } else { "" }, &(text::plain(run) + &more), style));
     }

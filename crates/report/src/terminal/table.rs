@@ -159,7 +159,7 @@ fn per_group(report: &Report, width: usize, style: Style) -> Vec<String> {
         );
     }
     let note = format!(
-        "  {} of {}: geometric mean of their medians; each with --verbose",
+        "  geometric mean of the medians of {}; all {} with --verbose",
         text::count(view::workloads(report).len() as u64, "workload"),
         text::count(report.cells.len() as u64, "cell")
     );

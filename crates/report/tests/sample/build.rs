@@ -57,7 +57,7 @@ pub fn distribution(values: &[f64], spread: f64) -> Distribution {
 }
 
 fn histogram(sorted: &[f64]) -> Histogram {
-    const BINS: usize = 64;
+    const BINS: usize = 160;
     let (low, high) = (sorted[0].max(1e-6) * 0.98, sorted[sorted.len() - 1] * 1.02);
     let step = (high / low).ln() / BINS as f64;
     let edges_us: Vec<f64> = (0..=BINS).map(|i| low * (step * i as f64).exp()).collect();

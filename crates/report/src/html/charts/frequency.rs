@@ -27,7 +27,7 @@ pub(in crate::html) fn frequency(workload: &str, members: &[Member<'_>]) -> Opti
     let points = |m: &Member<'_>, disturbed: bool| -> Vec<(f64, f64)> {
         let some = m.cell.points.iter().filter(|p| p.disturbed == disturbed);
         some.filter_map(|p| Some((p.delivered_mhz?, p.execution_us)))
-            .filter(|p| p.0 > 0.0)
+            .filter(|(f, e)| *f > 0.0 && (low..=high).contains(e))
             .collect()
     };
     let mut seen: Vec<f64> = members.iter().flat_map(|m| points(m, false)).map(|p| p.0).collect();

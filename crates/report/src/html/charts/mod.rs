@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub(super) use forest::forest;
 pub(super) use frequency::{frequency, frequency_caption};
 pub(super) use percentiles::percentiles;
-pub(super) use placement::placement;
+pub(super) use placement::{placement, placement_in_words};
 pub(super) use ridge::ridge;
 pub(super) use timeline::timeline;
 

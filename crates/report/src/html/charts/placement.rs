@@ -3,10 +3,24 @@
 use super::{LABEL, Member, WIDTH};
 use crate::draw::font::{self, Weight};
 use crate::draw::{Paint, Scene};
+use crate::model::Placement;
 use crate::text;
 
 const ROW: f64 = 44.0;
 const BAR: f64 = 18.0;
+
+/// The placement where one sentence tells all: every window on one CPU, or nothing recorded.
+pub(in crate::html) fn placement_in_words(members: &[Member<'_>]) -> Option<String> {
+    let placements = || members.iter().map(|m| &m.cell.placement);
+    if placements().all(|p| !p.recorded) {
+        return Some("The CPU of the windows was not recorded.".to_owned());
+    }
+    let first = placements().next()?;
+    let cpu = first.cpus.first()?;
+    let same = |p: &Placement| p.recorded && p.cpus.len() == 1 && p.cpus[0].cpu == cpu.cpu;
+    let kind = cpu.core_type.as_ref().map_or_else(String::new, |k| format!(" ({k})"));
+    placements().all(same).then(|| format!("Every window ran on cpu{}{kind}.", cpu.cpu))
+}
 
 /// One bar per condition, divided by CPU; hatched where the CPU was not recorded.
 pub(in crate::html) fn placement(workload: &str, members: &[Member<'_>]) -> Scene {

@@ -4,16 +4,21 @@ use super::{LABEL, Member, WIDTH, columns, core_range};
 use crate::draw::axis::Scale;
 use crate::draw::font::{self, Weight};
 use crate::draw::{Paint, Scene};
-use crate::model::{Histogram, Mode};
+use crate::model::Histogram;
 use crate::text;
 
 /// What a ridge's label takes above it.
 const TITLE: f64 = 30.0;
+/// What the names of the modes take below it.
+const MODES: f64 = 16.0;
+const MODE_LABEL: f64 = 10.0;
 
 /// Ridges with medians, their intervals, and the modes of mixtures.
 pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
     // Two conditions fill the space beside the percentiles; many stay readable.
-    let row_height = (224.0 / members.len().max(1) as f64).clamp(74.0, 112.0);
+    let mixtures = members.iter().any(|m| m.cell.modes.mixture);
+    let below = if mixtures { MODES } else { 0.0 };
+    let row_height = (224.0 / members.len().max(1) as f64).clamp(74.0 + below, 112.0);
     let height = row_height * members.len() as f64 + 26.0;
     let mut scene =
         Scene::new(WIDTH, height, format!("Distribution of execution times of {workload}"));
@@ -26,8 +31,8 @@ pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
         let place = Place {
             scale,
             range: (low, high),
-            base: row_height * (i as f64 + 1.0),
-            ridge: row_height - TITLE,
+            base: row_height * (i as f64 + 1.0) - below,
+            ridge: row_height - TITLE - below,
         };
         row(&mut scene, member, place);
     }
@@ -84,9 +89,7 @@ fn row(scene: &mut Scene, member: &Member<'_>, place: Place) {
     scene.text(4.0, y, name, LABEL).bold().tooltip(member.label);
     scene.text(WIDTH - 8.0, y, value, LABEL).end().fill(Paint::Muted);
     if member.cell.modes.mixture {
-        for mode in &member.cell.modes.modes {
-            mark_mode(scene, mode, member, place);
-        }
+        mark_modes(scene, member, place);
     }
 }
 
@@ -119,31 +122,29 @@ fn density(histogram: &Histogram, place: Place) -> Vec<(f64, f64)> {
     points
 }
 
-fn mark_mode(scene: &mut Scene, mode: &Mode, member: &Member<'_>, place: Place) {
+/// Dashes and triangles at the modes, and one line below that names them from left to right.
+fn mark_modes(scene: &mut Scene, member: &Member<'_>, place: Place) {
     let Place { scale, base, ridge, .. } = place;
-    let x = scale.at(mode.median_us);
-    let what = mode.label.as_deref().unwrap_or("mode");
-    let tip = format!(
-        "{}: {what}, {} us, {} of windows",
-        member.label,
-        text::micros(mode.median_us),
-        text::share(mode.share)
-    );
-    scene
-        .line((x, base), (x, base - ridge))
-        .stroke(Paint::Series(member.series), 1.4)
-        .dashed()
-        .tooltip(&tip);
-    scene
-        .polygon(vec![(x, base - 1.0), (x - 5.0, base + 7.0), (x + 5.0, base + 7.0)])
-        .fill(Paint::Series(member.series))
-        .tooltip(tip);
-    let label = format!("{what} {}", text::share(mode.share));
-    let room = font::width(&label, 10.0, Weight::Regular);
-    // Beside its mark, on the side that has room.
-    if x + 9.0 + room < WIDTH - 4.0 {
-        scene.text(x + 8.0, base + 8.5, label, 10.0).fill(Paint::Muted);
-    } else {
-        scene.text(x - 8.0, base + 8.5, label, 10.0).end().fill(Paint::Muted);
+    let paint = Paint::Series(member.series);
+    let mut names = Vec::new();
+    let mut at = Vec::new();
+    for mode in &member.cell.modes.modes {
+        let x = scale.at(mode.median_us);
+        let what = mode.label.as_deref().unwrap_or("mode");
+        let (median, share) = (text::micros(mode.median_us), text::share(mode.share));
+        let tip = format!("{}: {what}, {median} us, {share} of windows", member.label);
+        scene.line((x, base), (x, base - ridge)).stroke(paint, 1.4).dashed().tooltip(&tip);
+        let triangle = vec![(x, base + 1.0), (x - 4.5, base + 8.0), (x + 4.5, base + 8.0)];
+        scene.polygon(triangle).fill(paint).tooltip(tip);
+        names.push(format!("{what} {share}"));
+        at.push(x);
     }
+    let line = names.join("  ·  ");
+    let (first, last) = (at.first().copied().unwrap_or(0.0), at.last().copied().unwrap_or(0.0));
+    let y = base + 18.5;
+    // Under its marks, held inside the chart.
+    let half = font::width(&line, MODE_LABEL, Weight::Regular) / 2.0;
+    let middle = ((first + last) / 2.0).clamp(half + 4.0, (WIDTH - 8.0 - half).max(half + 4.0));
+    let line = font::fit(&line, MODE_LABEL, Weight::Regular, WIDTH - 12.0);
+    scene.text(middle, y, line, MODE_LABEL).middle().fill(Paint::Muted);
 }
