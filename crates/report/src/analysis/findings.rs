@@ -12,7 +12,8 @@ struct Cause {
     object: &'static str,
     what: &'static str,
     of: fn(&Disturbed) -> Option<u64>,
-    hint: Option<&'static str>,
+    /// What to do about it, as the end of a sentence.
+    remedy: &'static str,
 }
 
 const CAUSES: [Cause; 6] = [
@@ -20,39 +21,37 @@ const CAUSES: [Cause; 6] = [
         object: "preemption",
         what: "preempted",
         of: |disturbed| disturbed.preempted,
-        hint: Some(
-            "a real-time class keeps others away: scheduling = \"fifo:80\" in the experiment",
-        ),
+        remedy: "; scheduling = \"fifo:80\" in the experiment keeps others away",
     },
     Cause {
         object: "migration",
         what: "moved to another CPU",
         of: |disturbed| disturbed.migrated,
-        hint: Some("pin the workload: placement = \"cpu1\" in the experiment"),
+        remedy: "; placement = \"cpu1\" in the experiment keeps it there",
     },
     Cause {
         object: "steal",
         what: "interrupted by the hypervisor (steal)",
         of: |disturbed| disturbed.steal,
-        hint: None,
+        remedy: "",
     },
     Cause {
         object: "page faults",
         what: "hit by a page fault",
         of: |disturbed| disturbed.faults,
-        hint: Some("lock_memory = true in the experiment (needs CAP_IPC_LOCK)"),
+        remedy: "; lock_memory = true in the experiment avoids them",
     },
     Cause {
         object: "frequency probe",
         what: "without an undisturbed frequency probe",
         of: |disturbed| disturbed.probe,
-        hint: None,
+        remedy: "",
     },
     Cause {
         object: "input",
         what: "with input samples that were not a number and were replaced",
         of: |disturbed| disturbed.nan,
-        hint: None,
+        remedy: "",
     },
 ];
 
@@ -103,12 +102,13 @@ fn one_cause(cause: &Cause, cells: &[&Cell], prefix: &str) -> Option<Finding> {
     Some(Finding {
         object: cause.object.to_owned(),
         text: format!(
-            "{prefix}{} of windows {}, kept and marked{}",
+            "{prefix}{} of windows {}, kept and marked{}{}",
             words::share(overall),
             cause.what,
-            worst.unwrap_or_default()
+            worst.unwrap_or_default(),
+            cause.remedy
         ),
-        hint: cause.hint.map(str::to_owned),
+        hint: None,
     })
 }
 
@@ -135,11 +135,15 @@ pub(super) fn expected_and_found(check: &flyball_run::manifest::CheckRecord) -> 
     }
 }
 
-/// Remarks of the run that are more than information.
+/// Remarks of the run that are more than information and that its reader has not made too.
 fn notes(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
     let notes = &context.run.tables.notes;
     (0..notes.len())
         .filter(|&row| notes.severity.get(row).is_some_and(|severity| severity != "info"))
+        .filter(|&row| {
+            let message = notes.message.get(row).unwrap_or_default();
+            !context.run.warnings.iter().any(|warning| warning.contains(message))
+        })
         .map(|row| Finding {
             object: notes.object.get(row).unwrap_or_default().to_owned(),
             text: format!("{prefix}{}", notes.message.get(row).unwrap_or_default()),

@@ -14,7 +14,7 @@ type Key = (String, String, String, usize);
 
 /// Labels the modes of all cells from the states that the comparisons recognised, and then those
 /// that a comparison shows to be the same state as a labelled one.
-pub(super) fn label_modes(cells: &mut [CellData], comparisons: &[Compared]) {
+pub(super) fn label_modes(cells: &mut [CellData], comparisons: &mut [Compared]) {
     let mut labels = recognised(comparisons);
     // A label travels one comparison per round; with n conditions n rounds reach all.
     for _ in 0..comparisons.len() {
@@ -24,11 +24,36 @@ pub(super) fn label_modes(cells: &mut [CellData], comparisons: &[Compared]) {
             break;
         }
     }
+    for compared in comparisons {
+        name_strata(&labels, compared);
+    }
     for cell in cells {
         let model = &mut cell.model;
         for (index, mode) in model.modes.modes.iter_mut().enumerate() {
             let key = (model.run.clone(), model.condition.clone(), model.workload.clone(), index);
             mode.label = labels.get(&key).map(|label| format!("{label} (inferred)"));
+        }
+    }
+}
+
+/// Names the inferred strata that no clock domain gave a name, where both sides have a label now.
+fn name_strata(labels: &BTreeMap<Key, String>, compared: &mut Compared) {
+    for (state, keys) in states(compared) {
+        if compared.like.recognised.get(state).is_none_or(Option::is_some) {
+            continue;
+        }
+        let label = |side: usize| keys.first().and_then(|key| labels.get(&key[side]));
+        let (Some(subject), Some(baseline)) = (label(0), label(1)) else { continue };
+        let name = match subject.strip_prefix("as ").unwrap_or(subject) == baseline {
+            true => baseline.clone(),
+            false => format!("{subject} against {baseline}"),
+        };
+        let comparison = &mut compared.comparison;
+        let workloads = comparison.workloads.iter_mut().map(|found| &mut found.like_for_like);
+        for strata in workloads.chain([&mut comparison.like_for_like]) {
+            if let Some(stratum) = strata.get_mut(state) {
+                stratum.stratum.clone_from(&name);
+            }
         }
     }
 }

@@ -94,6 +94,13 @@ fn by_stratum(pairs: &[CellPair<'_>], options: &AnalysisOptions) -> Like {
     let mut names: Vec<&String> = pairs.iter().flat_map(|(a, _)| &a.stratum_names).collect();
     names.sort();
     names.dedup();
+    if pairs
+        .iter()
+        .all(|(a, b)| single_stratum(a).is_some() && single_stratum(a) == single_stratum(b))
+    {
+        // All windows ran on one kind of core: pooled is like for like already.
+        return Like::default();
+    }
     let parts: Vec<(&String, Vec<(Part, Part)>)> = names
         .into_iter()
         .filter_map(|name| {
@@ -118,6 +125,13 @@ fn by_stratum(pairs: &[CellPair<'_>], options: &AnalysisOptions) -> Like {
     });
     let every: Vec<&(Part, Part)> = parts.iter().flat_map(|(_, parts)| parts).collect();
     Like { ratios: ratios.collect(), recorded: ratio(&every), ..Like::default() }
+}
+
+/// The name of the stratum that all windows of a cell are in.
+fn single_stratum(cell: &CellData) -> Option<&String> {
+    let mut tags = cell.strata.as_ref()?.iter().flatten();
+    let first = tags.next()?;
+    tags.all(|tag| tag == first).then(|| cell.stratum_names.get(*first as usize))?
 }
 
 /// The windows of a cell in one stratum.

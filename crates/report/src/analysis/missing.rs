@@ -28,8 +28,9 @@ pub(super) fn not_checked(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<F
     findings
 }
 
-fn finding(object: &str, text: impl Into<String>, hint: &str) -> Finding {
-    Finding { object: object.to_owned(), text: text.into(), hint: Some(hint.to_owned()) }
+/// Whatever another tool's data lack, our own bench records: that is the command.
+fn finding(object: &str, text: impl Into<String>) -> Finding {
+    Finding { object: object.to_owned(), text: text.into(), hint: Some("flyball bench".to_owned()) }
 }
 
 fn unavailable(context: &Context<'_>) -> Vec<Finding> {
@@ -67,7 +68,7 @@ fn frequency(context: &Context<'_>, cells: &[&CellData]) -> Option<Finding> {
     } else {
         "the frequency log holds what the system claims; what the windows got was not measured"
     };
-    Some(finding("delivered frequency", text, "flyball bench (measures it around every window)"))
+    Some(finding("delivered frequency", text))
 }
 
 fn lateness(cells: &[&CellData]) -> Option<Finding> {
@@ -77,20 +78,14 @@ fn lateness(cells: &[&CellData]) -> Option<Finding> {
             "lateness",
             "releases were not on a schedule but taken just before dispatch: lateness and \
              response time leave out every delay before that",
-            "flyball bench (releases windows at absolute times)",
         )
     })
 }
 
 fn preemption(cells: &[&CellData]) -> Option<Finding> {
     let unknown = |cell: &&CellData| cell.model.disturbed.preempted.is_none();
-    (!cells.is_empty() && cells.iter().all(unknown)).then(|| {
-        finding(
-            "contention",
-            "preemptions and steal were not recorded",
-            "flyball bench (counts them per window)",
-        )
-    })
+    (!cells.is_empty() && cells.iter().all(unknown))
+        .then(|| finding("contention", "preemptions and steal were not recorded"))
 }
 
 fn clocks(context: &Context<'_>) -> Vec<Finding> {
@@ -107,8 +102,6 @@ fn clocks(context: &Context<'_>) -> Vec<Finding> {
     let clocks = context.run.manifest.clocks.iter().filter(unlinked);
     clocks
         .filter(|clock| clock.table != "windows")
-        .map(|clock| {
-            finding("clocks", text(clock), "flyball bench (records all tables on one clock)")
-        })
+        .map(|clock| finding("clocks", text(clock)))
         .collect()
 }

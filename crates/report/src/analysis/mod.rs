@@ -54,8 +54,8 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
     let loads: Vec<_> = contexts.iter().flat_map(load::summarise).collect();
 
     let pairs = pairs::choose(&contexts, &cells, &options);
-    let comparisons = compare::compare_all(&pairs, &contexts, &cells, &frequencies, &loads);
-    labels::label_modes(&mut cells, &comparisons);
+    let mut comparisons = compare::compare_all(&pairs, &contexts, &cells, &frequencies, &loads);
+    labels::label_modes(&mut cells, &mut comparisons);
     warnings.extend(runs.iter().flat_map(|run| run.warnings.iter().cloned()));
     Report {
         schema: model::SCHEMA.to_owned(),

@@ -58,27 +58,32 @@ pub(super) fn name(kind: ReasonKind) -> &'static str {
     }
 }
 
-/// `2 modes in 4 of 4 cells of powersave and in 3 of 4 of schedutil`.
-pub(super) fn mixture(sides: &Sides<'_>) -> String {
-    let side = |name: &str, cells: Vec<&CellData>| {
-        let counts: Vec<usize> = cells.iter().map(|cell| cell.model.modes.modes.len()).collect();
-        let mixed = counts.iter().filter(|count| **count > 1).count();
-        let (least, most) = (
-            counts.iter().filter(|count| **count > 1).min().copied().unwrap_or(1),
-            counts.iter().max().copied().unwrap_or(1),
-        );
-        let modes = match (least, most) {
-            (_, 1) => return format!("one mode in all {} cells of {name}", cells.len()),
-            (least, most) if least == most => format!("{most} modes"),
-            (least, most) => format!("{least} to {most} modes"),
-        };
-        format!("{modes} in {mixed} of {} cells of {name}", cells.len())
-    };
+/// `2 modes in 4 of 4 cells of powersave, 3 to 5 modes in 2 of 4 cells of schedutil`.
+fn mixture(sides: &Sides<'_>) -> String {
+    let side = |name: &str, cells: Vec<&CellData>| format!("{} of {name}", modes_of(&cells));
     format!(
         "{}, {}",
         side(&sides.baseline.condition, sides.pairs.iter().map(|pair| pair.1).collect()),
         side(&sides.subject.condition, sides.pairs.iter().map(|pair| pair.0).collect())
     )
+}
+
+/// `2 to 5 modes in 6 of 8 cells`, both sides together.
+pub(super) fn modes_of_both(sides: &Sides<'_>) -> String {
+    modes_of(&sides.pairs.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<_>>())
+}
+
+fn modes_of(cells: &[&CellData]) -> String {
+    let mixed: Vec<usize> = (cells.iter())
+        .map(|cell| cell.model.modes.modes.len())
+        .filter(|modes| *modes > 1)
+        .collect();
+    let modes = match (mixed.iter().min(), mixed.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!("{most} modes"),
+        (Some(least), Some(most)) => format!("{least} to {most} modes"),
+        _ => return format!("one mode in each of {} cells", cells.len()),
+    };
+    format!("{modes} in {} of {} cells", mixed.len(), cells.len())
 }
 
 fn placement(sides: &Sides<'_>) -> String {
@@ -92,19 +97,23 @@ fn placement(sides: &Sides<'_>) -> String {
     }
 }
 
-/// What the run says of the load that nothing proves.
+/// What the run says of the load that nothing proves; the baseline's is named.
 pub(super) fn unproven(sides: &Sides<'_>, loads: &[LoadSummary]) -> String {
     let why = |side: &Side| {
         load::of(loads, &side.run, &side.condition)
             .filter(|load| load::asks_for_load(&load.profile) && !load.proven)
-            .map(|load| format!("{}: {}", side.condition, load.why))
+            .map(|load| load.why.clone())
     };
-    let mut texts: Vec<String> =
-        [why(&sides.subject), why(&sides.baseline)].into_iter().flatten().collect();
-    texts.dedup();
-    match texts.is_empty() {
-        true => "nothing in the data shows that the load ran".to_owned(),
-        false => texts.join("; "),
+    match (why(&sides.subject), why(&sides.baseline)) {
+        (Some(subject), Some(baseline)) if subject == baseline => {
+            format!("{subject}, on either side")
+        }
+        (Some(subject), Some(baseline)) => {
+            format!("{subject}; {}: {baseline}", sides.baseline.condition)
+        }
+        (Some(subject), None) => subject,
+        (None, Some(baseline)) => format!("{}: {baseline}", sides.baseline.condition),
+        (None, None) => "nothing in the data shows that the load ran".to_owned(),
     }
 }
 

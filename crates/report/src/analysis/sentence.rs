@@ -108,38 +108,33 @@ fn confounded(matter: &Matter<'_>) -> String {
         .filter(|reason| reason.confounds)
         .map(|reason| reason.kind)
         .collect();
-    let mixed = confounding.contains(&ReasonKind::Mixture);
-    let pooled = words::factor(&matter.pooled);
-    if mixed {
-        let others = other_reasons(matter);
-        return format!(
-            "pooled {pooled}, but {}{others}{}",
-            mixture(matter, &confounding),
-            like_for_like(matter)
-        );
+    if confounding.contains(&ReasonKind::Mixture) {
+        return mixture(matter, &confounding);
     }
     let reasons: Vec<String> = (matter.judgement.reasons.iter())
         .filter(|reason| reason.confounds)
         .map(|reason| reasons::text(matter.sides, reason, matter.loads))
         .collect();
+    let like = like_for_like(matter).map(|like| format!("; {like}")).unwrap_or_default();
     let ratio = words::ratio(&matter.pooled);
-    format!("{ratio} in median execution, but {}{}", reasons.join("; "), like_for_like(matter))
+    format!("{ratio} in median execution, but {}{like}", reasons.join("; "))
 }
 
-/// `the windows are a mixture (2 modes in ...; the CPU was not recorded)`.
+/// `pooled 1.42x; like for like 1.00x [0.99, 1.01], if the modes are core types: 2 modes in 8 of
+/// 8 cells, and the CPU was not recorded`. The figures come first: a narrow table cuts the end.
 fn mixture(matter: &Matter<'_>, confounding: &[ReasonKind]) -> String {
+    let pooled = words::plain_factor(matter.pooled.value);
+    let figures = match like_for_like(matter) {
+        Some(like) => format!("pooled {pooled}; {like}"),
+        None => format!("pooled {pooled}, but no pair of modes can be compared like for like"),
+    };
     let placement = if confounding.contains(&ReasonKind::PlacementUnrecorded) {
-        "; the CPU was not recorded"
+        ", and the CPU was not recorded"
     } else {
         ""
     };
-    let subject =
-        if matter.sides.pairs.iter().all(|(a, b)| a.model.modes.mixture && b.model.modes.mixture) {
-            "both sides are mixtures"
-        } else {
-            "windows are a mixture"
-        };
-    format!("{subject} ({}{placement})", reasons::mixture(matter.sides))
+    let modes = reasons::modes_of_both(matter.sides);
+    format!("{figures}: {modes}{placement}{}", other_reasons(matter))
 }
 
 /// What else confounds, besides mixture and placement.
@@ -151,20 +146,20 @@ fn other_reasons(matter: &Matter<'_>) -> String {
         .collect()
 }
 
-/// The ratios inside strata: `. Like for like, if the modes are core types: 1.00x [0.99, 1.01]`.
-fn like_for_like(matter: &Matter<'_>) -> String {
+/// The ratios inside strata: `like for like 1.00x [0.99, 1.01], if the modes are core types`.
+fn like_for_like(matter: &Matter<'_>) -> Option<String> {
     let ratios = &matter.like.ratios;
     let one = |ratio: &StratumRatio| words::factor(&ratio.ratio);
-    let named = |ratio: &StratumRatio| format!("{} in {}", one(ratio), ratio.stratum);
+    let short = |ratio: &StratumRatio| {
+        let name = ratio.stratum.split(" (").next().unwrap_or_default().to_owned();
+        format!("{} in {name}", one(ratio))
+    };
     let text = match ratios.as_slice() {
-        [] => return String::new(),
+        [] => return None,
         [only] => one(only),
-        several => words::list(&several.iter().map(named).collect::<Vec<_>>()),
+        several => words::list(&several.iter().map(short).collect::<Vec<_>>()),
     };
-    let condition = if ratios.iter().any(|ratio| ratio.inferred) {
-        ", if the modes are core types"
-    } else {
-        ""
-    };
-    format!(". Like for like{condition}: {text}")
+    let inferred = ratios.iter().any(|ratio| ratio.inferred);
+    let condition = if inferred { ", if the modes are core types" } else { "" };
+    Some(format!("like for like {text}{condition}"))
 }

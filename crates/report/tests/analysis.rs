@@ -1,0 +1,228 @@
+//! Runs whose answer is known, analysed: each verdict, and what it rests on.
+
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::model::{Comparison, Report, VerdictWord};
+use flyball_run::manifest::{ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine};
+use flyball_run::{LoadSample, Window};
+
+const REPEATS: u32 = 8;
+const WINDOWS: u64 = 120;
+const PERIOD_NS: u64 = 20_000_000;
+
+/// What differs between the conditions of a made run.
+struct Made {
+    name: &'static str,
+    exec_ns: u64,
+    khz: Option<u64>,
+    preempted_every: u64,
+    cpu: fn(u64) -> Option<u32>,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Made { name: "idle", exec_ns: 10_000, khz: None, preempted_every: 0, cpu: |_| Some(1) }
+    }
+}
+
+/// Unevenness without a generator: a multiplicative sequence modulo a prime.
+fn uneven(at: u64) -> u64 {
+    at.wrapping_mul(48_271) % 2_147_483_647 % 97
+}
+
+fn run(conditions: &[Made]) -> RunData {
+    let mut run = RunData { name: "made".into(), ..RunData::default() };
+    run.manifest.machine = Some(Machine {
+        cpus: (0..2).map(|cpu| CpuRecord { cpu, ..CpuRecord::default() }).collect(),
+        ..Machine::default()
+    });
+    let mut now_ns = 1_000_000;
+    for condition in conditions {
+        run.manifest.conditions.push(ConditionRecord {
+            name: condition.name.into(),
+            scheduling_asked: Some("other".into()),
+            scheduling_applied: Some("other".into()),
+            ..ConditionRecord::default()
+        });
+    }
+    for repeat in 1..=REPEATS {
+        for condition in conditions {
+            for workload in ["car", "noop"] {
+                for index in 0..WINDOWS {
+                    now_ns += PERIOD_NS;
+                    let cpu = (condition.cpu)(index);
+                    // CPU 0 is the slower one, where both are used.
+                    let slow = if cpu == Some(0) { 2 } else { 1 };
+                    let at = now_ns / PERIOD_NS;
+                    let exec_ns =
+                        condition.exec_ns * slow + uneven(at) + 20 * uneven(u64::from(repeat));
+                    let preempted =
+                        condition.preempted_every > 0 && index % condition.preempted_every == 0;
+                    let late_ns = 5_000 + uneven(at + 1) as i64;
+                    run.tables.windows.push(Window {
+                        trial: repeat,
+                        workload: workload.into(),
+                        condition: condition.name.into(),
+                        repeat,
+                        block: repeat - 1,
+                        index,
+                        warmup: index < 5,
+                        release_ns: now_ns,
+                        end_ns: now_ns + exec_ns + 5_000,
+                        exec_ns: if index < 5 { 9_999_999 } else { exec_ns },
+                        lateness_ns: late_ns,
+                        response_ns: late_ns + exec_ns as i64,
+                        deadline_ns: now_ns + PERIOD_NS,
+                        cpu_before: cpu,
+                        cpu_after: cpu,
+                        preemptions: Some(u32::from(preempted)),
+                        probe_before_khz: condition.khz,
+                        probe_after_khz: condition.khz,
+                        ..Window::default()
+                    });
+                }
+            }
+        }
+    }
+    run
+}
+
+fn first(report: &Report) -> &Comparison {
+    report.comparisons.first().expect("a comparison")
+}
+
+fn analysed(run: RunData) -> Report {
+    analyse(&[run], &AnalysisOptions::default())
+}
+
+#[test]
+fn warm_up_is_left_out_and_lateness_has_an_interval() {
+    let report = analysed(run(&[Made::default()]));
+    let cell = &report.cells[0];
+    assert_eq!((cell.n, cell.repeats), ((WINDOWS - 5) * u64::from(REPEATS), REPEATS));
+    assert!(cell.execution.max_us < 100.0, "warm-up counted");
+    let lateness = cell.lateness.as_ref().expect("a schedule");
+    assert!(lateness.median_us.low.is_some() && lateness.median_us.value > 5.0);
+    assert_eq!(cell.placement.summary, "cpu1");
+    assert_eq!(cell.scheduling.as_deref(), Some("OTHER"));
+    assert_eq!(cell.deadline_us, Some(20_000.0));
+    assert!(report.comparisons.is_empty());
+}
+
+#[test]
+fn an_effect_that_frequency_accounts_for() {
+    let fast = Made { khz: Some(3_000_000), ..Made::default() };
+    let slow = Made { name: "slow", exec_ns: 15_000, khz: Some(2_000_000), ..Made::default() };
+    let report = analysed(run(&[fast, slow]));
+    let found = first(&report);
+    assert_eq!(found.title, "slow against idle");
+    assert_eq!(found.verdict, VerdictWord::Effect, "{}", found.sentence);
+    assert!((found.ratio.value / 1.5 - 1.0).abs() < 0.1);
+    assert!(found.sentence.contains("all 2 workloads"), "{}", found.sentence);
+    assert!(found.sentence.contains("accounts for"), "{}", found.sentence);
+    assert_eq!(report.cells[0].delivered.as_ref().expect("a probe").source, "probe");
+}
+
+#[test]
+fn the_same_twice_is_equivalent() {
+    let report = analysed(run(&[Made::default(), Made { name: "again", ..Made::default() }]));
+    assert_eq!(first(&report).verdict, VerdictWord::Equivalent, "{}", first(&report).sentence);
+}
+
+#[test]
+fn preemption_on_one_side_is_contention() {
+    let heavy = Made { name: "heavy", exec_ns: 14_000, preempted_every: 3, ..Made::default() };
+    let report = analysed(run(&[Made::default(), heavy]));
+    let found = first(&report);
+    assert_eq!(found.verdict, VerdictWord::Confounded);
+    assert!(found.reasons.iter().any(|reason| reason.kind == "contention"));
+    assert!(found.sentence.contains("preempted in 33 % of windows"), "{}", found.sentence);
+    assert!(report.disturbances.iter().any(|finding| finding.object == "preemption"));
+}
+
+#[test]
+fn a_loaded_cpu_is_contention_even_without_preemption() {
+    let mut run = run(&[Made::default(), Made { name: "heavy", ..Made::default() }]);
+    run.manifest.conditions[1].load = Some(LoadRecord {
+        profile: "heavy".into(),
+        wanted_percent: Some(90.0),
+        achieved_percent: Some(89.0),
+        proven: Some(true),
+        cpus: vec![LoadCpuRecord { cpu: 1, wanted_percent: 90.0, achieved_percent: Some(89.0) }],
+        ..LoadRecord::default()
+    });
+    let report = analysed(run);
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(report.loads[0].proven);
+    let text = &first(&report).sentence;
+    assert!(text.contains("on a CPU that carried the load in 100 %"), "{text}");
+}
+
+#[test]
+fn a_load_that_was_asked_for_must_be_recorded() {
+    let mut made = run(&[Made::default(), Made { name: "heavy", ..Made::default() }]);
+    made.manifest.conditions[1].load =
+        Some(LoadRecord { profile: "heavy".into(), ..LoadRecord::default() });
+    let report = analysed(made.clone());
+    assert_eq!(first(&report).verdict, VerdictWord::Unproven);
+    made.tables.load.push(LoadSample {
+        condition: "heavy".into(),
+        cpu: 0,
+        wanted_percent: 90.0,
+        achieved_percent: 90.0,
+        steal_percent: Some(2.0),
+        ..LoadSample::default()
+    });
+    let report = analysed(made);
+    assert_ne!(first(&report).verdict, VerdictWord::Unproven);
+    assert_eq!(report.loads[0].steal_max_percent, Some(2.0));
+}
+
+#[test]
+fn recorded_core_types_are_compared_like_for_like() {
+    // Half of the windows on the slow core at first, three quarters after: no core got slower.
+    let even = Made { cpu: |index| Some((index % 2) as u32), ..Made::default() };
+    let uneven =
+        Made { name: "moved", cpu: |index| Some(u32::from(index % 4 == 3)), ..Made::default() };
+    let mut run = run(&[even, uneven]);
+    let machine = run.manifest.machine.as_mut().expect("a machine");
+    for (cpu, core_type) in machine.cpus.iter_mut().zip(["E", "P"]) {
+        cpu.core_type = Some(core_type.into());
+    }
+    let report = analysed(run);
+    let found = first(&report);
+    let strata: Vec<_> =
+        found.like_for_like.iter().map(|stratum| stratum.stratum.as_str()).collect();
+    assert_eq!(strata, ["E", "P"]);
+    for stratum in &found.like_for_like {
+        assert!(!stratum.inferred && (stratum.ratio.value - 1.0).abs() < 0.02, "{stratum:?}");
+    }
+    assert!(found.ratio.value > 1.2, "pooled it looks slower: {:?}", found.ratio);
+    assert_ne!(found.verdict, VerdictWord::Effect, "{}", found.sentence);
+}
+
+#[test]
+fn two_runs_are_compared_condition_by_condition() {
+    let before = run(&[Made::default()]);
+    let after = run(&[Made { exec_ns: 13_000, ..Made::default() }]);
+    let report = analyse(&[before, after], &AnalysisOptions::default());
+    assert_eq!(first(&report).title, "idle: made (2) against made");
+    assert!(first(&report).ratio.value > 1.2);
+    assert!(first(&report).workloads.iter().all(|workload| workload.repeat_level.is_some()));
+}
+
+#[test]
+fn nothing_and_nonsense_are_survived() {
+    assert!(analyse(&[], &AnalysisOptions::default()).cells.is_empty());
+    let mut empty = RunData::default();
+    empty.tables.windows.push(Window::default());
+    let options = AnalysisOptions { replicates: 1, margin: f64::NAN, ..AnalysisOptions::default() };
+    let report = analyse(&[empty], &options);
+    assert!(report.cells.is_empty());
+    assert_eq!(report.warnings.len(), 3, "{:?}", report.warnings);
+    let mut single = RunData::default();
+    single.tables.windows.push(Window { exec_ns: 5, ..Window::default() });
+    let report = analyse(&[single], &AnalysisOptions::default());
+    assert_eq!(report.cells.len(), 1);
+    let text = serde_json::to_string(&report).expect("JSON");
+    assert_eq!(serde_json::from_str::<Report>(&text).expect("a report"), report);
+}
