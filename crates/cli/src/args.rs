@@ -153,7 +153,8 @@ Profiles:
   idle, medium (half of the CPUs at 50 %), heavy (all at 90 %), or groups joined with +:
   2x50%                               2 CPUs' worth at 50 %, not pinned
   cpus=0-3,percent=90,pinned          CPUs 0 to 3 at 90 %, one thread pinned to each
-  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms";
+  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms
+  heavy,stress-ng                     made by stress-ng instead of Flyball";
 
 #[derive(Debug, Args)]
 pub struct LoadgenArgs {
@@ -162,9 +163,6 @@ pub struct LoadgenArgs {
     /// How long, such as 10s; until Ctrl-C where absent
     #[arg(short, long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Who makes the load
-    #[arg(long, value_name = "NAME", default_value = "flyball", value_parser = ["flyball", "stress-ng"])]
-    pub generator: String,
     /// Format of the proof on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,

@@ -1,6 +1,10 @@
 //! What every command returns when it cannot go on: a message, a hint, an exit code.
 
 use crate::exit::Exit;
+use flyball_measure::bench::BenchError;
+use flyball_measure::experiment::{self, ExperimentError};
+use flyball_measure::load::LoadError;
+use flyball_measure::trial::TrialError;
 use std::fmt;
 
 /// A failure as the user reads it.
@@ -38,4 +42,76 @@ impl fmt::Display for Failure {
         }
         Ok(())
     }
+}
+
+impl From<flyball_host::HostError> for Failure {
+    fn from(error: flyball_host::HostError) -> Failure {
+        Failure::new(host_exit(error.kind()), &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<flyball_run::Error> for Failure {
+    fn from(error: flyball_run::Error) -> Failure {
+        Failure::new(run_exit(error.kind()), &error)
+            .maybe_hint(Some(error.hint().to_owned()).filter(|hint| !hint.is_empty()))
+    }
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Failure {
+        let exit = match error.kind {
+            experiment::ErrorKind::BadInput => Exit::BadInput,
+            experiment::ErrorKind::Unsupported => Exit::Unsupported,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint)
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Failure {
+        Failure::new(load_exit(&error), &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Failure {
+        let exit = match &error {
+            BenchError::Experiment(inner) => return inner.clone().into(),
+            BenchError::Workload(_) => Exit::BadInput,
+            BenchError::Host(inner) => host_exit(inner.kind()),
+            BenchError::Trial(TrialError::Host { source, .. }) => host_exit(source.kind()),
+            BenchError::Trial(TrialError::Run(inner)) => run_exit(inner.kind()),
+            BenchError::Trial(TrialError::Plan { .. }) => Exit::BadInput,
+            BenchError::Trial(_) => Exit::InvalidRun,
+            BenchError::Load { source, .. } => load_exit(source),
+            BenchError::Run(inner) => run_exit(inner.kind()),
+            BenchError::NotApplied { .. } => Exit::Unsupported,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}
+
+fn host_exit(kind: flyball_host::ErrorKind) -> Exit {
+    match kind {
+        flyball_host::ErrorKind::Permission | flyball_host::ErrorKind::Unsupported => {
+            Exit::Unsupported
+        }
+        flyball_host::ErrorKind::BadInput => Exit::BadInput,
+        flyball_host::ErrorKind::NotApplied | flyball_host::ErrorKind::System => Exit::InvalidRun,
+    }
+}
+
+fn run_exit(kind: flyball_run::ErrorKind) -> Exit {
+    match kind {
+        flyball_run::ErrorKind::Permission | flyball_run::ErrorKind::Unsupported => {
+            Exit::Unsupported
+        }
+        flyball_run::ErrorKind::BadInput
+        | flyball_run::ErrorKind::NotFound
+        | flyball_run::ErrorKind::Storage => Exit::BadInput,
+    }
+}
+
+fn load_exit(error: &LoadError) -> Exit {
+    host_exit(error.kind())
 }

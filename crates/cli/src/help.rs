@@ -43,6 +43,26 @@ pub fn topic(name: &str) -> Option<String> {
     }
 }
 
+/// The reference of the command line, `docs/reference/cli.md`.
+#[cfg(test)]
+pub fn reference() -> String {
+    let mut command = command();
+    command.build();
+    let mut text = format!(
+        "# Command line\n\nGenerated from the program's own help; `UPDATE_DOCS=1 cargo test -p flyball` \
+         rewrites it.\n\n```text\n{}```\n",
+        command.render_help()
+    );
+    for sub in command.get_subcommands_mut() {
+        let help = sub.render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let _ =
+            write!(text, "\n## flyball {}\n\n```text\n{}\n```\n", sub.get_name(), help.join("\n"));
+    }
+    let _ = write!(text, "\n## Exit codes\n\n```text\n{}```\n", exit::table());
+    text
+}
+
 fn experiments() -> String {
     let mut text = String::from("Experiments that ship (flyball bench NAME)\n");
     for built_in in BUILT_IN {
@@ -64,11 +84,23 @@ mod tests {
     #[test]
     fn every_command_is_in_a_group() {
         let plain = Cli::command();
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         for sub in plain.get_subcommands() {
             assert!(grouped.contains(&sub.get_name()), "{}", sub.get_name());
         }
         assert!(grouped.iter().all(|name| plain.find_subcommand(name).is_some()));
+    }
+
+    #[test]
+    fn the_committed_reference_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/cli.md");
+        let update = flyball_host::Host::env(&flyball_host::RealHost::new(), "UPDATE_DOCS");
+        if update.is_some() {
+            fs_err::write(path, reference()).unwrap();
+        }
+        let committed = fs_err::read_to_string(path).unwrap();
+        assert!(committed == reference(), "stale: run UPDATE_DOCS=1 cargo test -p flyball");
     }
 
     #[test]

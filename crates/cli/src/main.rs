@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod failure;
 mod help;
+mod hosts;
 mod output;
 mod progress;
 

@@ -32,5 +32,8 @@ pub fn color(host: &dyn Host) -> bool {
 /// Columns to use.
 pub fn width(host: &dyn Host) -> usize {
     let columns = host.env("COLUMNS").and_then(|text| text.parse().ok());
-    columns.or_else(flyball_host::terminal_width).unwrap_or(100).clamp(60, 200)
+    columns
+        .or_else(|| terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0)))
+        .unwrap_or(100)
+        .clamp(60, 200)
 }

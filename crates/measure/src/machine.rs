@@ -51,11 +51,8 @@ pub fn cores(topology: &Topology, usable: &CpuSet) -> Vec<CoreChoice> {
         let cpu = usable.iter().find(|cpu| cpu.0 != 0).or_else(|| usable.iter().next())?;
         Some(CoreChoice { core_type: name.to_owned(), cpu })
     };
-    let choices: Vec<CoreChoice> = topology
-        .core_types
-        .iter()
-        .filter_map(|kind| choose(&kind.name, &kind.cpus))
-        .collect();
+    let choices: Vec<CoreChoice> =
+        topology.core_types.iter().filter_map(|kind| choose(&kind.name, &kind.cpus)).collect();
     match choices.is_empty() {
         true => choose("all", usable).into_iter().collect(),
         false => choices,

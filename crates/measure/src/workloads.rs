@@ -52,15 +52,15 @@ pub fn recording(
     folder: &Path,
 ) -> Result<(Recording, InputRecord), WorkloadError> {
     let recording = match &input.file {
-        Some(file) => open(
-            &folder.join(file),
-            Given { rate_hz: input.rate_hz, channels: input.channels },
-        )?,
+        Some(file) => {
+            open(&folder.join(file), Given { rate_hz: input.rate_hz, channels: input.channels })?
+        }
         None => synthetic(input, seed).generate()?,
     };
-    let name = input.file.as_deref().map(|file| {
-        Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
-    });
+    let name = input
+        .file
+        .as_deref()
+        .map(|file| Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned());
     let kind = match &name {
         None => "synthetic".to_owned(),
         Some(name) => name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase(),
@@ -141,7 +141,11 @@ fn spec(workload: &Workload, recording: &Recording) -> Result<WorkloadSpec, Work
 }
 
 /// What the manifest says about a workload.
-pub fn record(experiment: &Experiment, workload: &Workload, recording: &Recording) -> WorkloadRecord {
+pub fn record(
+    experiment: &Experiment,
+    workload: &Workload,
+    recording: &Recording,
+) -> WorkloadRecord {
     let command = workload.command.as_ref().map(|command| command.join(" "));
     let spec = spec(workload, recording).ok();
     let params = spec.as_ref().map(WorkloadSpec::params);

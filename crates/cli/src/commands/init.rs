@@ -43,17 +43,16 @@ fn built_in(name: &str) -> Result<&'static str, Failure> {
 
 /// Never overwrites what somebody wrote.
 fn create_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut file = fs_err::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Failure::new(
-                Exit::BadInput,
-                format!("{}: expected a new file, found an existing one", path.display()),
-            )
-            .hint("give another name: flyball init other.toml"),
-            _ => Failure::new(Exit::BadInput, error),
+    let mut file =
+        fs_err::OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
+            match error.kind() {
+                std::io::ErrorKind::AlreadyExists => Failure::new(
+                    Exit::BadInput,
+                    format!("{}: expected a new file, found an existing one", path.display()),
+                )
+                .hint("give another name: flyball init other.toml"),
+                _ => Failure::new(Exit::BadInput, error),
+            }
         })?;
     file.write_all(text.as_bytes()).map_err(|error| Failure::new(Exit::BadInput, error))
 }

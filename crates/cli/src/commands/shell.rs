@@ -13,8 +13,8 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
 }
 
 pub fn man(dir: &Path) -> Result<Exit, Failure> {
-    let written = fs_err::create_dir_all(dir)
-        .and_then(|()| clap_mangen::generate_to(crate::help::command(), dir));
+    let written =
+        fs_err::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(help::command(), dir));
     written.map_err(|error| Failure::new(Exit::BadInput, error))?;
     Ok(Exit::Ok)
 }

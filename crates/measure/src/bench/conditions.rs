@@ -96,9 +96,8 @@ impl ConditionLog {
 
     fn load_record(&self) -> LoadRecord {
         let profile = &self.planned.asked.load;
-        let source = profile.groups.first().map_or_else(String::new, |group| {
-            group.generator.to_string()
-        });
+        let source =
+            profile.groups.first().map_or_else(String::new, |group| group.generator.to_string());
         let mut record =
             LoadRecord { profile: profile.to_string(), source, ..LoadRecord::default() };
         if profile.is_idle() {

@@ -14,7 +14,7 @@ pub enum BenchError {
     Experiment(#[from] ExperimentError),
     /// A workload or the input.
     #[error(transparent)]
-    Workload(#[from] WorkloadError),
+    Workload(Box<WorkloadError>),
     /// The machine.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -27,7 +27,7 @@ pub enum BenchError {
         /// The condition.
         condition: String,
         /// What went wrong.
-        source: LoadError,
+        source: Box<LoadError>,
     },
     /// The run directory.
     #[error(transparent)]
@@ -40,6 +40,12 @@ pub enum BenchError {
         /// The setting.
         setting: Degraded,
     },
+}
+
+impl From<WorkloadError> for BenchError {
+    fn from(error: WorkloadError) -> BenchError {
+        BenchError::Workload(Box::new(error))
+    }
 }
 
 impl BenchError {

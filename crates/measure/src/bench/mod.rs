@@ -13,7 +13,7 @@ mod progress;
 mod segment;
 
 pub use error::BenchError;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Context, Prepared, prepare};
 pub use progress::{Progress, Silent};
 
 use crate::plan::PlannedTrial;
@@ -70,8 +70,7 @@ pub fn run(
         calibrations: Calibrations(prepared.calibrations.clone()),
         ..TelemetryOptions::default()
     };
-    let (telemetry, recorder) =
-        Telemetry::start(Arc::clone(host), writer, options, stop.clone())?;
+    let (telemetry, recorder) = Telemetry::start(Arc::clone(host), writer, options, stop.clone())?;
     let mut session = Session {
         host,
         logs: prepared.plan.conditions.iter().cloned().map(ConditionLog::new).collect(),
@@ -107,9 +106,8 @@ impl Session<'_> {
     /// All segments (the adjacent trials of one condition in one block), until one is stopped.
     fn blocks(&mut self) -> Result<Ended, BenchError> {
         let prepared = self.prepared;
-        let same = |a: &PlannedTrial, b: &PlannedTrial| {
-            (a.block, a.condition) == (b.block, b.condition)
-        };
+        let same =
+            |a: &PlannedTrial, b: &PlannedTrial| (a.block, a.condition) == (b.block, b.condition);
         for segment in prepared.plan.trials.chunk_by(same) {
             if self.segment(segment)? == Ended::Stopped {
                 return Ok(Ended::Stopped);
@@ -141,7 +139,10 @@ impl Session<'_> {
                 return Ok(Ended::Complete);
             }
             Err(source) => {
-                return Err(BenchError::Load { condition: condition.name.clone(), source });
+                return Err(BenchError::Load {
+                    condition: condition.name.clone(),
+                    source: Box::new(source),
+                });
             }
         };
         if let (Some(proof), Some(log)) = (proof, self.logs.get_mut(first.condition)) {
@@ -305,7 +306,11 @@ fn checks(
         outcome: if recalibrated { CheckOutcome::Passed } else { CheckOutcome::Unavailable },
         object: "frequency probe".to_owned(),
         expected: "the same factor at the end of the run".to_owned(),
-        found: if recalibrated { "measured".to_owned() } else { "could not be measured".to_owned() },
+        found: if recalibrated {
+            "measured".to_owned()
+        } else {
+            "could not be measured".to_owned()
+        },
         hint: None,
     });
     checks

@@ -67,7 +67,7 @@ pub fn prepare(
     for condition in &plan.conditions {
         condition.asked.load.place(&site).map_err(|source| BenchError::Load {
             condition: condition.name.clone(),
-            source: source.into(),
+            source: Box::new(source.into()),
         })?;
     }
     let measured = measured_cpus(&plan, &site);

@@ -23,8 +23,8 @@ const MAX_WINDOWS: u64 = 1_000_000_000;
 
 /// Reads an experiment from TOML. `origin` is the file's name for error messages.
 pub fn read(text: &str, origin: &str) -> Result<Experiment, ExperimentError> {
-    let experiment: Experiment = toml::from_str(text)
-        .map_err(|error| ExperimentError::from_toml(origin, text, &error))?;
+    let experiment: Experiment =
+        toml::from_str(text).map_err(|error| ExperimentError::from_toml(origin, text, &error))?;
     check(&experiment, origin)?;
     Ok(experiment)
 }
@@ -37,8 +37,11 @@ pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentErro
             .with_hint("add:\n  [[workload]]\n  kernel = \"car\""));
     }
     if experiment.conditions.is_empty() {
-        return Err(ExperimentError::bad(origin, "expected at least one [[condition]], found none")
-            .with_hint("add:\n  [[condition]]\n  load = \"idle\""));
+        return Err(ExperimentError::bad(
+            origin,
+            "expected at least one [[condition]], found none",
+        )
+        .with_hint("add:\n  [[condition]]\n  load = \"idle\""));
     }
     if experiment.repeats == 0 {
         return bad("repeats: expected at least 1, found 0".into());
@@ -108,11 +111,7 @@ fn check_input(experiment: &Experiment, origin: &str) -> Result<(), ExperimentEr
     Ok(())
 }
 
-fn check_workload(
-    workload: &Workload,
-    number: usize,
-    origin: &str,
-) -> Result<(), ExperimentError> {
+fn check_workload(workload: &Workload, number: usize, origin: &str) -> Result<(), ExperimentError> {
     let bad = |message: String| Err(ExperimentError::bad(origin, message));
     match (&workload.kernel, &workload.command) {
         (None, None) => {

@@ -124,11 +124,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
     /// `reference` (scalar, as defined) or `fast` (vectorised).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "checked::form"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::form")]
     pub form: Option<String>,
     /// Samples per window.
     #[serde(default, skip_serializing_if = "Option::is_none")]

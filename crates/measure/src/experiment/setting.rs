@@ -70,16 +70,16 @@ pub fn placement(text: &str) -> Result<Placement, String> {
         "each-core-type" => return Ok(Placement::EachCoreType),
         _ => {}
     }
-    let list = text.strip_prefix("cpus=").or_else(|| text.strip_prefix("cpu")).ok_or_else(|| {
-        format!(
-            "expected a placement (any, each-core-type, cpu3, cpus=0-3), found \"{text}\"{}",
-            nearest(text, ["any", "each-core-type"])
-                .map(|near| format!("; did you mean \"{near}\"?"))
-                .unwrap_or_default()
-        )
-    })?;
-    let cpus: CpuSet =
-        list.parse().map_err(|error| format!("in placement \"{text}\": {error}"))?;
+    let list =
+        text.strip_prefix("cpus=").or_else(|| text.strip_prefix("cpu")).ok_or_else(|| {
+            format!(
+                "expected a placement (any, each-core-type, cpu3, cpus=0-3), found \"{text}\"{}",
+                nearest(text, ["any", "each-core-type"])
+                    .map(|near| format!("; did you mean \"{near}\"?"))
+                    .unwrap_or_default()
+            )
+        })?;
+    let cpus: CpuSet = list.parse().map_err(|error| format!("in placement \"{text}\": {error}"))?;
     if cpus.is_empty() {
         return Err(format!("expected at least one CPU, found \"{text}\""));
     }

@@ -67,9 +67,9 @@ impl std::fmt::Display for Span {
         let ns = self.nanos();
         match ns {
             0 => write!(f, "0s"),
-            _ if ns % 1_000_000_000 == 0 => write!(f, "{}s", ns / 1_000_000_000),
-            _ if ns % 1_000_000 == 0 => write!(f, "{}ms", ns / 1_000_000),
-            _ if ns % 1_000 == 0 => write!(f, "{}us", ns / 1_000),
+            _ if ns.is_multiple_of(1_000_000_000) => write!(f, "{}s", ns / 1_000_000_000),
+            _ if ns.is_multiple_of(1_000_000) => write!(f, "{}ms", ns / 1_000_000),
+            _ if ns.is_multiple_of(1_000) => write!(f, "{}us", ns / 1_000),
             _ => write!(f, "{ns}ns"),
         }
     }

@@ -34,7 +34,10 @@ fn unknown_keys_have_a_place_and_the_nearest_right_one() {
     assert_eq!(error.place, Some((2, 1)), "{error}");
     assert_eq!(error.hint.as_deref(), Some("did you mean `period`?"));
     let error = error_of("[[workload]]\nkernal = \"car\"\n");
-    assert_eq!((error.place, error.hint.as_deref()), (Some((2, 1)), Some("did you mean `kernel`?")));
+    assert_eq!(
+        (error.place, error.hint.as_deref()),
+        (Some((2, 1)), Some("did you mean `kernel`?"))
+    );
 }
 
 #[test]

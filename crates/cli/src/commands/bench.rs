@@ -1,0 +1,192 @@
+//! `flyball bench`: from an experiment to a run directory and its report.
+
+use super::report;
+use crate::args::{BenchArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::{hosts, output};
+use flyball_host::{Host, ProcessSpec};
+use flyball_measure::bench::{self, Context, Destination, Outcome, Prepared, Progress};
+use flyball_measure::experiment::{self, Condition, Experiment, Span, Workload};
+use flyball_run::RunState;
+use flyball_units::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
+    let host = hosts::with_faults(args.faults.as_deref())?;
+    host.catch_interrupts()?;
+    let rules = report::rules(&args.output)?;
+    let (experiment, folder) = experiment(&args, &host)?;
+    let context = Context {
+        folder: folder.as_deref(),
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
+    };
+    let margin = experiment.margin;
+    let prepared = bench::prepare(&host, experiment, &context)?;
+    if args.dry_run {
+        output::data(&describe(&prepared))?;
+        return Ok(Exit::Ok);
+    }
+    let mut bar = Bar::new(talk.quiet);
+    if prepared.experiment.name == "quick" && !talk.quiet {
+        bar.note("quick default: needs no privileges and changes nothing (yours: flyball init)");
+    }
+    bar.planned(prepared.plan.trials.len(), prepared.duration(), &prepared.order());
+    let destination = match &args.out {
+        Some(dir) => Destination::Dir(dir.clone()),
+        None => Destination::Below(PathBuf::from(report::RUNS)),
+    };
+    let outcome = bench::run(&host, prepared, &destination, &mut bar)?;
+    let exit =
+        report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk)?;
+    end(&outcome, exit)
+}
+
+/// An invalid run outranks a finding, and an interruption outranks both.
+fn end(outcome: &Outcome, exit: Exit) -> Result<Exit, Failure> {
+    match outcome.state {
+        RunState::Interrupted => Ok(Exit::Interrupted),
+        RunState::Invalid => {
+            let why: Vec<String> = outcome
+                .invalid
+                .iter()
+                .map(|check| {
+                    format!("{}: expected {}, found {}", check.object, check.expected, check.found)
+                })
+                .collect();
+            let hint = outcome.invalid.iter().find_map(|check| check.hint.clone());
+            Err(Failure::new(Exit::InvalidRun, format!("the run is not valid: {}", why.join("; ")))
+                .maybe_hint(hint))
+        }
+        _ => Ok(exit),
+    }
+}
+
+/// The experiment and the folder that its paths are relative to.
+fn experiment(
+    args: &BenchArgs,
+    host: &Arc<dyn Host>,
+) -> Result<(Experiment, Option<PathBuf>), Failure> {
+    let (mut experiment, folder) = match (&args.experiment, args.program.is_empty()) {
+        (None, true) => (experiment::quick()?, None),
+        (None, false) => (for_program(&args.program, host)?, None),
+        (Some(name), true) => named_or_file(name)?,
+        (Some(_), false) => {
+            return Err(Failure::new(
+                Exit::Usage,
+                "expected an experiment or a program after `--`, found both",
+            )
+            .hint("put the program into the experiment: [[workload]] command = [\"...\"]"));
+        }
+    };
+    if let Some(seed) = args.seed {
+        experiment.seed = seed;
+    }
+    if let Some(repeats) = args.repeats {
+        experiment.repeats = repeats;
+    }
+    if let Some(text) = &args.duration {
+        experiment.duration = time("--duration", text)?;
+    }
+    if let Some(text) = &args.period {
+        experiment.period = time("--period", text)?;
+    }
+    experiment::check(&experiment, "command line")?;
+    Ok((experiment, folder))
+}
+
+/// A duration on the command line.
+pub fn time(flag: &str, text: &str) -> Result<Span, Failure> {
+    Span::parse(text).map_err(|error| Failure::new(Exit::Usage, format!("{flag}: {error}")))
+}
+
+fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
+    if let Some(built_in) = experiment::BUILT_IN.iter().find(|built_in| built_in.name == name) {
+        return Ok((experiment::read(built_in.text, built_in.name)?, None));
+    }
+    let path = Path::new(name);
+    let bytes = fs_err::read(path).map_err(|error| {
+        Failure::new(Exit::BadInput, error)
+            .hint("write one with: flyball init; those that ship: flyball help experiments")
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::new(
+            Exit::BadInput,
+            format!("{name}: expected TOML text, found bytes that are no UTF-8 at offset {at}"),
+        )
+    })?;
+    let folder = path.parent().map(Path::to_path_buf);
+    Ok((experiment::read(&text, name)?, folder))
+}
+
+/// The user's own program under idle and heavy load. Three runs say how long it takes; the period
+/// leaves it twice that, so that a slower condition does not run into the next release.
+fn for_program(program: &[String], host: &Arc<dyn Host>) -> Result<Experiment, Failure> {
+    const PILOTS: usize = 3;
+    let [name, arguments @ ..] = program else {
+        return Err(Failure::new(Exit::Usage, "expected a program after `--`, found none"));
+    };
+    let mut longest = Nanos::ZERO;
+    for _ in 0..PILOTS {
+        let mut child = host.spawn(&ProcessSpec::new(name, arguments))?;
+        let Some(exit) = child.wait(None)? else {
+            return Err(Failure::new(Exit::Interrupted, "interrupted before the first window"));
+        };
+        if !exit.is_success() {
+            return Err(Failure::new(
+                Exit::BadInput,
+                format!("{name}: expected exit status 0, found {:?}", exit.status),
+            )
+            .hint("a program that fails has no latency worth measuring; run it by hand first"));
+        }
+        longest = longest.max(exit.elapsed);
+    }
+    let period_ms = (2 * longest.0).div_ceil(1_000_000).max(20);
+    let mut experiment = experiment::quick()?;
+    experiment.name = "program".to_owned();
+    experiment.question = Some(format!("Does background load change the latency of {name}?"));
+    experiment.period = Span::millis(period_ms);
+    experiment.duration = Span::millis((10 * period_ms).max(500));
+    experiment.warmup = Span::millis(period_ms);
+    experiment.workloads =
+        vec![Workload { command: Some(program.to_vec()), ..Workload::default() }];
+    Ok(experiment)
+}
+
+fn describe(prepared: &Prepared) -> String {
+    let experiment = &prepared.experiment;
+    let mut text = format!(
+        "{}: {} trials of {} + {} warm-up, about {:.0} s in all, seed {}\n",
+        experiment.name,
+        prepared.plan.trials.len(),
+        experiment.duration,
+        experiment.warmup,
+        prepared.duration().as_secs_f64(),
+        experiment.seed
+    );
+    for condition in &prepared.plan.conditions {
+        let cpus =
+            condition.cpus.as_ref().map_or("any CPU".to_owned(), |cpus| format!("CPUs {cpus}"));
+        let Condition { load, scheduling, .. } = &condition.asked;
+        text.push_str(&format!(
+            "  condition {:<12} load {load}, scheduling {scheduling}, on {cpus}\n",
+            condition.name
+        ));
+    }
+    for (number, trial) in prepared.plan.trials.iter().enumerate() {
+        let workload = experiment.workloads.get(trial.workload).map(Workload::label);
+        let condition = prepared.plan.conditions.get(trial.condition).map(|c| c.name.as_str());
+        text.push_str(&format!(
+            "  {number:>4}  repeat {:<3} {:<14} {}\n",
+            trial.block + 1,
+            workload.unwrap_or_default(),
+            condition.unwrap_or_default()
+        ));
+    }
+    text
+}

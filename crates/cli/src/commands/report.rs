@@ -1,0 +1,236 @@
+//! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
+
+use super::import::column_map;
+use crate::args::{OutputArgs, ReportArgs, ReportFormat, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_host::Host;
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::bundle::Bundle;
+use flyball_report::export;
+use flyball_report::figures::{self, Size};
+use flyball_report::gate::{self, Gate, Status};
+use flyball_report::html::{self, HtmlOptions};
+use flyball_report::model::Report;
+use flyball_report::terminal::{self, TerminalOptions};
+use flyball_run::import::{Options, load};
+use flyball_run::{Run, newest_run};
+use std::path::{Path, PathBuf};
+
+/// Where runs are looked for and put.
+pub const RUNS: &str = "flyball-runs";
+
+/// Name of the page beside a run.
+const PAGE: &str = "report.html";
+
+pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
+    let host = hosts::real();
+    if args.format == ReportFormat::JsonSchema {
+        output::data(&export::schema().map_err(|error| Failure::new(Exit::Own, error))?)?;
+        return Ok(Exit::Ok);
+    }
+    let rules = rules(&args.output)?;
+    let paths = match args.runs.is_empty() {
+        true => vec![newest_run(RUNS)?],
+        false => args.runs.clone(),
+    };
+    let options = Options { map: column_map(args.map.as_deref())?, ..Options::default() };
+    let mut runs = Vec::new();
+    for path in &paths {
+        runs.push(read(path, &options)?);
+    }
+    let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
+    let analysis = analysis(&args.output, margin);
+    let report = analyse(&runs, &analysis);
+    if let Some(dir) = &args.figures {
+        let each: Vec<Report> =
+            runs.iter().map(|run| analyse(std::slice::from_ref(run), &analysis)).collect();
+        write_figures(&report, &each, dir, talk)?;
+    }
+    if let Some(file) = &args.bundle {
+        bundle(file, &paths, &runs, &report, args.with_hostname)?;
+        say(talk, &format!("bundle  {}", file.display()));
+    }
+    let page = match args.format {
+        ReportFormat::Text => write_page(&report, &args.output, beside(&paths))?,
+        _ => args.output.page.as_ref().map(|page| put(page, &page_text(&report))).transpose()?,
+    };
+    print(host.as_ref(), &report, args.format, &paths, page, talk)?;
+    judge(&report, &rules)
+}
+
+/// The report at the end of a bench.
+pub fn after_bench(
+    host: &dyn Host,
+    dir: &Path,
+    args: &OutputArgs,
+    rules: &[Gate],
+    margin: f64,
+    talk: Talk,
+) -> Result<Exit, Failure> {
+    let run = Run::open(dir)?;
+    let runs = [RunData::new(run.name(), dir.display().to_string(), run)];
+    let report = analyse(&runs, &analysis(args, Some(margin)));
+    let page = write_page(&report, args, Some(dir.join(PAGE)))?;
+    print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;
+    judge(&report, rules)
+}
+
+/// The rules of `--fail-if`, read before anything runs.
+pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
+    let parse = |text: &String| {
+        Gate::parse(text).map_err(|error| Failure::new(Exit::Usage, &error).hint(error.hint()))
+    };
+    args.fail_if.iter().map(parse).collect()
+}
+
+fn read(path: &Path, options: &Options<'_>) -> Result<RunData, Failure> {
+    let run = load(path, options)?;
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    Ok(RunData::new(name, path.display().to_string(), run))
+}
+
+fn analysis(args: &OutputArgs, margin: Option<f64>) -> AnalysisOptions {
+    let base = AnalysisOptions::default();
+    AnalysisOptions {
+        replicates: args.replicates,
+        baseline: args.baseline.clone(),
+        margin: margin.unwrap_or(base.margin),
+        ..base
+    }
+}
+
+/// The margin that the experiment itself stated.
+fn experiment_margin(experiment: &Option<String>) -> Option<f64> {
+    let text = experiment.as_deref()?;
+    Some(flyball_measure::experiment::read(text, "run.toml").ok()?.margin)
+}
+
+fn page_text(report: &Report) -> String {
+    let generator = Some(format!("flyball {}", env!("CARGO_PKG_VERSION")));
+    html::render(report, &HtmlOptions { generator, ..HtmlOptions::default() })
+}
+
+/// A single run directory gets its page beside its data; otherwise it must be asked for.
+fn beside(paths: &[PathBuf]) -> Option<PathBuf> {
+    match paths {
+        [only] if Run::is_run(only) => Some(only.join(PAGE)),
+        _ => None,
+    }
+}
+
+fn write_page(
+    report: &Report,
+    args: &OutputArgs,
+    beside: Option<PathBuf>,
+) -> Result<Option<String>, Failure> {
+    match (&args.page, args.no_page) {
+        (_, true) => Ok(None),
+        (Some(page), false) => put(page, &page_text(report)).map(Some),
+        (None, false) => beside.map(|page| put(&page, &page_text(report))).transpose(),
+    }
+}
+
+fn put(path: &Path, text: &str) -> Result<String, Failure> {
+    fs_err::write(path, text).map_err(|error| {
+        Failure::new(Exit::BadInput, error)
+            .hint("name a place that can be written: --page FILE, or --no-page")
+    })?;
+    Ok(path.display().to_string())
+}
+
+fn print(
+    host: &dyn Host,
+    report: &Report,
+    format: ReportFormat,
+    paths: &[PathBuf],
+    page: Option<String>,
+    talk: Talk,
+) -> Result<(), Failure> {
+    let json_failed = |error| Failure::new(Exit::Own, error);
+    let text = match format {
+        ReportFormat::Text => terminal::render(
+            report,
+            &TerminalOptions {
+                width: output::width(host),
+                color: output::color(host),
+                verbose: talk.verbose,
+                runs: paths.iter().map(|path| path.display().to_string()).collect(),
+                page,
+            },
+        ),
+        ReportFormat::Json => export::json(report).map_err(json_failed)?,
+        ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
+        ReportFormat::Csv => export::cells_csv(report),
+        ReportFormat::Md => export::markdown(report),
+    };
+    output::data(&text)
+}
+
+/// Tells what became of the rules; a failed or an undecidable one is a finding.
+fn judge(report: &Report, rules: &[Gate]) -> Result<Exit, Failure> {
+    let outcomes: Vec<_> = rules.iter().flat_map(|rule| rule.evaluate(report)).collect();
+    for outcome in &outcomes {
+        let word = match outcome.status {
+            Status::Pass => "pass",
+            Status::Fail => "FAIL",
+            Status::CannotDecide => "CANNOT DECIDE",
+        };
+        output::talk(&format!("{word}  {}: {}", outcome.object, outcome.text));
+    }
+    Ok(if gate::is_finding(&outcomes) { Exit::Finding } else { Exit::Ok })
+}
+
+fn say(talk: Talk, text: &str) {
+    if !talk.quiet {
+        output::talk(text);
+    }
+}
+
+/// Everything in one file, to be sent to somebody.
+fn bundle(
+    file: &Path,
+    paths: &[PathBuf],
+    runs: &[RunData],
+    report: &Report,
+    with_hostname: bool,
+) -> Result<(), Failure> {
+    let json = export::json(report).map_err(|error| Failure::new(Exit::Own, error))?;
+    let hostnames = runs.iter().filter_map(|run| run.manifest.machine.as_ref()?.hostname.clone());
+    let bundle = Bundle {
+        runs: paths.iter().filter(|path| Run::is_run(path)).cloned().collect(),
+        files: vec![
+            (PAGE.to_owned(), page_text(report).into_bytes()),
+            ("report.json".to_owned(), json.into_bytes()),
+        ],
+        redact: if with_hostname { Vec::new() } else { hostnames.collect() },
+    };
+    bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
+}
+
+/// The three figures, each as SVG and PNG. `each` has one report per run, for the figure that
+/// sets platforms side by side.
+fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::new(Exit::BadInput, error);
+    fs_err::create_dir_all(dir).map_err(failed)?;
+    let size = Size::default();
+    let platforms: Vec<(&str, &Report)> = each
+        .iter()
+        .map(|report| (report.runs.first().map_or("run", |run| run.name.as_str()), report))
+        .collect();
+    for figure in [
+        figures::governor_comparison(report, size),
+        figures::per_kernel_comparison(report, size),
+        figures::platform_comparison(&platforms, size),
+    ] {
+        let name = figure.name;
+        fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
+        let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
+        fs_err::write(dir.join(format!("{name}.png")), png).map_err(failed)?;
+    }
+    say(talk, &format!("figures {}", dir.display()));
+    Ok(())
+}

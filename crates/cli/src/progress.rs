@@ -1,0 +1,65 @@
+//! Progress of a bench on stderr: a bar with the time left on a terminal, else a line per tenth.
+
+use crate::output;
+use flyball_measure::bench::Progress;
+use flyball_units::Nanos;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+
+/// Shows a bench's progress.
+pub struct Bar {
+    bar: ProgressBar,
+    quiet: bool,
+    plain: bool,
+    total: usize,
+    seconds: f64,
+    last_tenth: usize,
+}
+
+impl Bar {
+    pub fn new(quiet: bool) -> Bar {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let plain = !std::io::stderr().is_terminal();
+        Bar { bar, quiet, plain, total: 0, seconds: 0.0, last_tenth: 0 }
+    }
+
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| output::talk(text));
+        }
+    }
+}
+
+impl Progress for Bar {
+    fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
+        (self.total, self.seconds) = (trials, total.as_secs_f64());
+        self.say(&format!("{trials} trials, about {:.0} s; order: {order}", self.seconds));
+        if self.quiet || self.plain {
+            return;
+        }
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+        self.bar = ProgressBar::new(trials as u64);
+        if let Ok(style) = style {
+            self.bar.set_style(style);
+        }
+    }
+
+    fn trial(&mut self, done: usize, workload: &str, condition: &str) {
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{workload}, {condition}"));
+        let tenth = 10 * done / self.total.max(1);
+        if self.plain && tenth > self.last_tenth {
+            self.last_tenth = tenth;
+            let left = self.seconds * (1.0 - done as f64 / self.total.max(1) as f64);
+            self.say(&format!("{done} of {} trials, about {left:.0} s left", self.total));
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.say(text);
+    }
+
+    fn closing(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
