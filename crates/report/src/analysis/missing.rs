@@ -52,11 +52,7 @@ fn placement(cells: &[&CellData]) -> Option<Finding> {
         missing if missing == cells.len() => "the CPU of the windows was not recorded".to_owned(),
         missing => format!("the CPU was not recorded in {missing} of {} cells", cells.len()),
     };
-    Some(finding(
-        "placement",
-        text,
-        "flyball bench (records the CPU before and after every window)",
-    ))
+    Some(finding("placement", text))
 }
 
 fn frequency(context: &Context<'_>, cells: &[&CellData]) -> Option<Finding> {
