@@ -158,3 +158,22 @@ fn windows_reach_the_run_directory() {
     let notes = read(&finished.writer.dir().join("notes.ndjson"));
     assert!(notes.contains("hello"));
 }
+
+#[test]
+fn a_disk_that_fails_stops_the_trial_and_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let host: Arc<dyn Host> = Arc::new(RealHost::new());
+    let writer = RunWriter::create(folder.path().join("run"), &Manifest::default()).unwrap();
+    // The first line of a table makes its file, which fails without the directory.
+    folder.close().unwrap();
+    let stop = StopFlag::default();
+    let options = TelemetryOptions::default();
+    let (telemetry, mut recorder) =
+        Telemetry::start(Arc::clone(&host), writer, options, stop.clone()).unwrap();
+    let endless = plan(u64::MAX);
+    telemetry.rows().begin(endless.labels.clone());
+    let outcome = run(host.as_ref(), &endless, &mut NoWork, None, &mut recorder, &stop).unwrap();
+    assert_eq!(outcome.ended, Ended::Stopped);
+    let finished = telemetry.finish(recorder).unwrap();
+    assert!(finished.error.is_some());
+}

@@ -60,10 +60,8 @@ impl WindowRecord {
     /// The row of the `windows` table.
     ///
     /// `seq` is the number of the row in the run. Frequencies come from the calibration of the CPU
-    /// that each probe ran on: the one before the window only where the thread did not move
-    /// between, since its CPU is then known.
+    /// that each probe ran on; a disturbed probe keeps its ticks and has no frequency.
     pub fn row(&self, seq: u64, labels: &TrialLabels, calibrations: &Calibrations) -> Window {
-        let cpu_after = self.cpu_after;
         let before = self.probe_before.map(|probe| calibrations.speed(probe, probe.cpu));
         let after = self.probe_after.map(|probe| calibrations.speed(probe, probe.cpu));
         let exec = self.end.since(self.dispatch);
@@ -87,7 +85,7 @@ impl WindowRecord {
             deadline_ns: deadline.0,
             missed: self.end > deadline,
             cpu_before: self.cpu_before.map(|cpu| cpu.0),
-            cpu_after: cpu_after.map(|cpu| cpu.0),
+            cpu_after: self.cpu_after.map(|cpu| cpu.0),
             migrations: self.migrations(),
             preemptions: self.preemptions,
             yields: self.yields,
