@@ -114,6 +114,12 @@ pub fn caveat(report: &Report, group: &Group) -> Option<String> {
     if mixtures > 0 {
         return Some(format!("mixture in {mixtures} of {total}"));
     }
+    doubt(report, group)
+}
+
+/// What speaks against a group as a whole: its load, or the verdict of its comparison.
+#[must_use]
+pub fn doubt(report: &Report, group: &Group) -> Option<String> {
     let unproven = report
         .loads
         .iter()

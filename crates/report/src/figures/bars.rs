@@ -139,8 +139,7 @@ fn draw_strata(scene: &mut Scene, bar: &Bar, from: f64, slot: f64, centre: f64, 
         } else if room > 24.0 {
             scene.text(end + 4.0, y + 3.5, text::micros(*median), 10.0).fill(Paint::Ink);
         }
-        let label = font::fit(label, 9.5, Weight::Regular, room);
-        if room > 40.0 {
+        if font::width(label, 9.5, Weight::Regular) <= room {
             scene.text(end + 4.0, y + 15.0, label, 9.5).fill(Paint::Muted);
         }
     }

@@ -29,7 +29,7 @@ pub fn per_kernel_comparison(report: &Report, size: Size) -> Figure {
             .iter()
             .enumerate()
             .filter_map(|(series, group)| {
-                Some(bar(view::cell(report, workload, group)?, group, series))
+                Some(bar(report, view::cell(report, workload, group)?, group, series))
             })
             .collect();
         doubtful |= bars.iter().any(|b| b.caveat.is_some());
@@ -45,18 +45,19 @@ pub fn per_kernel_comparison(report: &Report, size: Size) -> Figure {
     Figure { name: "per_kernel_comparison", scene }
 }
 
-fn bar(cell: &Cell, group: &Group, series: usize) -> Bar {
+fn bar(report: &Report, cell: &Cell, group: &Group, series: usize) -> Bar {
     let modes = &cell.modes;
     let strata = modes
         .modes
         .iter()
         .filter(|_| modes.mixture)
         .map(|m| (m.label.clone().unwrap_or_default(), m.median_us, m.share));
+    let mixture = modes.mixture.then(|| text::count(modes.modes.len() as u64, "mode"));
     Bar {
         label: group.label.clone(),
         value: cell.execution.median_us,
         ratio: String::new(),
-        caveat: modes.mixture.then(|| text::count(modes.modes.len() as u64, "mode")),
+        caveat: mixture.or_else(|| view::doubt(report, group)),
         strata: strata.collect(),
         series,
     }

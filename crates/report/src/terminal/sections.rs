@@ -30,7 +30,11 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
         closing.push(style.dim(&format!("  ... and {more}: --verbose")));
     }
     for warning in report.warnings.iter().take(if verbose { usize::MAX } else { 1 }) {
-        closing.extend(labelled("Warning", &text::plain(warning), width, style, verbose));
+        let mut warning = labelled("Warning", &text::plain(warning), width, style, true);
+        if !verbose {
+            warning = cut(warning, 1, width);
+        }
+        closing.extend(warning);
     }
     let titles = shown.iter().map(|c| text::width(&text::plain(&c.title)));
     let title = titles.max().unwrap_or(0).min(width * 2 / 5);

@@ -15,11 +15,8 @@ const MODE_LABEL: f64 = 10.0;
 
 /// Ridges with medians, their intervals, and the modes of mixtures.
 pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
-    // Two conditions fill the space beside the percentiles; many stay readable.
-    let mixtures = members.iter().any(|m| m.cell.modes.mixture);
-    let below = if mixtures { MODES } else { 0.0 };
-    let row_height = (224.0 / members.len().max(1) as f64).clamp(74.0 + below, 112.0);
-    let height = row_height * members.len() as f64 + 26.0;
+    let (row_height, below) = rows(members);
+    let height = height(members);
     let mut scene =
         Scene::new(WIDTH, height, format!("Distribution of execution times of {workload}"));
     scene.description = describe(members);
@@ -37,6 +34,19 @@ pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
         row(&mut scene, member, place);
     }
     scene
+}
+
+/// Height of a row, and what the names of modes take of it. Two conditions fill the space beside
+/// the percentiles; many stay readable.
+fn rows(members: &[Member<'_>]) -> (f64, f64) {
+    let mixtures = members.iter().any(|m| m.cell.modes.mixture);
+    let below = if mixtures { MODES } else { 0.0 };
+    ((224.0 / members.len().max(1) as f64).clamp(74.0 + below, 112.0), below)
+}
+
+/// Height of the whole chart.
+pub(super) fn height(members: &[Member<'_>]) -> f64 {
+    rows(members).0 * members.len() as f64 + 26.0
 }
 
 /// Where a ridge stands: its axis, its base line and its height.
