@@ -1,5 +1,7 @@
 //! Runs whose answer is known, analysed: each verdict, and what it rests on.
 
+#![allow(clippy::expect_used)] // a helper of a test fails the test
+
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::model::{Comparison, Report, VerdictWord};
 use flyball_run::manifest::{ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine};
@@ -54,7 +56,7 @@ fn run(conditions: &[Made]) -> RunData {
                     let slow = if cpu == Some(0) { 2 } else { 1 };
                     let at = now_ns / PERIOD_NS;
                     let exec_ns =
-                        condition.exec_ns * slow + uneven(at) + 20 * uneven(u64::from(repeat));
+                        condition.exec_ns * slow + uneven(at) + 2 * uneven(u64::from(repeat));
                     let preempted =
                         condition.preempted_every > 0 && index % condition.preempted_every == 0;
                     let late_ns = 5_000 + uneven(at + 1) as i64;

@@ -209,10 +209,8 @@ fn latency(
         })
         .collect();
     let positive = repeats.iter().flatten().all(|&value| value > 0.0);
-    if releases == Releases::Scheduled
-        && positive
-        && let Ok(cell) = stats::Cell::new(repeats.clone())
-    {
+    if releases == Releases::Scheduled && positive {
+        let cell = stats::Cell::new(repeats).ok()?;
         return Some(with_intervals(&Prepared::new(&cell), &context.options.bootstrap()));
     }
     let mut values: Vec<f64> = repeats.into_iter().flatten().collect();

@@ -53,6 +53,12 @@ impl RepeatRows {
     }
 }
 
+/// Codes of workload and condition, and the repeat.
+type Key = (u32, u32, u32);
+
+/// Position of a cell, and of a repeat in it.
+type Place = (usize, usize);
+
 /// Groups a run's windows into cells: workloads in the manifest's order, and within each the
 /// conditions in the manifest's order; what the manifest does not name follows as it appears.
 pub(super) fn group(run: &RunData) -> Vec<CellRows> {
@@ -60,8 +66,8 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
     let (workloads, conditions) = (&windows.workload, &windows.condition);
     let keys = workloads.codes().iter().zip(conditions.codes()).zip(&windows.repeat);
     let mut cells: Vec<(u32, u32, CellRows)> = Vec::new();
-    let mut index: HashMap<(u32, u32, u32), (usize, usize)> = HashMap::new();
-    let mut last: Option<((u32, u32, u32), (usize, usize))> = None;
+    let mut index: HashMap<Key, Place> = HashMap::new();
+    let mut last: Option<(Key, Place)> = None;
     for (row, (((&workload, &condition), &repeat), &warmup)) in
         keys.zip(&windows.warmup).enumerate()
     {
@@ -94,10 +100,10 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
 /// Adds an empty repeat, and its cell where it is the first; gives its place.
 fn new_repeat(
     cells: &mut Vec<(u32, u32, CellRows)>,
-    (workload, condition, repeat): (u32, u32, u32),
+    (workload, condition, repeat): Key,
     names: (Option<&str>, Option<&str>),
     block: u32,
-) -> (usize, usize) {
+) -> Place {
     let found = cells.iter().position(|cell| (cell.0, cell.1) == (workload, condition));
     let at = found.unwrap_or(cells.len());
     if found.is_none() {
