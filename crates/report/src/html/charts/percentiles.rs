@@ -6,12 +6,14 @@ use crate::draw::{Paint, Scene};
 use crate::model::Distribution;
 use crate::text;
 
-const HEIGHT: f64 = 250.0;
+/// Heights between which the chart follows the ridges beside it.
+const HEIGHTS: (f64, f64) = (250.0, 440.0);
 
 /// Execution time against `-log10(1 - share)`: 0, 90, 99, 99.9 % are equally far apart.
 pub(in crate::html) fn percentiles(workload: &str, members: &[Member<'_>]) -> Scene {
+    let height = super::ridge::height(members).clamp(HEIGHTS.0, HEIGHTS.1);
     let mut scene =
-        Scene::new(WIDTH, HEIGHT, format!("Percentiles of execution time of {workload}"));
+        Scene::new(WIDTH, height, format!("Percentiles of execution time of {workload}"));
     scene.description = members
         .iter()
         .map(|m| format!("{}: p99 {} us", m.label, text::micros_interval(&m.cell.execution.p99_us)))
@@ -22,7 +24,7 @@ pub(in crate::html) fn percentiles(workload: &str, members: &[Member<'_>]) -> Sc
     let low = members.iter().map(|m| m.cell.execution.p1_us).fold(f64::INFINITY, f64::min);
     let high = members.iter().map(|m| m.cell.execution.max_us).fold(0.0, f64::max);
     let x = Scale::linear(0.0, nines, LEFT, WIDTH - 10.0);
-    let y = Scale::log(low * 0.98, high * 1.03, HEIGHT - 26.0, 8.0);
+    let y = Scale::log(low * 0.98, high * 1.03, height - 26.0, 8.0);
     rows(&mut scene, y, 5);
     let ticks: Vec<_> = [
         (0.0, "0"),
@@ -38,7 +40,7 @@ pub(in crate::html) fn percentiles(workload: &str, members: &[Member<'_>]) -> Sc
     .filter(|(at, _)| *at <= nines)
     .map(|(at, label)| (x.at(at), label.to_owned()))
     .collect();
-    columns(&mut scene, &ticks, 8.0, HEIGHT - 26.0);
+    columns(&mut scene, &ticks, 8.0, height - 26.0);
     for m in members {
         let paint = Paint::Series(m.series);
         let points: Vec<_> =
@@ -57,7 +59,7 @@ pub(in crate::html) fn percentiles(workload: &str, members: &[Member<'_>]) -> Sc
         }
     }
     if members.is_empty() {
-        scene.text(LEFT, HEIGHT / 2.0, "no windows", LABEL).fill(Paint::Muted);
+        scene.text(LEFT, height / 2.0, "no windows", LABEL).fill(Paint::Muted);
     }
     scene
 }
