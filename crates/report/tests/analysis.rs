@@ -1,5 +1,4 @@
 //! Runs whose answer is known, analysed: each verdict, and what it rests on.
-
 #![allow(clippy::expect_used)] // a helper of a test fails the test
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};

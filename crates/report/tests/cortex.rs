@@ -1,6 +1,6 @@
 //! The published CORTEX recordings, imported and analysed: every printed number, and the verdicts
 //! that their authors should have reached. Skipped where the recordings are absent.
-#![allow(clippy::expect_used)] // a helper of a test fails the test
+#![allow(clippy::expect_used, clippy::print_stderr)] // helpers of tests fail them, or say why they skip
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -120,7 +120,7 @@ fn confounded(matter: &Matter<'_>) -> String {
     format!("{ratio} in median execution, but {}{like}", reasons.join("; "))
 }
 
-/// `pooled 1.42x; like for like 1.00x [0.99, 1.01], if the modes are core types: 2 modes in 8 of
+/// `pooled 1.42x; if the modes are core types, like for like 1.00x [0.99, 1.01]: 2 modes in 8 of
 /// 8 cells, and the CPU was not recorded`. The figures come first: a narrow table cuts the end.
 fn mixture(matter: &Matter<'_>, confounding: &[ReasonKind]) -> String {
     let pooled = words::plain_factor(matter.pooled.value);
@@ -146,7 +146,7 @@ fn other_reasons(matter: &Matter<'_>) -> String {
         .collect()
 }
 
-/// The ratios inside strata: `like for like 1.00x [0.99, 1.01], if the modes are core types`.
+/// The ratios inside strata: `if the modes are core types, like for like 1.00x [0.99, 1.01]`.
 fn like_for_like(matter: &Matter<'_>) -> Option<String> {
     let ratios = &matter.like.ratios;
     let one = |ratio: &StratumRatio| words::factor(&ratio.ratio);
@@ -160,6 +160,6 @@ fn like_for_like(matter: &Matter<'_>) -> Option<String> {
         several => words::list(&several.iter().map(short).collect::<Vec<_>>()),
     };
     let inferred = ratios.iter().any(|ratio| ratio.inferred);
-    let condition = if inferred { ", if the modes are core types" } else { "" };
-    Some(format!("like for like {text}{condition}"))
+    let condition = if inferred { "if the modes are core types, " } else { "" };
+    Some(format!("{condition}like for like {text}"))
 }

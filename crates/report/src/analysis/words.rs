@@ -79,11 +79,16 @@ pub(super) fn count(n: u64, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
-/// `fifo:80` as `FIFO 80`.
+/// `fifo:80` as `FIFO 80`, `other:0` as `OTHER`, `other:5` as `OTHER nice 5`.
 pub(super) fn scheduling(applied: &str) -> String {
     match applied.split_once(':') {
+        Some(("other" | "batch", "0")) | None => {
+            applied.split(':').next().unwrap_or_default().to_uppercase()
+        }
+        Some((class @ ("other" | "batch"), nice)) => {
+            format!("{} nice {nice}", class.to_uppercase())
+        }
         Some((class, argument)) => format!("{} {argument}", class.to_uppercase()),
-        None => applied.to_uppercase(),
     }
 }
 
@@ -112,7 +117,8 @@ mod tests {
     #[test]
     fn names_and_shares() {
         assert_eq!(scheduling("fifo:80"), "FIFO 80");
-        assert_eq!(scheduling("other"), "OTHER");
+        assert_eq!(scheduling("other:0"), "OTHER");
+        assert_eq!(scheduling("other:5"), "OTHER nice 5");
         assert_eq!((share(0.31).as_str(), share(0.0042).as_str()), ("31 %", "0.4 %"));
         assert_eq!(share(1e-9), "under 0.1 %");
         assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
