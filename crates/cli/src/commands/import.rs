@@ -5,7 +5,6 @@ use crate::args::{ImportArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
-use flyball_host::Host;
 use flyball_run::Run;
 use flyball_run::import::{ColumnMap, Options, import};
 use flyball_run::name::{rfc3339, run_name};
