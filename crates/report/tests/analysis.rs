@@ -209,6 +209,8 @@ fn two_runs_are_compared_condition_by_condition() {
     assert_eq!(first(&report).title, "idle: made (2) against made");
     assert!(first(&report).ratio.value > 1.2);
     assert!(first(&report).workloads.iter().all(|workload| workload.repeat_level.is_some()));
+    let frequency = report.not_checked.iter().filter(|found| found.object == "delivered frequency");
+    assert_eq!(frequency.count(), 1, "missing in both runs, said once");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
 }
 
 /// Names the run where there are several.
-pub(super) fn prefix(contexts: &[Context<'_>], context: &Context<'_>) -> String {
+fn prefix(contexts: &[Context<'_>], context: &Context<'_>) -> String {
     if contexts.len() > 1 { format!("{}: ", context.name) } else { String::new() }
 }
 

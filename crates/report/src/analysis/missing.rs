@@ -3,28 +3,42 @@
 use flyball_run::manifest::{CheckOutcome, ClockRecord};
 
 use super::cell::CellData;
-use super::findings::{expected_and_found, prefix};
+use super::findings::expected_and_found;
 use super::schedule::Releases;
 use super::source::Context;
+use super::words;
 use crate::model::Finding;
 
-/// The checks that the run could not make, and what its tables do not hold.
+/// The checks that the runs could not make, and what their tables do not hold. What is missing
+/// in all runs is said once; otherwise the runs are named.
 pub(super) fn not_checked(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<(Finding, Vec<String>)> = Vec::new();
     for context in contexts {
-        let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();
-        let run = findings.len();
-        findings.extend(unavailable(context));
-        findings.extend(placement(&own));
-        findings.extend(frequency(context, &own));
-        findings.extend(lateness(&own));
-        findings.extend(preemption(&own));
-        findings.extend(clocks(context));
-        let prefix = prefix(contexts, context);
-        for finding in findings.iter_mut().skip(run) {
-            finding.text.insert_str(0, &prefix);
+        for finding in of_run(context, cells) {
+            match findings.iter_mut().find(|(known, _)| *known == finding) {
+                Some((_, runs)) => runs.push(context.name.clone()),
+                None => findings.push((finding, vec![context.name.clone()])),
+            }
         }
     }
+    let named = |(mut finding, runs): (Finding, Vec<String>)| {
+        if runs.len() < contexts.len() {
+            finding.text = format!("{}: {}", words::list(&runs), finding.text);
+        }
+        finding
+    };
+    findings.into_iter().map(named).collect()
+}
+
+fn of_run(context: &Context<'_>, cells: &[CellData]) -> Vec<Finding> {
+    let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();
+    let mut findings = unavailable(context);
+    findings.extend(placement(&own));
+    findings.extend(frequency(context, &own));
+    findings.extend(lateness(&own));
+    findings.extend(preemption(&own));
+    findings.extend(clocks(context));
+    findings.dedup();
     findings
 }
 
