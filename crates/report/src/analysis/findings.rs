@@ -1,6 +1,6 @@
 //! What disturbed the measurement.
 
-use flyball_run::manifest::CheckOutcome;
+use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
@@ -125,13 +125,17 @@ fn failed_checks(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
 }
 
 /// `cpu1: expected ..., found ...`, as far as it is known.
-pub(super) fn expected_and_found(check: &flyball_run::manifest::CheckRecord) -> String {
-    let about = if check.object.is_empty() { &check.name } else { &check.object };
-    match (check.expected.is_empty(), check.found.is_empty()) {
-        (false, false) => format!("{about}: expected {}, found {}", check.expected, check.found),
-        (true, false) => format!("{about}: {}", check.found),
-        (false, true) => format!("{about}: expected {}", check.expected),
-        (true, true) => about.clone(),
+pub(super) fn expected_and_found(check: &CheckRecord) -> String {
+    let text = match (check.expected.is_empty(), check.found.is_empty()) {
+        (false, false) => format!("expected {}, found {}", check.expected, check.found),
+        (true, false) => check.found.clone(),
+        (false, true) => format!("expected {}", check.expected),
+        (true, true) => "no details were recorded".to_owned(),
+    };
+    // The finding is headed by the check's name: an object that only repeats it says nothing.
+    match check.object.is_empty() || check.object == check.name {
+        true => text,
+        false => format!("{}: {text}", check.object),
     }
 }
 
