@@ -39,14 +39,19 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
     let width = options.width.clamp(80, 200);
     let style = Style { color: options.color };
     let table = table::cells(report, width, style, options.verbose);
-    let closing = sections::closing(report, options, width, style);
-    // What the table and the closing leave of the short form, less two blank lines.
-    let room = if options.verbose {
-        usize::MAX
+    // The verdicts come first in the report and in the share of its lines; the findings get what
+    // is left. Two lines are blank.
+    let room = MAX_LINES.saturating_sub(table.len() + 2);
+    let closing_in = |room| sections::closing(report, options, width, style, room);
+    let (verdicts, closing) = if options.verbose {
+        (sections::verdicts(report, width, style, usize::MAX), closing_in(usize::MAX))
     } else {
-        MAX_LINES.saturating_sub(table.len() + closing.len() + 2)
+        let least = closing_in(0).len();
+        let verdicts = sections::verdicts(report, width, style, room.saturating_sub(least));
+        let closing = closing_in(room.saturating_sub(verdicts.len()));
+        (verdicts, closing)
     };
-    let mut blocks = vec![sections::verdicts(report, width, style, room), table];
+    let mut blocks = vec![verdicts, table];
     if options.verbose {
         blocks.extend(verbose::blocks(report, width, style));
     }

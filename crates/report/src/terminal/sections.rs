@@ -7,12 +7,27 @@ use crate::text;
 
 /// Verdicts shown in the short form.
 const MAX_VERDICTS: usize = 4;
-/// Findings of each kind shown in the short form.
-const MAX_FINDINGS: usize = 2;
 /// Columns of the longest verdict.
 const WORD: usize = 10;
-/// Lines of one finding in the short form.
-const MAX_LINES: usize = 2;
+
+/// How much of each kind of finding is shown.
+#[derive(Clone, Copy)]
+struct Detail {
+    /// Findings of each kind.
+    findings: usize,
+    /// Lines of each.
+    lines: usize,
+}
+
+/// Everything.
+const WHOLE: Detail = Detail { findings: usize::MAX, lines: usize::MAX };
+
+/// The short form, from the fullest to the tersest; the first that fits is taken.
+const SHORT: [Detail; 3] = [
+    Detail { findings: 2, lines: 2 },
+    Detail { findings: 2, lines: 1 },
+    Detail { findings: 1, lines: 1 },
+];
 
 /// Verdicts in words, the most important first, in at most `room` lines (but never less than one
 /// line for each of the first [`MAX_VERDICTS`]).
@@ -30,11 +45,8 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
         closing.push(style.dim(&format!("  ... and {more}: --verbose")));
     }
     for warning in report.warnings.iter().take(if verbose { usize::MAX } else { 1 }) {
-        let mut warning = labelled("Warning", &text::plain(warning), width, style, true);
-        if !verbose {
-            warning = cut(warning, 1, width);
-        }
-        closing.extend(warning);
+        let keep = if verbose { usize::MAX } else { 1 };
+        closing.extend(labelled("Warning", &text::plain(warning), width, style, keep));
     }
     let titles = shown.iter().map(|c| text::width(&text::plain(&c.title)));
     let title = titles.max().unwrap_or(0).min(width * 2 / 5);
@@ -84,16 +96,12 @@ fn cut(mut lines: Vec<String>, keep: usize, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` wrapped; in the short form cut after [`MAX_LINES`].
-fn clipped(sentence: &str, columns: usize, verbose: bool) -> Vec<String> {
-    cut(text::wrap(sentence, columns), if verbose { usize::MAX } else { MAX_LINES }, columns)
-}
-
 /// A label in the margin and wrapped text beside it.
-fn labelled(label: &str, body: &str, width: usize, style: Style, verbose: bool) -> Vec<String> {
+fn labelled(label: &str, body: &str, width: usize, style: Style, keep: usize) -> Vec<String> {
     const MARGIN: usize = 13;
     let pad = " ".repeat(MARGIN.saturating_sub(text::width(label)));
-    clipped(body, width.saturating_sub(MARGIN), verbose)
+    let columns = width.saturating_sub(MARGIN);
+    cut(text::wrap(body, columns), keep, columns)
         .into_iter()
         .enumerate()
         .map(|(i, line)| match i {
@@ -103,25 +111,38 @@ fn labelled(label: &str, body: &str, width: usize, style: Style, verbose: bool) 
         .collect()
 }
 
-/// What disturbed, what could not be checked, where the run and the page are.
+/// What disturbed, what could not be checked, where the run and the page are; in `room` lines
+/// where that can be, but never without the paths.
 pub(super) fn closing(
     report: &Report,
     options: &TerminalOptions,
     width: usize,
     style: Style,
+    room: usize,
 ) -> Vec<String> {
-    let mut lines =
-        findings("Disturbed", "nothing seen", &report.disturbances, width, style, options.verbose);
-    if !report.not_checked.is_empty() {
-        lines.extend(findings(
-            "Not checked",
-            "",
-            &report.not_checked,
-            width,
-            style,
-            options.verbose,
-        ));
-    }
+    let paths = paths(report, options, style);
+    let of = |detail| {
+        let mut lines =
+            findings("Disturbed", "nothing seen", &report.disturbances, width, style, detail);
+        if !report.not_checked.is_empty() {
+            lines.extend(findings("Not checked", "", &report.not_checked, width, style, detail));
+        }
+        lines
+    };
+    let fits = |lines: &Vec<String>| lines.len() + paths.len() <= room;
+    let mut lines = if options.verbose {
+        of(WHOLE)
+    } else {
+        let [.., least] = SHORT;
+        SHORT.into_iter().map(of).find(fits).unwrap_or_else(|| of(least))
+    };
+    lines.extend(paths);
+    lines
+}
+
+/// Where the runs and the page are.
+fn paths(report: &Report, options: &TerminalOptions, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
     let own = report.runs.iter().map(|r| r.path.clone()).collect();
     let runs: Vec<String> = if options.runs.is_empty() { own } else { options.runs.clone() };
     for (i, run) in runs.iter().enumerate().take(if options.verbose { usize::MAX } else { 1 }) {
@@ -150,17 +171,20 @@ fn findings(
     findings: &[Finding],
     width: usize,
     style: Style,
-    verbose: bool,
+    detail: Detail,
 ) -> Vec<String> {
     if findings.is_empty() {
-        return labelled(label, none, width, style, verbose);
+        return labelled(label, none, width, style, detail.lines);
     }
-    let limit = if verbose { usize::MAX } else { MAX_FINDINGS };
+    let limit = detail.findings;
     let mut lines = Vec::new();
+    let mut told = None;
     for (i, finding) in findings.iter().take(limit).enumerate() {
         let body = format!("{}: {}", text::plain(&finding.object), text::plain(&finding.text));
-        lines.extend(labelled(if i == 0 { label } else { "" }, &body, width, style, verbose));
-        if let Some(hint) = &finding.hint {
+        lines.extend(labelled(if i == 0 { label } else { "" }, &body, width, style, detail.lines));
+        // The same command twice in a row says nothing new.
+        if let Some(hint) = finding.hint.as_ref().filter(|hint| told != Some(*hint)) {
+            told = Some(hint);
             // A command is not wrapped either: it must survive being copied.
             lines.push(format!(
                 "{}{}",

@@ -90,7 +90,7 @@ fn per_cell(report: &Report, width: usize, style: Style) -> Vec<String> {
         ("95 %", Align::Left),
         ("p99 us", Align::Right),
         ("95 %", Align::Left),
-        ("late p99", Align::Right),
+        ("late p99 us", Align::Right),
         (frequency_title(report), Align::Right),
         ("where", Align::Left),
     ]);
@@ -142,7 +142,7 @@ fn per_group(report: &Report, width: usize, style: Style) -> Vec<String> {
         ("geo-mean us", Align::Right),
         ("95 %", Align::Left),
         ("mixtures", Align::Right),
-        ("late p99", Align::Right),
+        ("late p99 us", Align::Right),
         (frequency_title(report), Align::Right),
         ("where", Align::Left),
     ]);

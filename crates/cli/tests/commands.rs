@@ -1,0 +1,154 @@
+//! The commands as a user meets them.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{folder, run, shared_data};
+
+#[test]
+fn init_bench_report() {
+    let dir = folder();
+    let (code, _, stderr) = run(dir.path(), &["init", "--from", "quick", "mine.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(dir.path().join("experiment.schema.json").exists());
+    let (code, stdout, stderr) = run(
+        dir.path(),
+        &["bench", "mine.toml", "--repeats", "2", "--duration", "60ms", "--out", "r"],
+    );
+    assert_eq!(code, 0, "{stderr}");
+    for words in ["Verdicts", "heavy against idle", "median us", "GHz", "Run", "Page"] {
+        assert!(stdout.contains(words), "expected {words}\n{stdout}");
+    }
+    assert!(stdout.lines().count() < 25, "{stdout}");
+    assert!(dir.path().join("r/report.html").exists());
+    for table in ["windows", "load"] {
+        assert!(dir.path().join(format!("r/{table}.parquet")).exists(), "{table}");
+    }
+
+    let (code, json, stderr) = run(dir.path(), &["report", "r", "--format", "json"]);
+    assert_eq!(code, 0, "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["schema"], "flyball-report/1");
+    assert_eq!(report["cells"].as_array().unwrap().len(), 8);
+    for format in ["csv", "md"] {
+        let (code, text, stderr) = run(dir.path(), &["report", "r", "--format", format]);
+        assert!(code == 0 && text.contains("car"), "{format}: {stderr}");
+    }
+
+    let (code, _, stderr) = run(dir.path(), &["report", "r", "--fail-if", "median > 1s"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, _, stderr) = run(dir.path(), &["report", "r", "--fail-if", "median > 1ns"]);
+    assert_eq!(code, 1, "{stderr}");
+
+    let figures = ["report", "r", "--quiet", "--figures", "f", "--bundle", "b.tar.gz"];
+    let (code, _, stderr) = run(dir.path(), &figures);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(dir.path().join("f/governor_comparison.svg").exists());
+    assert!(dir.path().join("f/per_kernel_comparison.png").exists());
+    assert!(fs_err::metadata(dir.path().join("b.tar.gz")).unwrap().len() > 1000);
+}
+
+#[test]
+fn a_program_of_the_users_own() {
+    let dir = folder();
+    let (code, stdout, stderr) = run(
+        dir.path(),
+        &["bench", "--repeats", "2", "--duration", "100ms", "--no-page", "--", "true"],
+    );
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("true"), "{stdout}");
+    let (code, _, stderr) = run(dir.path(), &["bench", "--", "false"]);
+    assert_eq!(code, 3, "{stderr}");
+    let (code, _, stderr) = run(dir.path(), &["bench", "--", "./no-such-program"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("no-such-program"), "{stderr}");
+}
+
+#[test]
+fn loadgen_proves_itself() {
+    let dir = folder();
+    let (code, stdout, stderr) =
+        run(dir.path(), &["loadgen", "1x20%", "-d", "1s", "--format", "json"]);
+    // On a machine that is busy with other things the load may honestly fail to run.
+    assert!(code == 0 || code == 5, "{stderr}");
+    let proof: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(proof["proven"], code == 0);
+    assert!(proof["threads"][0]["achieved_percent"].as_f64().unwrap() > 1.0, "{stdout}");
+}
+
+#[test]
+fn check_lists_and_records() {
+    let dir = folder();
+    let (code, here, stderr) = run(dir.path(), &["check"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(here.contains("CPUs online") && here.contains("real-time scheduling"), "{here}");
+    let (code, _, stderr) = run(dir.path(), &["check", "--snapshot", "machine"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, recorded, stderr) = run(dir.path(), &["check", "--recorded", "machine"]);
+    assert_eq!(code, 0, "{stderr}");
+    let online = |text: &str| text.lines().find(|line| line.starts_with("CPUs")).map(str::to_owned);
+    assert_eq!(online(&here), online(&recorded));
+    let (code, json, _) = run(dir.path(), &["check", "--format", "json"]);
+    assert_eq!(code, 0);
+    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+    let (code, _, stderr) = run(dir.path(), &["check", "--snapshot", "machine"]);
+    assert_eq!(code, 3, "{stderr}");
+}
+
+#[test]
+fn import_then_report_is_the_same_as_report() {
+    let Some(data) = shared_data("cortex-linux-2025-12-05") else { return };
+    let dir = folder();
+    let data = data.to_str().unwrap();
+    let (code, stdout, stderr) = run(dir.path(), &["import", data, "--out", "imported"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(stdout.trim(), "imported");
+    let cells = |path: &str| {
+        let (code, json, stderr) = run(dir.path(), &["report", path, "--format", "json"]);
+        assert_eq!(code, 0, "{stderr}");
+        let mut report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for cell in report["cells"].as_array_mut().unwrap() {
+            cell["run"] = "".into();
+        }
+        report["cells"].clone()
+    };
+    assert!(cells("imported") == cells(data));
+}
+
+#[test]
+fn shells_and_manuals() {
+    let dir = folder();
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, _) = run(dir.path(), &["completions", shell]);
+        assert!(code == 0 && script.contains("flyball"), "{shell}");
+    }
+    assert_eq!(run(dir.path(), &["man", "man"]).0, 0);
+    assert!(dir.path().join("man/flyball-bench.1").exists());
+    let (code, text, _) = run(dir.path(), &["help", "exit-codes"]);
+    assert!(code == 0 && text.contains("125") && text.contains("130"), "{text}");
+    let (code, text, _) = run(dir.path(), &["help", "bench"]);
+    assert!(code == 0 && text.contains("--dry-run"), "{text}");
+}
+
+/// Ctrl-C ends a run cleanly with what was measured.
+#[test]
+fn an_interrupted_run_is_kept() {
+    #![allow(clippy::disallowed_methods)] // starts and signals the program from outside
+    let dir = folder();
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_flyball"))
+        .current_dir(dir.path())
+        .args(["bench", "--no-page", "--out", "r"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let pid = child.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Verdicts"));
+    let run = flyball_run::Run::open(dir.path().join("r")).unwrap();
+    assert_eq!(run.manifest.state, flyball_run::RunState::Interrupted);
+    assert!(run.tables.windows.len() > 20);
+}
