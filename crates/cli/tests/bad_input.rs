@@ -1,6 +1,6 @@
 //! Bad input of every kind gives one clear message, a hint where there is one, and the promised
 //! exit code; nothing panics.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)] // mount, umount: outside the program under test
 
 mod common;
@@ -108,7 +108,9 @@ fn experiments() {
 #[test]
 fn recordings() {
     let bench: &[&str] = &["bench", "--dry-run", "e.toml"];
-    let cases: [(&str, &[u8], &str, i32, &[&str]); 7] = [
+    /// File, content, further keys of the input, exit code, words of the message.
+    type Recording = (&'static str, &'static [u8], &'static str, i32, &'static [&'static str]);
+    let cases: [Recording; 7] = [
         ("r.f32", &[0; 6], "channels = 2\nrate_hz = 160.0", 3, &["r.f32"]),
         ("r.f32", &[0; 64], "rate_hz = 160.0", 3, &["channels"]),
         ("r.csv", b"a,b\n1,2\n3,x\n", "rate_hz = 160.0", 3, &["r.csv"]),

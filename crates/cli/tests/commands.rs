@@ -1,5 +1,5 @@
 //! The commands as a user meets them.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! `kill -9` at 50 random moments of a run: every directory reads, and none loses more than a
 //! second.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)] // starts, kills and times the program from outside
 
 mod common;

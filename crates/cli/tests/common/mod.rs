@@ -1,5 +1,6 @@
 //! The program as a user starts it, in a folder of its own.
-#![allow(dead_code)]
+#![allow(dead_code)] // each test binary uses its own part
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test may end at once and say why
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
