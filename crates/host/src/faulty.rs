@@ -112,6 +112,11 @@ impl Host for FaultyHost {
         self.inner.sleep_until(deadline)
     }
 
+    fn wait_until(&self, deadline: Nanos) -> Result<(Wake, Nanos), HostError> {
+        self.pass_thread(Call::SleepUntil)?;
+        self.inner.wait_until(deadline)
+    }
+
     fn counter(&self) -> u64 {
         self.inner.counter()
     }

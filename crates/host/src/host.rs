@@ -53,6 +53,11 @@ pub trait Host: Send + Sync + Debug {
     /// Sleeps until [`Host::now`] reaches `deadline`. Ends early only when the program was asked
     /// to end; other signals don't disturb it.
     fn sleep_until(&self, deadline: Nanos) -> Result<Wake, HostError>;
+    /// As [`Host::sleep_until`], and reads CLOCK_MONOTONIC as the very first thing after waking.
+    fn wait_until(&self, deadline: Nanos) -> Result<(Wake, Nanos), HostError> {
+        let wake = self.sleep_until(deadline)?;
+        Ok((wake, self.now()))
+    }
     /// The free-running counter (TSC, CNTVCT_EL0): finer and cheaper than [`Host::now`].
     fn counter(&self) -> u64;
     /// The counter's rate against CLOCK_MONOTONIC. Measured once, in about 20 ms, then remembered.

@@ -2,6 +2,6 @@
 //! machine: no dynamic call, no allocation, no error to build.
 
 pub use crate::arch::{counter, multiply_chain};
-pub use crate::sys::clock::{now, realtime, sleep_until, thread_cpu_time};
+pub use crate::sys::clock::{now, realtime, sleep_until, thread_cpu_time, wait_until};
 pub use crate::sys::sched::current_cpu;
 pub use crate::sys::signal::interrupted;

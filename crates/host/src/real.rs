@@ -77,6 +77,10 @@ impl Host for RealHost {
         clock::sleep_until(deadline)
     }
 
+    fn wait_until(&self, deadline: Nanos) -> Result<(Wake, Nanos), HostError> {
+        clock::wait_until(deadline)
+    }
+
     fn counter(&self) -> u64 {
         arch::counter()
     }

@@ -90,7 +90,15 @@ fn on_this_machine(
         scheduling,
         cpus,
     };
-    match placement(&condition.placement).map_err(error)? {
+    let placement = placement(&condition.placement).map_err(error)?;
+    if matches!(scheduling, Scheduling::Deadline { .. }) && placement != Placement::Any {
+        return Err(error(format!(
+            "scheduling \"{}\": expected placement = \"any\", found \"{}\": the kernel refuses \
+             a deadline thread that is pinned",
+            condition.scheduling, condition.placement
+        )));
+    }
+    match placement {
         Placement::Any => Ok(vec![planned(condition.label(), None)]),
         Placement::Cpus(cpus) => {
             if let Some(missing) = cpus.iter().find(|cpu| !online.contains(*cpu)) {

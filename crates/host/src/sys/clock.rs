@@ -60,13 +60,20 @@ fn read(clock: libc::clockid_t) -> Result<Nanos, Errno> {
 /// before or during the sleep.
 #[inline]
 pub fn sleep_until(deadline: Nanos) -> Result<Wake, HostError> {
+    wait_until(deadline).map(|(wake, _)| wake)
+}
+
+/// As [`sleep_until`], and reads the clock as the very first thing after waking: an idle core
+/// wakes with cold caches, and every line of code before the reading would count as lateness.
+#[inline]
+pub fn wait_until(deadline: Nanos) -> Result<(Wake, Nanos), HostError> {
     let time = libc::timespec {
         tv_sec: (deadline.0 / 1_000_000_000) as libc::time_t,
         tv_nsec: (deadline.0 % 1_000_000_000) as _,
     };
     loop {
         if signal::interrupted() > 0 {
-            return Ok(Wake::Interrupted);
+            return Ok((Wake::Interrupted, now()));
         }
         // SAFETY: `time` is a valid timespec; an absolute sleep writes no remainder, so null is
         // allowed.
@@ -78,8 +85,9 @@ pub fn sleep_until(deadline: Nanos) -> Result<Wake, HostError> {
                 std::ptr::null_mut(),
             )
         };
+        let woken = now();
         match result {
-            0 => return Ok(Wake::OnTime),
+            0 => return Ok((Wake::OnTime, woken)),
             libc::EINTR => {}
             other => {
                 return Err(HostError::call(Call::SleepUntil, this_thread(), Errno(other)));

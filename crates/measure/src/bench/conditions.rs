@@ -49,9 +49,16 @@ impl ConditionLog {
         self.failure = Some(why);
     }
 
-    /// Whether the condition's load is shown to have run in every block, or none was asked for.
+    /// Whether the load was tried at all.
+    pub(super) fn was_reached(&self) -> bool {
+        self.failure.is_some() || !self.proofs.is_empty()
+    }
+
+    /// Whether the condition's load is shown to have run in every block.
     pub(super) fn load_in_force(&self) -> bool {
-        self.failure.is_none() && self.proofs.iter().all(|proof| proof.proven)
+        self.failure.is_none()
+            && !self.proofs.is_empty()
+            && self.proofs.iter().all(|proof| proof.proven)
     }
 
     /// What may have kept the load from running.
@@ -106,11 +113,12 @@ impl ConditionLog {
         }
         let observed: f64 = self.proofs.iter().map(|proof| proof.observed.as_secs_f64()).sum();
         record.cpus = self.cpus(observed);
-        if observed > 0.0 {
+        // A mean over the blocks that ran would hide those that did not.
+        if observed > 0.0 && self.failure.is_none() {
             record.wanted_percent = Some(self.mean_of_threads(|thread| thread.wanted));
             record.achieved_percent = Some(self.mean_of_threads(|thread| thread.achieved));
         }
-        record.proven = Some(self.load_in_force() && observed > 0.0);
+        record.proven = Some(self.load_in_force());
         record.why = self.why(observed);
         record
     }
@@ -152,6 +160,9 @@ impl ConditionLog {
     fn why(&self, observed: f64) -> String {
         if let Some(failure) = &self.failure {
             return failure.clone();
+        }
+        if self.proofs.is_empty() {
+            return "the run ended before this condition was reached".to_owned();
         }
         let failed: Vec<&LoadProof> = self.proofs.iter().filter(|proof| !proof.proven).collect();
         match failed.first() {

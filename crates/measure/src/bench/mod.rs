@@ -24,8 +24,15 @@ use conditions::ConditionLog;
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState, RunWriter};
+use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Name of the check that every window was recorded.
+const TELEMETRY: &str = "telemetry";
+
+/// The probe's factor may move by this much over a run: half of the resolution that is promised.
+const DRIFT_PERMILLE: f64 = 5.0;
 
 /// Where a run goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,11 +139,19 @@ impl Session<'_> {
         let ran = segment::under_load(host, profile, &site, seed, &rows, &condition.name, || {
             self.trials(trials)
         });
-        let (ended, proof) = match ran {
-            Ok((ended, proof)) => (ended?, proof),
+        let ended = ran.trials.transpose()?.unwrap_or(Ended::Complete);
+        match ran.load {
+            Ok(Some(proof)) => {
+                // What an interruption left too short to judge says nothing about the load.
+                let cut = ended == Ended::Stopped && proof.is_too_short();
+                if let Some(log) = self.logs.get_mut(first.condition).filter(|_| !cut) {
+                    log.proof(proof);
+                }
+            }
+            Ok(None) => {}
+            Err(_) if self.host.interrupted() > 0 => return Ok(Ended::Stopped),
             Err(source) if prepared.experiment.degrade => {
                 self.load_failed(first.condition, &condition.name, &source);
-                return Ok(Ended::Complete);
             }
             Err(source) => {
                 return Err(BenchError::Load {
@@ -144,9 +159,6 @@ impl Session<'_> {
                     source: Box::new(source),
                 });
             }
-        };
-        if let (Some(proof), Some(log)) = (proof, self.logs.get_mut(first.condition)) {
-            log.proof(proof);
         }
         self.manifest.conditions = self.logs.iter().map(ConditionLog::record).collect();
         self.rows.manifest(self.manifest.clone());
@@ -248,20 +260,22 @@ fn close(
     }
     let mut calibrations = prepared.calibrations.clone();
     // A CPU that went offline meanwhile cannot be recalibrated; the checks below say so.
-    let recalibrated = recalibrate(host.as_ref(), &mut calibrations);
+    let recalibrated = recalibrate(host.as_ref(), &mut calibrations).is_ok();
     manifest.probe = calibrations.iter().map(Calibration::record).collect();
     manifest.conditions = logs.iter().map(ConditionLog::record).collect();
-    manifest.checks.extend(checks(prepared, logs, &finished.dropped, recalibrated.is_ok()));
-    let invalid: Vec<CheckRecord> = match prepared.experiment.degrade {
-        true => manifest.checks.iter().filter(|check| check.name == "telemetry").cloned().collect(),
-        false => manifest.checks.clone(),
+    manifest.checks.extend(checks(prepared, logs, finished.dropped));
+    manifest.checks.extend(drift_check(&calibrations, recalibrated));
+    manifest.checks.extend(steal_check(&finished.steal));
+    let counts = |check: &&CheckRecord| {
+        check.outcome == CheckOutcome::Failed
+            && (check.name == TELEMETRY || !prepared.experiment.degrade)
     };
-    let invalid: Vec<CheckRecord> =
-        invalid.into_iter().filter(|check| check.outcome == CheckOutcome::Failed).collect();
+    let invalid: Vec<CheckRecord> = manifest.checks.iter().filter(counts).cloned().collect();
+    let lost = invalid.iter().any(|check| check.name == TELEMETRY);
     manifest.state = match &measured {
         Err(_) => RunState::Invalid,
+        Ok(Ended::Stopped) if !lost => RunState::Interrupted,
         Ok(_) if !invalid.is_empty() => RunState::Invalid,
-        Ok(Ended::Stopped) => RunState::Interrupted,
         Ok(_) => RunState::Complete,
     };
     let state = manifest.state;
@@ -274,17 +288,15 @@ fn close(
 fn checks(
     prepared: &Prepared,
     logs: &[ConditionLog],
-    dropped: &u64,
-    recalibrated: bool,
+    dropped: u64,
 ) -> Vec<CheckRecord> {
-    let outcome = |passed| if passed { CheckOutcome::Passed } else { CheckOutcome::Failed };
     let mut checks = vec![CheckRecord {
-        name: "telemetry".to_owned(),
-        outcome: outcome(*dropped == 0),
+        name: TELEMETRY.to_owned(),
+        outcome: outcome(dropped == 0),
         object: "ring of windows".to_owned(),
         expected: "every window recorded".to_owned(),
         found: format!("{dropped} windows lost"),
-        hint: (*dropped > 0).then(|| "lengthen the period, or write to a faster disk".to_owned()),
+        hint: (dropped > 0).then(|| "lengthen the period, or write to a faster disk".to_owned()),
     }];
     for (log, condition) in logs.iter().zip(&prepared.plan.conditions) {
         if condition.asked.load.is_idle() {
@@ -294,24 +306,54 @@ fn checks(
         let load = record.load.unwrap_or_default();
         checks.push(CheckRecord {
             name: "load".to_owned(),
-            outcome: outcome(log.load_in_force()),
+            outcome: match log.was_reached() {
+                true => outcome(log.load_in_force()),
+                false => CheckOutcome::Unavailable,
+            },
             object: format!("condition {}", condition.name),
             expected: format!("{} throughout", load.profile),
             found: load.why,
             hint: log.load_hint(),
         });
     }
-    checks.push(CheckRecord {
-        name: "probe recalibration".to_owned(),
-        outcome: if recalibrated { CheckOutcome::Passed } else { CheckOutcome::Unavailable },
-        object: "frequency probe".to_owned(),
-        expected: "the same factor at the end of the run".to_owned(),
-        found: if recalibrated {
-            "measured".to_owned()
-        } else {
-            "could not be measured".to_owned()
-        },
-        hint: None,
-    });
     checks
+}
+
+fn outcome(passed: bool) -> CheckOutcome {
+    if passed { CheckOutcome::Passed } else { CheckOutcome::Failed }
+}
+
+/// Whether the probe's factor from ticks to frequency is still what it was; none without a probe.
+fn drift_check(calibrations: &[Calibration], recalibrated: bool) -> Option<CheckRecord> {
+    calibrations.first()?;
+    let drifts = calibrations.iter().filter_map(|calibration| calibration.drift_permille);
+    let drift = drifts.map(f64::abs).reduce(f64::max).filter(|_| recalibrated);
+    Some(CheckRecord {
+        name: "probe recalibration".to_owned(),
+        outcome: drift.map_or(CheckOutcome::Unavailable, |drift| outcome(drift <= DRIFT_PERMILLE)),
+        object: "frequency probe".to_owned(),
+        expected: format!("the same factor within {} %", DRIFT_PERMILLE / 10.0),
+        found: drift.map_or("could not be measured".to_owned(), |drift| {
+            format!("moved by {:.2} %", drift / 10.0)
+        }),
+        hint: drift
+            .filter(|drift| *drift > DRIFT_PERMILLE)
+            .map(|_| "measure again on a quieter machine: flyball bench".to_owned()),
+    })
+}
+
+/// What the hypervisor took in all; none where it took nothing.
+fn steal_check(steal: &[(CpuId, Nanos)]) -> Option<CheckRecord> {
+    let lost: Vec<String> = steal
+        .iter()
+        .map(|(cpu, time)| format!("{cpu} {:.2} s", time.as_secs_f64()))
+        .collect();
+    (!lost.is_empty()).then(|| CheckRecord {
+        name: "steal".to_owned(),
+        outcome: CheckOutcome::Failed,
+        object: "hypervisor".to_owned(),
+        expected: "no time taken from this machine".to_owned(),
+        found: lost.join(", "),
+        hint: None,
+    })
 }

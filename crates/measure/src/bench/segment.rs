@@ -4,6 +4,7 @@
 use crate::load::{Load, LoadError, LoadProof, Profile, Site, Tolerance};
 use crate::telemetry::RowSender;
 use flyball_host::{Host, Wake};
+use flyball_run::Note;
 use flyball_units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,9 +29,9 @@ pub(super) fn under_load<T>(
     rows: &RowSender,
     condition: &str,
     trials: impl FnOnce() -> T,
-) -> Result<(T, Option<LoadProof>), LoadError> {
+) -> Ran<T> {
     if profile.is_idle() {
-        return Ok((trials(), None));
+        return Ran { trials: Some(trials()), load: Ok(None) };
     }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -46,30 +47,40 @@ pub(super) fn under_load<T>(
         let watcher = scope.spawn(watch);
         let running = ready.recv().unwrap_or(false);
         let begin = host.now();
-        let result = running.then(|| {
+        let ending = Ending(over);
+        let trials = running.then(|| {
             let _ = host.sleep_until(begin + SETTLE);
             let result = trials();
             let _ = host.sleep_until(begin + LEAST);
             result
         });
-        over.store(true, Ordering::Relaxed);
-        let proof = watcher.join().unwrap_or_else(|_| {
+        drop(ending);
+        let load = watcher.join().unwrap_or_else(|_| {
             Err(LoadError::Ended {
                 thread: 0,
                 cpus: site.usable.clone(),
                 reason: "its watcher panicked".to_owned(),
             })
-        })?;
-        match result {
-            Some(result) => Ok((result, Some(proof))),
-            // A load that did not start has returned its error above.
-            None => Err(LoadError::Ended {
-                thread: 0,
-                cpus: site.usable.clone(),
-                reason: "it never ran".to_owned(),
-            }),
-        }
+        });
+        Ran { trials, load: load.map(Some) }
     })
+}
+
+/// What became of a segment: its trials and its load are judged apart.
+pub(super) struct Ran<T> {
+    /// The trials' result; none where the load did not start.
+    pub(super) trials: Option<T>,
+    /// The load's proof; none where no load was asked for.
+    pub(super) load: Result<Option<LoadProof>, LoadError>,
+}
+
+/// Ends the load when it is dropped: also where a trial panics, so that the watcher ends too.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Samples the load every second until `over`, then stops it.
@@ -102,6 +113,15 @@ fn watch(
     let proof = load.stop(Tolerance::default())?;
     for row in proof.rows.iter().skip(reported) {
         rows.load(row.sample(condition, None));
+    }
+    for note in &proof.notes {
+        rows.note(Note {
+            t_ns: Some(host.now().0),
+            severity: "info".to_owned(),
+            object: format!("condition {condition}"),
+            message: note.clone(),
+            hint: None,
+        });
     }
     Ok(proof)
 }

@@ -59,7 +59,27 @@ pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentErro
     }
     unique(origin, "workload", experiment.workloads.iter().map(Workload::label))?;
     unique(origin, "condition", experiment.conditions.iter().map(Condition::label))?;
+    check_deadline_class(experiment, origin)?;
     experiment.conditions.iter().try_for_each(|condition| refuse_control(condition, origin))
+}
+
+/// A deadline thread may not start programs: the kernel forbids it to fork.
+fn check_deadline_class(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
+    let deadline = experiment.conditions.iter().find(|c| c.scheduling.starts_with("deadline"));
+    let program = experiment.workloads.iter().find(|workload| workload.command.is_some());
+    match (deadline, program) {
+        (Some(condition), Some(workload)) => Err(ExperimentError::bad(
+            origin,
+            format!(
+                "condition \"{}\": expected a class under which a thread may start programs, \
+                 found deadline, and workload \"{}\" is a program",
+                condition.label(),
+                workload.label()
+            ),
+        )
+        .with_hint("use scheduling = \"fifo:80\" for programs")),
+        _ => Ok(()),
+    }
 }
 
 fn check_times(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {

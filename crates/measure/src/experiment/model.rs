@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Name of the experiment; it goes into the run's directory name and the report.
+    /// Name of the experiment, kept in the run.
     #[serde(default = "default_name")]
     pub name: String,
-    /// What the experiment asks, for the reader of the report.
+    /// What the experiment asks, kept in the run for its readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     /// Seed of the order of trials, of the synthetic input and of the bootstrap.

@@ -104,7 +104,7 @@ impl Generator {
         let (slot, board) = (worker.slot.clone(), Arc::clone(&worker.board));
         let handle = std::thread::Builder::new()
             .name(format!("flyball-load{number}"))
-            .spawn(move || worker.run(number, &ready, &opened))
+            .spawn(move || worker.run(number, ready, &opened))
             .map_err(|error| {
                 let errno = Errno(error.raw_os_error().unwrap_or(Errno::EAGAIN.0));
                 thread_error(number, &slot, HostError::call(Call::Spawn, "load thread", errno))
@@ -232,7 +232,7 @@ impl Worker {
     fn run(
         self,
         number: usize,
-        ready: &Sender<Ready>,
+        ready: Sender<Ready>,
         opened: &Receiver<Nanos>,
     ) -> Result<(), HostError> {
         let (mut work, mut pace) = match self.prepare() {
@@ -243,6 +243,8 @@ impl Worker {
             }
         };
         let _ = ready.send(Ready { number, result: Ok(self.host.thread_id()) });
+        // Whoever waits for the others' answers must see the channel break if one of them panics.
+        drop(ready);
         match opened.recv() {
             Ok(start) => self.generate(start, &mut work, &mut pace),
             Err(_) => Ok(()), // another thread could not get ready

@@ -210,13 +210,18 @@ impl LoadProof {
         if self.proven { Ok(self) } else { Err(super::LoadError::NotProven(Box::new(self))) }
     }
 
+    /// Whether it was observed too briefly to be judged.
+    pub fn is_too_short(&self) -> bool {
+        self.why.iter().any(|why| matches!(why, Shortfall::TooShort(_)))
+    }
+
     /// What may have kept the load from running.
     pub fn hint(&self) -> Option<String> {
         let steal = self.cpus.iter().filter_map(|cpu| cpu.steal).fold(0.0, f64::max);
         let waited = self.threads.iter().filter_map(|thread| thread.waited).fold(0.0, f64::max);
         match () {
             () if self.proven => None,
-            () if self.why.iter().any(|why| matches!(why, Shortfall::TooShort(_))) => {
+            () if self.is_too_short() => {
                 Some("let it run for at least a second".to_owned())
             }
             () if steal >= 2.0 => Some(format!(

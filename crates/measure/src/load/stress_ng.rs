@@ -119,7 +119,7 @@ impl StressNg {
             }
             if host.now() > limit || host.interrupted() > 0 {
                 return Err(unavailable(&format!(
-                    "{} workers expected, {} found running",
+                    "{} workers expected, {} found running in time",
                     instance.numbers.len(),
                     pids.len()
                 )));

@@ -95,11 +95,14 @@ impl Housekeeper {
             let total = self.steal.entry(cpu).or_default();
             *total = *total + time;
         }
+        // One percent of a second shows in latencies; less is worth a remark only.
+        let worst = lost.iter().map(|(_, time)| *time).max().unwrap_or_default();
+        let severity = if worst >= Nanos::from_millis(10) { "warning" } else { "info" };
         let list: Vec<String> =
             lost.iter().map(|(cpu, time)| format!("{cpu} {} ms", time.0 / 1_000_000)).collect();
         (!list.is_empty()).then(|| Note {
             t_ns: Some(now.0),
-            severity: "info".to_owned(),
+            severity: severity.to_owned(),
             object: format!("trial {}", self.labels.trial),
             message: format!("steal: the hypervisor took {} in the last second", list.join(", ")),
             hint: None,

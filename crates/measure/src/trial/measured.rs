@@ -17,7 +17,7 @@ use super::work::{Work, WorkInfo};
 use super::{Ended, StopFlag, TrialCounts};
 use crate::probe::{Chain, ProbeSample};
 use crate::telemetry::Recorder;
-use flyball_host::{Host, Wake};
+use flyball_host::{Host, HostError, Wake};
 use flyball_units::Nanos;
 
 /// Everything that the loop touches, made before it starts.
@@ -65,11 +65,13 @@ impl MeasuredLoop<'_> {
         };
         self.bookkeeper.before(index);
         let waits = self.host.now() < release;
-        if waits && self.sleep_until(release)? == Wake::Interrupted {
-            return Ok(None);
-        }
-
-        let dispatch = self.host.now();
+        let dispatch = if waits {
+            let woken = self.host.wait_until(release).map_err(not_released)?;
+            let (Wake::OnTime, dispatch) = woken else { return Ok(None) };
+            dispatch
+        } else {
+            self.host.now()
+        };
         let cpu_before = self.host.current_cpu().ok();
         let info = self.work.run();
         let end = self.host.now();
@@ -131,9 +133,7 @@ impl MeasuredLoop<'_> {
     }
 
     fn sleep_until(&self, deadline: Nanos) -> Result<Wake, TrialError> {
-        self.host
-            .sleep_until(deadline)
-            .map_err(|error| TrialError::host("wait for the release of a window", error))
+        self.host.sleep_until(deadline).map_err(not_released)
     }
 
     fn should_stop(&self) -> bool {
@@ -156,6 +156,10 @@ impl MeasuredLoop<'_> {
 
 /// The program was asked to end while the loop waited.
 struct StoppedWaiting;
+
+fn not_released(error: HostError) -> TrialError {
+    TrialError::host("wait for the release of a window", error)
+}
 
 /// When to probe in the gap from `now` to `release`: `lead` before the release, or half of the
 /// gap; at least [`ProbeMode::MIN_LEAD`] before it. None where the gap is too short.
