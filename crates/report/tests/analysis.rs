@@ -2,9 +2,11 @@
 #![allow(clippy::expect_used)] // a helper of a test fails the test
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
-use flyball_report::model::{Comparison, Report, VerdictWord};
-use flyball_run::manifest::{ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine};
-use flyball_run::{LoadSample, Window};
+use flyball_report::model::{Comparison, Finding, Report, VerdictWord};
+use flyball_run::manifest::{
+    ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, WorkloadRecord,
+};
+use flyball_run::{LoadSample, Note, Nullable, RunState, Window};
 
 const REPEATS: u32 = 8;
 const WINDOWS: u64 = 120;
@@ -228,4 +230,179 @@ fn nothing_and_nonsense_are_survived() {
     assert_eq!(report.cells.len(), 1);
     let text = serde_json::to_string(&report).expect("JSON");
     assert_eq!(serde_json::from_str::<Report>(&text).expect("a report"), report);
+}
+
+fn load(profile: &str, percent: f64) -> LoadRecord {
+    LoadRecord {
+        profile: profile.into(),
+        wanted_percent: Some(percent),
+        achieved_percent: Some(percent),
+        proven: Some(true),
+        cpus: vec![LoadCpuRecord {
+            cpu: 1,
+            wanted_percent: percent,
+            achieved_percent: Some(percent),
+        }],
+        ..LoadRecord::default()
+    }
+}
+
+fn kinds(comparison: &Comparison) -> Vec<&str> {
+    comparison.reasons.iter().map(|reason| reason.kind.as_str()).collect()
+}
+
+/// `slow` is really slower: whatever is recorded beside it decides what that is worth.
+fn idle_and_slow() -> RunData {
+    run(&[Made::default(), Made { name: "slow", exec_ns: 14_000, ..Made::default() }])
+}
+
+#[test]
+fn a_load_that_failed_in_some_blocks_is_unproven() {
+    let mut made = idle_and_slow();
+    let mut record = load("heavy", 90.0);
+    record.cpus[0].cpu = 0;
+    made.manifest.conditions[1].load = Some(record);
+    assert_eq!(first(&analysed(made.clone())).verdict, VerdictWord::Effect);
+    // The mean came near enough, and yet the run itself says no.
+    let record = made.manifest.conditions[1].load.as_mut().expect("a load");
+    (record.proven, record.why) = (Some(false), "it ran in 7 of 8 blocks".into());
+    let report = analysed(made);
+    assert_eq!(first(&report).verdict, VerdictWord::Unproven);
+    assert!(kinds(first(&report)).contains(&"load_missed"));
+    assert!(first(&report).sentence.contains("7 of 8 blocks"), "{}", first(&report).sentence);
+}
+
+#[test]
+fn two_loads_on_the_measuring_cpu_are_contention() {
+    let mut made = idle_and_slow();
+    made.manifest.conditions[0].load = Some(load("medium", 50.0));
+    made.manifest.conditions[1].load = Some(load("heavy", 90.0));
+    let report = analysed(made.clone());
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(kinds(first(&report)).contains(&"contention"));
+    // The same load on both sides disturbs both alike.
+    made.manifest.conditions[0].load = Some(load("heavy", 90.0));
+    assert_eq!(first(&analysed(made)).verdict, VerdictWord::Effect);
+}
+
+#[test]
+fn a_program_that_fails_is_in_no_figure() {
+    let mut made = idle_and_slow();
+    let windows = &mut made.tables.windows;
+    let mut exit_status = Nullable::default();
+    for (row, condition) in windows.condition.iter().enumerate() {
+        exit_status.push(Some(i32::from(condition == "idle" && row % 4 == 0)));
+    }
+    windows.exit_status = exit_status;
+    let report = analysed(made);
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(kinds(first(&report)).contains(&"command_failed"));
+    assert!(report.cells[0].n < u64::from(REPEATS) * (WINDOWS - 5));
+    assert_eq!(report.disturbances[0].object, "command");
+    assert!(report.warnings.iter().any(|warning| warning.contains("the program failed in")));
+}
+
+#[test]
+fn settings_that_were_not_applied_are_told_and_count() {
+    let mut made = idle_and_slow();
+    let remark = "lock_memory: not permitted".to_owned();
+    made.manifest.conditions[1].degraded = vec![remark.clone()];
+    let report = analysed(made.clone());
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert_eq!(report.disturbances[0].object, "settings");
+    assert!(report.disturbances[0].text.contains(&remark));
+    made.manifest.conditions[0].degraded = vec![remark];
+    let report = analysed(made);
+    assert_eq!(first(&report).verdict, VerdictWord::Effect);
+    assert!(kinds(first(&report)).contains(&"not_applied"));
+}
+
+#[test]
+fn runs_on_two_machines_do_not_compare() {
+    let before = run(&[Made::default()]);
+    let mut after = run(&[Made { exec_ns: 13_000, ..Made::default() }]);
+    let options = AnalysisOptions::default();
+    let report = analyse(&[before.clone(), after.clone()], &options);
+    assert_eq!(first(&report).verdict, VerdictWord::Effect);
+    assert!(kinds(first(&report)).contains(&"runs_differ"));
+    // One side's CPU alone is unknown, not different.
+    let model = |run: &mut RunData, name: &str| {
+        run.manifest.machine.get_or_insert_default().cpu_model = Some(name.into());
+    };
+    model(&mut after, "i7");
+    let report = analyse(&[before.clone(), after.clone()], &options);
+    assert_eq!(first(&report).verdict, VerdictWord::Effect);
+    let mut other = before.clone();
+    model(&mut other, "i5");
+    let report = analyse(&[other, after.clone()], &options);
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(first(&report).sentence.contains("i7 against i5"), "{}", first(&report).sentence);
+    // Two programs of one name.
+    let program = |run: &RunData, description: &str| {
+        let mut run = run.clone();
+        let (name, description) = ("car".into(), description.into());
+        run.manifest.workloads =
+            vec![WorkloadRecord { name, description, ..WorkloadRecord::default() }];
+        run
+    };
+    let report = analyse(&[program(&before, "./a"), program(&before, "./b")], &options);
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(first(&report).sentence.contains("./b against ./a"), "{}", first(&report).sentence);
+}
+
+/// What cyclictest gives: lateness, and nothing that is executed.
+#[test]
+fn lateness_alone_is_wake_up_latency() {
+    let mut made = idle_and_slow();
+    made.manifest.source = Some(SourceRecord::default());
+    let windows = &mut made.tables.windows;
+    for row in 0..windows.len() {
+        windows.lateness_ns[row] = windows.exec_ns[row] as i64;
+        windows.exec_ns[row] = 0;
+    }
+    let report = analysed(made);
+    assert_eq!(report.cells.len(), 4);
+    assert!((report.cells[0].execution.median_us.value - 10.0).abs() < 1.0);
+    assert!(first(&report).sentence.contains("wake-up latency"), "{}", first(&report).sentence);
+    let told = |finding: &&Finding| finding.object == "execution time";
+    assert_eq!(report.not_checked.iter().filter(told).count(), 1);
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+}
+
+#[test]
+fn the_state_of_a_run_comes_first() {
+    for (state, words) in
+        [(RunState::Invalid, "must not be used"), (RunState::Interrupted, "was interrupted")]
+    {
+        let mut made = run(&[Made::default()]);
+        made.manifest.state = state;
+        made.warnings.push("a torn line".into());
+        let report = analysed(made);
+        assert!(report.warnings[0].contains(words), "{:?}", report.warnings);
+    }
+}
+
+#[test]
+fn steal_is_told_as_such() {
+    let mut made = run(&[Made::default()]);
+    made.manifest.machine.get_or_insert_default().virtualisation = Some("kvm".into());
+    for _ in 0..3 {
+        made.tables.notes.push(Note {
+            severity: "warning".into(),
+            object: "trial 0".into(),
+            message: "steal: the hypervisor took cpu1 20 ms in the last second".into(),
+            ..Note::default()
+        });
+    }
+    let report = analysed(made.clone());
+    let found: Vec<_> =
+        report.disturbances.iter().filter(|found| found.object == "hypervisor steal").collect();
+    assert_eq!(found.len(), 1, "{:?}", report.disturbances);
+    assert!(found[0].text.contains("2 more seconds"), "{}", found[0].text);
+    let unknown = |report: &Report| {
+        report.not_checked.iter().any(|found| found.text.starts_with("steal per window"))
+    };
+    assert!(unknown(&report));
+    made.manifest.machine.get_or_insert_default().virtualisation = Some("none".into());
+    assert!(!unknown(&analysed(made)));
 }

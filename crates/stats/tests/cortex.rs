@@ -194,6 +194,7 @@ fn the_trap_is_confounded() {
         stratified: None,
         inferred: compare(&a, &b).pooled,
         margin: 0.02,
+        across_runs: None,
     };
     let asked = "stress-ng".to_owned();
     evidence.a.load = Some(LoadEvidence { asked, ..LoadEvidence::default() });

@@ -1,5 +1,6 @@
 //! One cell: a workload under a condition, measured in every respect.
 
+use flyball_run::Windows;
 use flyball_stats::{self as stats, Drift, ModeOptions, Prepared};
 
 use super::contention::Contention;
@@ -16,11 +17,46 @@ use crate::model::{self, Distribution};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample {
     pub release_ns: u64,
+    /// What the cell [`Measure`]s, microseconds.
     pub execution_us: f64,
     pub cpu: Option<u32>,
     /// Delivered frequency in megahertz or percent.
     pub delivered: Option<f32>,
     pub marks: Marks,
+}
+
+/// Which latency a cell's figures are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// From dispatch to end.
+    #[default]
+    Execution,
+    /// From the scheduled release to dispatch, of data that hold no execution: a tool that
+    /// measures wake-ups runs nothing.
+    WakeUp,
+}
+
+impl Measure {
+    /// Another tool's cell in which nothing takes any time, but something comes late, is one of
+    /// wake-ups. Our own windows always execute: there a zero is the clock's.
+    fn of(context: &Context<'_>, rows: &CellRows) -> Measure {
+        let windows = &context.run.tables.windows;
+        let executes = |row: usize| windows.exec_ns.get(row) != Some(&0);
+        let late = |row: usize| windows.lateness_ns.get(row).is_some_and(|&ns| ns > 0);
+        let wake_ups = context.imported() && !rows.rows().any(executes) && rows.rows().any(late);
+        if wake_ups { Measure::WakeUp } else { Measure::Execution }
+    }
+
+    /// The latency of one window, nanoseconds; zero where there is none.
+    fn ns(self, windows: &Windows, row: usize) -> u64 {
+        match self {
+            Measure::Execution => windows.exec_ns.get(row).copied().unwrap_or(0),
+            Measure::WakeUp => {
+                let late = windows.lateness_ns.get(row).copied().unwrap_or(0);
+                u64::try_from(late).unwrap_or(0)
+            }
+        }
+    }
 }
 
 /// A cell as reported, and what comparisons need of it.
@@ -29,7 +65,11 @@ pub(super) struct CellData {
     /// Position of its run.
     pub run: usize,
     pub model: model::Cell,
-    /// Execution times by repeat, microseconds.
+    /// Which latency `cell` holds.
+    pub measure: Measure,
+    /// Share of windows whose program failed; they are not in `cell`.
+    pub failed_share: f64,
+    /// Latencies by repeat, microseconds.
     pub cell: stats::Cell,
     pub prepared: Prepared,
     pub modes: Option<stats::Modes>,
@@ -43,29 +83,39 @@ pub(super) struct CellData {
     pub releases: Releases,
 }
 
-/// Measures one cell. The text is a warning; a cell without a single usable window is none.
-pub(super) fn measure(context: &Context<'_>, rows: CellRows) -> (Option<CellData>, Option<String>) {
+/// Measures one cell. The texts are warnings; a cell without a single usable window is none.
+pub(super) fn measure(context: &Context<'_>, rows: CellRows) -> (Option<CellData>, Vec<String>) {
     let source = Source::of(&context.run.tables.windows, &rows);
-    let samples = samples(context, &rows, source);
+    let measure = Measure::of(context, &rows);
+    let samples = samples(context, &rows, source, measure);
     let repeats: Vec<Vec<f64>> = by_repeat(&samples)
         .map(|repeat| repeat.iter().map(|sample| sample.execution_us).collect())
         .collect();
-    let kept: usize = repeats.iter().map(Vec::len).sum();
-    let dropped = rows.len() - kept;
-    let warning = (dropped > 0).then(|| {
+    let warnings = left_out(context, &rows, samples.windows.len());
+    match stats::Cell::new(repeats) {
+        Ok(cell) => (Some(assemble(context, rows, &samples, source, (measure, cell))), warnings),
+        Err(_) => (None, warnings),
+    }
+}
+
+/// Which windows are in no figure, and why.
+fn left_out(context: &Context<'_>, rows: &CellRows, kept: usize) -> Vec<String> {
+    let cell = format!("{}, {} under {}", context.name, rows.workload, rows.condition);
+    let (dropped, failed) = (rows.len() - kept, rows.failed);
+    let instant = (dropped > 0).then(|| {
         format!(
-            "{}, {} under {}: {dropped} of {} windows took no time at all and were left out: \
-             the clock is too coarse for them or ran backwards",
-            context.name,
-            rows.workload,
-            rows.condition,
+            "{cell}: {dropped} of {} windows took no time at all and were left out: the clock is \
+             too coarse for them or ran backwards",
             rows.len()
         )
     });
-    match stats::Cell::new(repeats) {
-        Ok(cell) => (Some(assemble(context, rows, &samples, source, cell)), warning),
-        Err(_) => (None, warning),
-    }
+    let failed = (failed > 0).then(|| {
+        format!(
+            "{cell}: the program failed in {failed} of {} windows, which were left out",
+            rows.len() + failed
+        )
+    });
+    failed.into_iter().chain(instant).collect()
 }
 
 /// The windows of a cell by repeat, those that took no time left out: they have no logarithm.
@@ -75,13 +125,18 @@ struct Samples {
     ends: Vec<(usize, u32)>,
 }
 
-fn samples(context: &Context<'_>, rows: &CellRows, source: Option<Source>) -> Samples {
+fn samples(
+    context: &Context<'_>,
+    rows: &CellRows,
+    source: Option<Source>,
+    measure: Measure,
+) -> Samples {
     let windows = &context.run.tables.windows;
     let causes = Causes::of(windows);
     let mut samples = Samples { windows: Vec::with_capacity(rows.len()), ends: Vec::new() };
     for repeat in &rows.repeats {
         for row in repeat.rows() {
-            let execution_ns = windows.exec_ns.get(row).copied().unwrap_or(0);
+            let execution_ns = measure.ns(windows, row);
             if execution_ns == 0 {
                 continue;
             }
@@ -112,11 +167,12 @@ fn assemble(
     rows: CellRows,
     samples: &Samples,
     source: Option<Source>,
-    cell: stats::Cell,
+    (measure, cell): (Measure, stats::Cell),
 ) -> CellData {
     let prepared = Prepared::new(&cell);
     let modes = stats::find_modes(prepared.sorted(), &ModeOptions::default()).ok();
-    let releases = if context.imported() {
+    // Wake-ups are measured against a timer that was set beforehand.
+    let releases = if context.imported() && measure == Measure::Execution {
         releases(&context.run.tables.windows, &rows)
     } else {
         Releases::Scheduled
@@ -124,6 +180,8 @@ fn assemble(
     let (strata, stratum_names) = strata(context, samples);
     CellData {
         run: context.index,
+        measure,
+        failed_share: rows.failed as f64 / (rows.len() + rows.failed).max(1) as f64,
         drift: stats::drift(&cell, context.options.margin),
         blocks: samples.ends.iter().map(|end| end.1).collect(),
         contention: contention::measure(context, &rows, &samples.windows),

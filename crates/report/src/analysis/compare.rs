@@ -12,7 +12,7 @@ use super::like::{self, CellPair, Like};
 use super::pairs::{Pair, PairSide};
 use super::sentence::{self, Matter};
 use super::source::Context;
-use super::{evidence, reasons};
+use super::{across, evidence, reasons};
 use crate::model::{
     Comparison, FrequencySummary, LoadSummary, Side, VerdictWord, Welch, WorkloadComparison,
 };
@@ -109,7 +109,9 @@ impl Scene<'_> {
         let pairs: Vec<CellPair<'_>> = subject
             .into_iter()
             .filter_map(|a| {
-                let b = baseline.iter().find(|b| b.model.workload == a.model.workload)?;
+                let alike =
+                    |b: &&&CellData| b.model.workload == a.model.workload && b.measure == a.measure;
+                let b = baseline.iter().find(alike)?;
                 Some((a, *b))
             })
             .collect();
@@ -147,6 +149,7 @@ impl Scene<'_> {
             stratified: like.recorded.clone(),
             inferred: like.inferred.as_ref().and_then(|inferred| inferred.pooled.clone()),
             margin: sides.contexts[0].options.margin,
+            across_runs: across::differences(sides.contexts, pairs),
         })
     }
 
@@ -190,10 +193,10 @@ fn welch(test: TTest) -> Option<Welch> {
 /// The verdict's word: a load that nothing proves is its own word, since then not the difference
 /// is in doubt but the condition.
 fn word(judgement: &Judgement) -> VerdictWord {
-    let unproven = judgement
-        .reasons
-        .iter()
-        .any(|reason| reason.confounds && reason.kind == ReasonKind::UnprovenLoad);
+    let about_load =
+        |kind: ReasonKind| matches!(kind, ReasonKind::UnprovenLoad | ReasonKind::LoadMissed);
+    let unproven =
+        judgement.reasons.iter().any(|reason| reason.confounds && about_load(reason.kind));
     match judgement.verdict {
         Verdict::Confounded if unproven => VerdictWord::Unproven,
         Verdict::Confounded => VerdictWord::Confounded,

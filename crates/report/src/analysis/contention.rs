@@ -23,6 +23,14 @@ pub(super) struct Contention {
     pub shared_core: Option<f64>,
 }
 
+impl Contention {
+    /// Windows on a CPU, or beside a hardware thread, that carried background load: no CPU is
+    /// both.
+    pub fn beside_load(&self) -> Option<f64> {
+        self.shared_cpu.zip(self.shared_core).map(|(cpu, core)| cpu + core)
+    }
+}
+
 /// Contention of a cell.
 pub(super) fn measure(context: &Context<'_>, rows: &CellRows, samples: &[Sample]) -> Contention {
     let windows = &context.run.tables.windows;

@@ -32,6 +32,11 @@ pub(super) fn side(
         }),
         frequency_known: cells.iter().all(|cell| cell.model.delivered.is_some()),
         contention_share: mean(cells.iter().map(|cell| cell.contention.any)),
+        preempted_share: mean(cells.iter().map(|cell| cell.contention.preempted)),
+        beside_load_share: mean(cells.iter().map(|cell| cell.contention.beside_load())),
+        // The worst cell: one program that fails must not hide behind three that work.
+        failed_share: cells.iter().map(|cell| cell.failed_share).fold(0.0, f64::max),
+        not_applied: record.map(|record| record.degraded.clone()).unwrap_or_default(),
         drift: worst_drift(cells),
     }
 }

@@ -1,11 +1,32 @@
 //! What disturbed the measurement.
 
+use flyball_run::Notes;
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
-use super::words;
+use super::{rows, words};
 use crate::model::{Cell, Disturbed, Finding};
+
+/// What stolen time is called, whoever found it.
+const STEAL: &str = "hypervisor steal";
+
+/// Programs that a hint may begin with to be a command, and not advice in words.
+const PROGRAMS: [&str; 8] =
+    ["flyball", "sudo", "rm", "echo", "sysctl", "cpupower", "modprobe", "cyclictest"];
+
+/// A finding whose hint is a command: advice in words goes to the text, since a hint is there to
+/// be copied into a shell.
+pub(super) fn finding(object: &str, text: String, hint: Option<&str>) -> Finding {
+    let is_command =
+        |hint: &&str| hint.split_whitespace().next().is_some_and(|first| PROGRAMS.contains(&first));
+    let (command, advice) = (hint.filter(is_command), hint.filter(|hint| !is_command(hint)));
+    Finding {
+        object: object.to_owned(),
+        text: advice.map_or(text.clone(), |advice| format!("{text}; {advice}")),
+        hint: command.map(str::to_owned),
+    }
+}
 
 /// A cause of disturbance, and how it reads.
 struct Cause {
@@ -30,7 +51,7 @@ const CAUSES: [Cause; 6] = [
         remedy: "; placement = \"cpu1\" in the experiment keeps it there",
     },
     Cause {
-        object: "steal",
+        object: STEAL,
         what: "interrupted by the hypervisor (steal)",
         of: |disturbed| disturbed.steal,
         remedy: "",
@@ -64,13 +85,45 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
             .map(|cell| &cell.model)
             .collect();
         let prefix = prefix(contexts, context);
+        findings.extend(failed_commands(context, &prefix));
+        findings.extend(not_applied(context, &prefix));
         for cause in &CAUSES {
             findings.extend(one_cause(cause, &cells, &prefix));
         }
         findings.extend(failed_checks(context, &prefix));
+        findings.extend(stolen(context, &prefix));
         findings.extend(notes(context, &prefix));
     }
     findings
+}
+
+/// Windows whose program failed: the first that a person must know of a run.
+fn failed_commands(context: &Context<'_>, prefix: &str) -> Option<Finding> {
+    let windows = &context.run.tables.windows;
+    let failed =
+        |row: &usize| rows::failed(windows, *row) && windows.warmup.get(*row) != Some(&true);
+    let mut found = (0..windows.len()).filter(failed);
+    let first = found.next()?;
+    let status = windows.exit_status.get(first).unwrap_or(0);
+    let count = words::count(1 + found.count() as u64, "window");
+    let text = format!(
+        "{prefix}{count} of a program that failed (first with exit status {status}), left out of \
+         every figure"
+    );
+    Some(finding("command", text, None))
+}
+
+/// Settings that were asked for and not applied, one finding per condition.
+fn not_applied(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
+    let conditions = context.run.manifest.conditions.iter();
+    conditions
+        .filter(|condition| !condition.degraded.is_empty())
+        .map(|condition| {
+            let remarks = condition.degraded.join("; ");
+            let text = format!("{prefix}under {} not as asked: {remarks}", condition.name);
+            finding("settings", text, None)
+        })
+        .collect()
 }
 
 /// Names the run where there are several.
@@ -116,10 +169,9 @@ fn failed_checks(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
     let checks = context.run.manifest.checks.iter();
     checks
         .filter(|check| check.outcome == CheckOutcome::Failed)
-        .map(|check| Finding {
-            object: check.name.clone(),
-            text: format!("{prefix}{}", expected_and_found(check)),
-            hint: check.hint.clone(),
+        .map(|check| {
+            let text = format!("{prefix}{}", expected_and_found(check));
+            finding(&check.name, text, check.hint.as_deref())
         })
         .collect()
 }
@@ -139,19 +191,54 @@ pub(super) fn expected_and_found(check: &CheckRecord) -> String {
     }
 }
 
+/// The run's remark on stolen time in `row` of its notes.
+fn tells_of_steal(notes: &Notes, row: usize) -> bool {
+    notes.message.get(row).is_some_and(|message| message.starts_with("steal"))
+}
+
+/// Rows of the notes that are more than information.
+fn serious(notes: &Notes) -> impl Iterator<Item = usize> + '_ {
+    (0..notes.len()).filter(|&row| notes.severity.get(row).is_some_and(|found| found != "info"))
+}
+
+/// The seconds from which the hypervisor took a notable part: one finding for all of them.
+fn stolen(context: &Context<'_>, prefix: &str) -> Option<Finding> {
+    let notes = &context.run.tables.notes;
+    let mut rows = serious(notes).filter(|&row| tells_of_steal(notes, row));
+    let message = notes.message.get(rows.next()?)?;
+    let first = message.split_once(": ").map_or(message, |(_, rest)| rest);
+    let text = match rows.count() {
+        0 => format!("{prefix}{first}"),
+        more => format!("{prefix}{first}, and so in {}", words::count(more as u64, "more second")),
+    };
+    Some(finding(STEAL, text, None))
+}
+
 /// Remarks of the run that are more than information and that its reader has not made too.
 fn notes(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
     let notes = &context.run.tables.notes;
-    (0..notes.len())
-        .filter(|&row| notes.severity.get(row).is_some_and(|severity| severity != "info"))
+    serious(notes)
+        .filter(|&row| !tells_of_steal(notes, row))
         .filter(|&row| {
             let message = notes.message.get(row).unwrap_or_default();
             !context.run.warnings.iter().any(|warning| warning.contains(message))
         })
-        .map(|row| Finding {
-            object: notes.object.get(row).unwrap_or_default().to_owned(),
-            text: format!("{prefix}{}", notes.message.get(row).unwrap_or_default()),
-            hint: notes.hint.get(row).map(str::to_owned),
+        .map(|row| {
+            let text = format!("{prefix}{}", notes.message.get(row).unwrap_or_default());
+            finding(notes.object.get(row).unwrap_or_default(), text, notes.hint.get(row))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_command_is_a_hint() {
+        let found = finding("load", "missed".to_owned(), Some("sudo true"));
+        assert_eq!((found.text.as_str(), found.hint.as_deref()), ("missed", Some("sudo true")));
+        let found = finding("telemetry", "3 lost".to_owned(), Some("lengthen the period"));
+        assert_eq!((found.text.as_str(), found.hint), ("3 lost; lengthen the period", None));
+    }
 }

@@ -2,8 +2,8 @@
 
 use flyball_run::manifest::{CheckOutcome, ClockRecord};
 
-use super::cell::CellData;
-use super::findings::expected_and_found;
+use super::cell::{CellData, Measure};
+use super::findings::{self, expected_and_found};
 use super::schedule::Releases;
 use super::source::Context;
 use super::words;
@@ -34,9 +34,11 @@ fn of_run(context: &Context<'_>, cells: &[CellData]) -> Vec<Finding> {
     let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();
     let mut findings = unavailable(context);
     findings.extend(placement(&own));
+    findings.extend(execution(&own));
     findings.extend(frequency(context, &own));
     findings.extend(lateness(&own));
     findings.extend(preemption(&own));
+    findings.extend(steal(context, &own));
     findings.extend(clocks(context));
     findings.dedup();
     findings
@@ -51,10 +53,8 @@ fn unavailable(context: &Context<'_>) -> Vec<Finding> {
     let checks = context.run.manifest.checks.iter();
     checks
         .filter(|check| check.outcome == CheckOutcome::Unavailable)
-        .map(|check| Finding {
-            object: check.name.clone(),
-            text: expected_and_found(check),
-            hint: check.hint.clone(),
+        .map(|check| {
+            findings::finding(&check.name, expected_and_found(check), check.hint.as_deref())
         })
         .collect()
 }
@@ -67,6 +67,23 @@ fn placement(cells: &[&CellData]) -> Option<Finding> {
         missing => format!("the CPU was not recorded in {missing} of {} cells", cells.len()),
     };
     Some(finding("placement", text))
+}
+
+/// A tool that measures wake-ups runs nothing.
+fn execution(cells: &[&CellData]) -> Option<Finding> {
+    let wake_ups = cells.iter().filter(|cell| cell.measure == Measure::WakeUp).count();
+    let text = match wake_ups {
+        0 => return None,
+        all if all == cells.len() => {
+            "execution time was not recorded: figures are wake-up latency".to_owned()
+        }
+        some => format!(
+            "execution time was not recorded in {some} of {} cells: their figures are wake-up \
+             latency",
+            cells.len()
+        ),
+    };
+    Some(finding("execution time", text))
 }
 
 fn frequency(context: &Context<'_>, cells: &[&CellData]) -> Option<Finding> {
@@ -96,6 +113,18 @@ fn preemption(cells: &[&CellData]) -> Option<Finding> {
     let unknown = |cell: &&CellData| cell.model.disturbed.preempted.is_none();
     (!cells.is_empty() && cells.iter().all(unknown))
         .then(|| finding("contention", "preemptions and steal were not recorded"))
+}
+
+/// In a virtual machine stolen time is known per second at best: the kernel accounts it per tick.
+fn steal(context: &Context<'_>, cells: &[&CellData]) -> Option<Finding> {
+    let machine = context.run.manifest.machine.as_ref()?;
+    let guest = machine.virtualisation.as_deref().filter(|name| !matches!(*name, "" | "none"))?;
+    let known = |cell: &&CellData| cell.model.disturbed.steal.is_some();
+    if cells.is_empty() || cells.iter().any(known) {
+        return None;
+    }
+    let text = format!("steal per window is not recorded, and this is a {guest} guest");
+    Some(findings::finding("steal", text, None))
 }
 
 fn clocks(context: &Context<'_>) -> Vec<Finding> {

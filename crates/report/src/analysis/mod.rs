@@ -8,6 +8,7 @@
 //! ```
 //! Cells and comparisons are computed in parallel; nothing depends on the number of threads.
 
+mod across;
 mod cell;
 mod compare;
 mod contention;
@@ -46,9 +47,12 @@ pub use source::{AnalysisOptions, RunData};
 /// Never fails: what cannot be estimated is `None`, and what could not be used is named in the
 /// report's `warnings` or `not_checked`.
 pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
-    let mut warnings = Vec::new();
-    let options = options.checked(&mut warnings);
+    let mut checked = Vec::new();
+    let options = options.checked(&mut checked);
     let contexts = source::contexts(runs, &options);
+    // The first warning is the one that is always shown.
+    let mut warnings: Vec<String> = contexts.iter().filter_map(summary::state_warning).collect();
+    warnings.extend(checked);
     let mut cells = measure_cells(&contexts, &mut warnings);
     let frequencies: Vec<_> = contexts.iter().flat_map(frequency::summarise).collect();
     let loads: Vec<_> = contexts.iter().flat_map(load::summarise).collect();
@@ -85,9 +89,9 @@ fn measure_cells(contexts: &[Context<'_>], warnings: &mut Vec<String>) -> Vec<Ce
     let measured: Vec<_> =
         work.into_par_iter().map(|(context, rows)| cell::measure(context, rows)).collect();
     let mut cells = Vec::with_capacity(measured.len());
-    for (cell, warning) in measured {
+    for (cell, remarks) in measured {
         cells.extend(cell);
-        warnings.extend(warning);
+        warnings.extend(remarks);
     }
     cells
 }

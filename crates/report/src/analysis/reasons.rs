@@ -20,6 +20,8 @@ pub(super) fn write(
 ) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
         judgement.reasons.iter().map(|judged| reason(sides, judged, loads)).collect();
+    // Both sides' loads are told of in one text.
+    reasons.dedup();
     let both = [(&sides.subject, 0), (&sides.baseline, 1)];
     reasons.extend(both.iter().filter_map(|(side, at)| claim(sides, side, *at, frequencies)));
     reasons
@@ -30,7 +32,7 @@ pub(super) fn text(sides: &Sides<'_>, judged: &Judged, loads: &[LoadSummary]) ->
     match judged.kind {
         ReasonKind::Mixture => mixture(sides),
         ReasonKind::PlacementUnrecorded => placement(sides),
-        ReasonKind::UnprovenLoad => unproven(sides, loads),
+        ReasonKind::UnprovenLoad | ReasonKind::LoadMissed => unproven(sides, loads),
         ReasonKind::Contention => contention(sides),
         _ => judged.sentence.clone(),
     }
@@ -51,6 +53,9 @@ pub(super) fn name(kind: ReasonKind) -> &'static str {
         ReasonKind::UnprovenLoad => "unproven_load",
         ReasonKind::LoadMissed => "load_missed",
         ReasonKind::SchedulingClass => "scheduling_class",
+        ReasonKind::NotApplied => "not_applied",
+        ReasonKind::CommandFailed => "command_failed",
+        ReasonKind::RunsDiffer => "runs_differ",
         ReasonKind::Drift => "drift",
         ReasonKind::Contention => "contention",
         ReasonKind::TooFewRepeats => "too_few_repeats",

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use flyball_run::Windows;
+
 use super::source::RunData;
 
 /// The windows of one workload under one condition, warm-up left out.
@@ -12,6 +14,9 @@ pub(super) struct CellRows {
     pub condition: String,
     /// In order of first execution.
     pub repeats: Vec<RepeatRows>,
+    /// Windows whose program failed: they are in no repeat, since a program that fails is often
+    /// faster than one that works.
+    pub failed: usize,
 }
 
 /// The windows of one repeat.
@@ -85,8 +90,10 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
             }),
         };
         last = Some((key, place));
-        let repeats = cells.get_mut(place.0).map(|cell| &mut cell.2.repeats);
-        if let Some(rows) = repeats.and_then(|repeats| repeats.get_mut(place.1)) {
+        let Some((_, _, cell)) = cells.get_mut(place.0) else { continue };
+        if failed(windows, row) {
+            cell.failed += 1;
+        } else if let Some(rows) = cell.repeats.get_mut(place.1) {
             rows.push(row);
         }
     }
@@ -95,6 +102,11 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
         (order.workload(&cell.workload, *workload), order.condition(&cell.condition, *condition))
     });
     cells.into_iter().map(|(_, _, cell)| cell).collect()
+}
+
+/// Whether the program of the window in `row` failed.
+pub(super) fn failed(windows: &Windows, row: usize) -> bool {
+    windows.exit_status.get(row).is_some_and(|status| status != 0)
 }
 
 /// Adds an empty repeat, and its cell where it is the first; gives its place.
@@ -108,8 +120,12 @@ fn new_repeat(
     let at = found.unwrap_or(cells.len());
     if found.is_none() {
         let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
-        let cell =
-            CellRows { workload: name(names.0), condition: name(names.1), repeats: Vec::new() };
+        let cell = CellRows {
+            workload: name(names.0),
+            condition: name(names.1),
+            repeats: Vec::new(),
+            failed: 0,
+        };
         cells.push((workload, condition, cell));
     }
     let Some((_, _, cell)) = cells.get_mut(at) else { return (at, 0) };
@@ -185,5 +201,16 @@ mod tests {
         assert_eq!(cells[0].repeats[0].repeat, 2);
         assert_eq!(cells[0].repeats[0].spans, [2..3, 4..6]);
         assert_eq!(cells[1].rows().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn windows_of_a_program_that_failed_are_counted_and_left_out() {
+        let mut run = RunData::default();
+        for exit_status in [Some(0), Some(1), None, Some(127)] {
+            run.tables.windows.push(Window { exit_status, ..window("command", "idle", 1, false) });
+        }
+        let cells = group(&run);
+        assert_eq!((cells[0].len(), cells[0].failed), (2, 2));
+        assert_eq!(cells[0].rows().collect::<Vec<_>>(), [0, 2]);
     }
 }

@@ -2,6 +2,7 @@
 
 use flyball_stats::{Basis, Judgement, ReasonKind};
 
+use super::cell::Measure;
 use super::compare::Sides;
 use super::distribution::carried;
 use super::like::Like;
@@ -40,9 +41,20 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
 /// The ratio that was judged: `-4.1 % [-5.0, -3.3] in median execution`.
 fn figure(matter: &Matter<'_>) -> String {
     let ratio = words::ratio(&carried(&matter.judgement.basis));
+    let what = what(matter);
     match matter.judgement.basis_kind {
-        Basis::Pooled => format!("{ratio} in median execution"),
-        Basis::Stratified => format!("{ratio} in median execution, like for like"),
+        Basis::Pooled => format!("{ratio} in median {what}"),
+        Basis::Stratified => format!("{ratio} in median {what}, like for like"),
+    }
+}
+
+/// The latency that the figures are of.
+fn what(matter: &Matter<'_>) -> &'static str {
+    let of = |measure: Measure| matter.sides.pairs.iter().all(|(a, _)| a.measure == measure);
+    match () {
+        () if of(Measure::Execution) => "execution",
+        () if of(Measure::WakeUp) => "wake-up latency",
+        () => "latency",
     }
 }
 
@@ -117,7 +129,7 @@ fn confounded(matter: &Matter<'_>) -> String {
         .collect();
     let like = like_for_like(matter).map(|like| format!("; {like}")).unwrap_or_default();
     let ratio = words::ratio(&matter.pooled);
-    format!("{ratio} in median execution, but {}{like}", reasons.join("; "))
+    format!("{ratio} in median {}, but {}{like}", what(matter), reasons.join("; "))
 }
 
 /// `pooled 1.42x; if the modes are core types, like for like 1.00x [0.99, 1.01]: 2 modes in 8 of

@@ -41,6 +41,19 @@ fn tool(manifest: &Manifest) -> String {
     }
 }
 
+/// What a run's state means for its figures, where it means anything.
+pub(super) fn state_warning(context: &Context<'_>) -> Option<String> {
+    let name = &context.name;
+    match context.run.manifest.state {
+        RunState::Invalid => Some(format!("{name} is invalid: its figures must not be used")),
+        RunState::Interrupted => Some(format!(
+            "{name} was interrupted: it holds what was measured until then, and its conditions may \
+             not have equally many repeats"
+        )),
+        RunState::Running | RunState::Complete | RunState::Unknown => None,
+    }
+}
+
 fn state(state: RunState) -> &'static str {
     match state {
         RunState::Running => "running",

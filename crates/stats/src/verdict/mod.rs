@@ -19,13 +19,21 @@
 //! | `mixture` | several modes on a side whose placement is not recorded | several modes where it is recorded |
 //! | `placement_unrecorded` | beside such a mixture | alone |
 //! | `placement_differs` | shares differ by more than 10 points and nothing is stratified | stratified |
-//! | `unproven_load` | a load was asked for and nothing shows that it ran | |
-//! | `load_missed` | less than half of what was asked was achieved | more than half |
+//! | `unproven_load` | a load was asked for and nothing recorded shows that it ran | |
+//! | `load_missed` | a load was asked for, and what was recorded does not prove that it ran as asked | |
 //! | `scheduling_class` | asked for, and another one applied | not read back; or the sides differ as asked |
-//! | `contention` | the share of disturbed windows differs by more than 10 points | more than 2 % on a side |
+//! | `not_applied` | settings were not applied, others on one side than on the other | the same on both |
+//! | `command_failed` | the program failed in more than 1 % of a side's windows | in fewer |
+//! | `contention` | see below | more than 2 % on a side |
 //! | `drift` | at least as large as the difference, which the interval shows | smaller |
 //! | `too_few_repeats` | | below 5; below 3 nothing is called an effect or equivalent |
+//! | `runs_differ` | two runs that differ in program, input or machine | two runs: their order was not randomised |
 //! | `frequency_unknown` | | always: the cause can't be called frequency |
+//!
+//! Contention confounds where the share of disturbed windows, or that of preempted ones, differs by
+//! more than 10 points between the sides; and where the loads differ while more than 10 % of the
+//! windows of both sides ran on a CPU or core that carried them: then every window is disturbed on
+//! both sides, only not equally.
 
 mod reasons;
 
@@ -54,6 +62,15 @@ pub struct SideEvidence {
     /// Share (0 to 1) of windows that were preempted, or shared their CPU or SMT sibling with
     /// other work; none where not recorded.
     pub contention_share: Option<f64>,
+    /// Share (0 to 1) of windows that were preempted; none where not recorded.
+    pub preempted_share: Option<f64>,
+    /// Share (0 to 1) of windows on a CPU, or beside an SMT sibling, that carried the background
+    /// load; none where not recorded.
+    pub beside_load_share: Option<f64>,
+    /// Share (0 to 1) of windows whose program failed; they are in no statistic.
+    pub failed_share: f64,
+    /// Settings that were asked for and not applied, one remark each.
+    pub not_applied: Vec<String>,
     /// The largest trend found over the order of execution.
     pub drift: Option<Drift>,
 }
@@ -106,6 +123,9 @@ pub struct Evidence {
     pub inferred: Option<Estimate>,
     /// Half width of what counts as equal, as a ratio minus 1: 0.02 means 0.98 to 1.02.
     pub margin: f64,
+    /// Where the sides are from two runs: what is known to differ between these besides the
+    /// condition, one remark each. None within one run.
+    pub across_runs: Option<Vec<String>>,
 }
 
 /// The answer.
@@ -134,16 +154,22 @@ pub enum ReasonKind {
     PlacementDiffers,
     /// Nothing says that the load ran.
     UnprovenLoad,
-    /// The load ran, but not as asked.
+    /// What is recorded does not prove that the load ran as asked.
     LoadMissed,
     /// The scheduling class was not applied, or differs.
     SchedulingClass,
+    /// Settings were not applied.
+    NotApplied,
+    /// The program that was timed failed.
+    CommandFailed,
     /// Latency moves with the order of execution.
     Drift,
     /// Windows shared their CPU.
     Contention,
     /// Too few repeats for a dependable interval.
     TooFewRepeats,
+    /// The sides are from two runs.
+    RunsDiffer,
     /// The delivered frequency is unknown.
     FrequencyUnknown,
 }
