@@ -3,6 +3,7 @@
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::model::{Comparison, Finding, Report, VerdictWord};
+use flyball_run::import::{Options, import};
 use flyball_run::manifest::{
     ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, WorkloadRecord,
 };
@@ -369,6 +370,26 @@ fn lateness_alone_is_wake_up_latency() {
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
 }
 
+/// Real output of cyclictest, imported and analysed: a histogram keeps no order, so nothing drifts.
+#[test]
+fn cyclictest_has_figures() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../run/tests/golden");
+    for (file, threads) in
+        [("cyclictest.json", 1), ("cyclictest-v.txt", 2), ("cyclictest-h.txt", 2)]
+    {
+        let run = import(golden.join(file), &Options::default()).expect("an import");
+        let report = analysed(RunData::new(file, file, run));
+        assert!(report.cells.len() >= threads, "{file}: {:?}", report.warnings);
+        let cell = &report.cells[0];
+        let lateness = cell.lateness.as_ref().expect("lateness");
+        assert_eq!(cell.execution.median_us.value, lateness.median_us.value, "{file}");
+        assert!(!report.not_checked.iter().any(|found| found.object == "lateness"), "{file}");
+        for comparison in &report.comparisons {
+            assert!(!kinds(comparison).contains(&"drift"), "{file}: {:?}", comparison.reasons);
+        }
+    }
+}
+
 #[test]
 fn the_state_of_a_run_comes_first() {
     for (state, words) in
@@ -405,4 +426,23 @@ fn steal_is_told_as_such() {
     assert!(unknown(&report));
     made.manifest.machine.get_or_insert_default().virtualisation = Some("none".into());
     assert!(!unknown(&analysed(made)));
+}
+
+#[test]
+fn a_program_that_always_fails_is_told_without_a_cell() {
+    let mut made = RunData { name: "made".into(), ..RunData::default() };
+    for index in 0..5 {
+        made.tables.windows.push(Window {
+            workload: "false".into(),
+            condition: "idle".into(),
+            index,
+            exec_ns: 1_000,
+            exit_status: Some(1),
+            ..Window::default()
+        });
+    }
+    let report = analysed(made);
+    assert!(report.cells.is_empty());
+    assert!(report.warnings[0].contains("failed in 5 of 5 windows"), "{:?}", report.warnings);
+    assert!(report.disturbances[0].text.contains("exit status 1"), "{:?}", report.disturbances);
 }

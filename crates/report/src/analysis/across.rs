@@ -54,12 +54,17 @@ fn workload(a: &WorkloadRecord, b: &WorkloadRecord) -> Option<String> {
     let period = |record: &WorkloadRecord| record.period_ns.map(|ns| format!("{ns} ns"));
     let (period_a, period_b) = (period(a), period(b));
     let parameters = !a.params.is_empty() && !b.params.is_empty() && a.params != b.params;
+    // A kernel's description is this program's prose; that of a command is what was run.
+    let program = |record: &WorkloadRecord| match record.kernel.as_str() {
+        "" | "command" => record.description.clone(),
+        _ => String::new(),
+    };
     let found: Vec<String> = [
         known("kernel", &a.kernel, &b.kernel),
         known_option("form", a.form.as_ref(), b.form.as_ref()),
         parameters.then(|| "parameters".to_owned()),
         known_option("period", period_a.as_ref(), period_b.as_ref()),
-        known("program", &a.description, &b.description),
+        known("program", &program(a), &program(b)),
     ]
     .into_iter()
     .flatten()

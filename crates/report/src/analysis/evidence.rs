@@ -2,7 +2,7 @@
 
 use flyball_stats::{Drift, LoadEvidence, SchedulingEvidence, SideEvidence, StratumShare};
 
-use super::cell::CellData;
+use super::cell::{CellData, Measure};
 use super::load;
 use super::source::Context;
 use crate::model::LoadSummary;
@@ -37,8 +37,16 @@ pub(super) fn side(
         // The worst cell: one program that fails must not hide behind three that work.
         failed_share: cells.iter().map(|cell| cell.failed_share).fold(0.0, f64::max),
         not_applied: record.map(|record| record.degraded.clone()).unwrap_or_default(),
-        drift: worst_drift(cells),
+        drift: worst_drift(cells).filter(|_| in_order(context, cells)),
     }
+}
+
+/// Whether the windows stand in order of execution: wake-ups without times come from histograms,
+/// which keep none and would seem to drift from their least value to their largest.
+fn in_order(context: &Context<'_>, cells: &[&CellData]) -> bool {
+    let clocks = &context.run.manifest.clocks;
+    let timeless = clocks.iter().any(|clock| clock.table == "windows" && clock.clock == "none");
+    !(timeless && cells.iter().any(|cell| cell.measure == Measure::WakeUp))
 }
 
 /// Mean over the cells of their shares per stratum.
