@@ -23,6 +23,15 @@ impl Failure {
         Failure { exit, message: message.to_string(), hint: None }
     }
 
+    /// A file of the user's that cannot be read or written.
+    pub fn io(error: &std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Failure::new(Exit::Unsupported, error)
+                .hint("check owner and mode, or name another place"),
+            _ => Failure::new(Exit::BadInput, error),
+        }
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self

@@ -21,13 +21,23 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match run(cli) {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
+    // A panic is a defect of ours, and has the exit code for that; its message is on stderr.
+    match std::panic::catch_unwind(|| run(cli)) {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(failure)) => {
             output::talk(&failure.to_string());
             failure.exit.into()
         }
+        Err(_) => {
+            output::talk("error: Flyball failed itself; please report the lines above");
+            Exit::Own.into()
+        }
     }
+}
+
+/// The command line for a run's manifest; what is no Unicode is replaced, never refused.
+fn command_line() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 fn run(cli: Cli) -> Result<Exit, Failure> {

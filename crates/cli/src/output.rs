@@ -29,7 +29,7 @@ pub fn color(host: &dyn Host) -> bool {
     std::io::stdout().is_terminal() && !refused && !dumb
 }
 
-/// Columns to use.
+/// Columns to use: the terminal's, or `COLUMNS`; a file has room for whole tables.
 pub fn width(host: &dyn Host) -> usize {
     let columns = host.env("COLUMNS").and_then(|text| text.parse().ok());
     columns

@@ -21,12 +21,16 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let (experiment, folder) = experiment(&args, &host)?;
     let context = Context {
         folder: folder.as_deref(),
-        command: std::env::args().collect(),
+        command: crate::command_line(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
     };
     let margin = experiment.margin;
     let prepared = bench::prepare(&host, experiment, &context)?;
+    report::check_baseline(
+        prepared.plan.conditions.iter().map(|condition| condition.name.as_str()),
+        &args.output,
+    )?;
     if args.dry_run {
         output::data(&describe(&prepared))?;
         return Ok(Exit::Ok);
@@ -41,15 +45,15 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         None => Destination::Below(PathBuf::from(report::RUNS)),
     };
     let outcome = bench::run(&host, prepared, &destination, &mut bar)?;
-    let exit =
-        report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk)?;
-    end(&outcome, exit)
+    let reported =
+        report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
+    end(&outcome, reported)
 }
 
 /// An invalid run outranks a finding, and an interruption outranks both.
-fn end(outcome: &Outcome, exit: Exit) -> Result<Exit, Failure> {
+fn end(outcome: &Outcome, reported: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match outcome.state {
-        RunState::Interrupted => Ok(Exit::Interrupted),
+        RunState::Interrupted => reported.map(|_| Exit::Interrupted),
         RunState::Invalid => {
             let why: Vec<String> = outcome
                 .invalid
@@ -62,7 +66,7 @@ fn end(outcome: &Outcome, exit: Exit) -> Result<Exit, Failure> {
             Err(Failure::new(Exit::InvalidRun, format!("the run is not valid: {}", why.join("; ")))
                 .maybe_hint(hint))
         }
-        _ => Ok(exit),
+        _ => reported,
     }
 }
 
@@ -73,7 +77,7 @@ fn experiment(
 ) -> Result<(Experiment, Option<PathBuf>), Failure> {
     let (mut experiment, folder) = match (&args.experiment, args.program.is_empty()) {
         (None, true) => (experiment::quick()?, None),
-        (None, false) => (for_program(&args.program, host)?, None),
+        (None, false) => (for_program(&args.program, host, args.dry_run)?, None),
         (Some(name), true) => named_or_file(name)?,
         (Some(_), false) => {
             return Err(Failure::new(
@@ -110,7 +114,7 @@ fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
     }
     let path = Path::new(name);
     let bytes = fs_err::read(path).map_err(|error| {
-        Failure::new(Exit::BadInput, error)
+        Failure::io(&error)
             .hint("write one with: flyball init; those that ship: flyball help experiments")
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -126,13 +130,18 @@ fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
 
 /// The user's own program under idle and heavy load. Three runs say how long it takes; the period
 /// leaves it twice that, so that a slower condition does not run into the next release.
-fn for_program(program: &[String], host: &Arc<dyn Host>) -> Result<Experiment, Failure> {
-    const PILOTS: usize = 3;
+fn for_program(
+    program: &[String],
+    host: &Arc<dyn Host>,
+    dry_run: bool,
+) -> Result<Experiment, Failure> {
+    // A dry run runs nothing: it shows the shortest period that there is.
+    let pilots = if dry_run { 0 } else { 3 };
     let [name, arguments @ ..] = program else {
         return Err(Failure::new(Exit::Usage, "expected a program after `--`, found none"));
     };
     let mut longest = Nanos::ZERO;
-    for _ in 0..PILOTS {
+    for _ in 0..pilots {
         let mut child = host.spawn(&ProcessSpec::new(name, arguments))?;
         let Some(exit) = child.wait(None)? else {
             return Err(Failure::new(Exit::Interrupted, "interrupted before the first window"));

@@ -20,7 +20,7 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = Options {
         map: column_map(args.map.as_deref())?,
         created: rfc3339(seconds),
-        command: std::env::args().collect(),
+        command: crate::command_line(),
         ..Options::default()
     };
     for path in &args.paths {
@@ -41,7 +41,10 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
 pub fn column_map(text: Option<&str>) -> Result<ColumnMap, Failure> {
     match text {
         None => Ok(ColumnMap::default()),
-        Some(text) => Ok(text.parse::<ColumnMap>()?),
+        Some(text) => text.parse::<ColumnMap>().map_err(|error| {
+            let hint = error.hint().to_owned();
+            Failure::new(Exit::Usage, error).hint(hint)
+        }),
     }
 }
 

@@ -18,8 +18,7 @@ pub fn run(args: &InitArgs, talk: Talk) -> Result<Exit, Failure> {
     create_new(&args.file, text)?;
     let schema = args.file.with_file_name(SCHEMA_FILE);
     // The schema is generated, so a newer one may replace it.
-    fs_err::write(&schema, experiment::json_schema())
-        .map_err(|error| Failure::new(Exit::BadInput, error))?;
+    fs_err::write(&schema, experiment::json_schema()).map_err(|error| Failure::io(&error))?;
     if !talk.quiet {
         output::talk(&format!(
             "wrote {} and {}\nnext: flyball bench {}",
@@ -51,8 +50,8 @@ fn create_new(path: &Path, text: &str) -> Result<(), Failure> {
                     format!("{}: expected a new file, found an existing one", path.display()),
                 )
                 .hint("give another name: flyball init other.toml"),
-                _ => Failure::new(Exit::BadInput, error),
+                _ => Failure::io(&error),
             }
         })?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::new(Exit::BadInput, error))
+    file.write_all(text.as_bytes()).map_err(|error| Failure::io(&error))
 }

@@ -15,7 +15,7 @@ use flyball_report::html::{self, HtmlOptions};
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::import::{Options, load};
-use flyball_run::{Run, newest_run};
+use flyball_run::{Run, RunState, newest_run};
 use std::path::{Path, PathBuf};
 
 /// Where runs are looked for and put.
@@ -41,14 +41,23 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         runs.push(read(path, &options)?);
     }
     let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
-    let analysis = analysis(&args.output, margin);
+    let seed = runs.iter().find_map(|run| run.manifest.seed);
+    let analysis = analysis(&args.output, margin, seed);
     let report = analyse(&runs, &analysis);
+    check_baseline(report.cells.iter().map(|cell| cell.condition.as_str()), &args.output)?;
     if let Some(dir) = &args.figures {
         let each: Vec<Report> =
             runs.iter().map(|run| analyse(std::slice::from_ref(run), &analysis)).collect();
         write_figures(&report, &each, dir, talk)?;
     }
     if let Some(file) = &args.bundle {
+        if let Some(foreign) = paths.iter().find(|path| !Run::is_run(path)) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("--bundle: expected run directories, found {}", foreign.display()),
+            )
+            .hint(format!("make it one first: flyball import {}", foreign.display())));
+        }
         bundle(file, &paths, &runs, &report, args.with_hostname)?;
         say(talk, &format!("bundle  {}", file.display()));
     }
@@ -57,7 +66,36 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         _ => args.output.page.as_ref().map(|page| put(page, &page_text(&report))).transpose()?,
     };
     print(host.as_ref(), &report, args.format, &paths, page, talk)?;
-    judge(&report, &rules)
+    let exit = judge(&report, &rules, talk)?;
+    match runs.iter().find(|run| run.manifest.state == RunState::Invalid) {
+        Some(run) => Err(Failure::new(
+            Exit::InvalidRun,
+            format!("{}: the run is not valid: its figures must not be used", run.name),
+        )
+        .hint("its checks say why: flyball report --verbose, or [[checks]] in run.toml")),
+        None => Ok(exit),
+    }
+}
+
+/// A baseline that is no condition would be replaced by another in silence.
+pub fn check_baseline<'a>(
+    conditions: impl Iterator<Item = &'a str>,
+    args: &OutputArgs,
+) -> Result<(), Failure> {
+    let Some(wanted) = &args.baseline else { return Ok(()) };
+    let mut names: Vec<&str> = conditions.collect();
+    names.sort_unstable();
+    names.dedup();
+    // `idle` stands for `idle on P` and `idle on E`, too.
+    let base = |name: &str| name.split(" on ").next() == Some(wanted);
+    match names.iter().any(|name| *name == wanted || base(name)) {
+        true => Ok(()),
+        false => Err(Failure::new(
+            Exit::Usage,
+            format!("--baseline: expected a condition of this run, found \"{wanted}\""),
+        )
+        .hint(format!("conditions: {}", names.join(", ")))),
+    }
 }
 
 /// The report at the end of a bench.
@@ -71,10 +109,10 @@ pub fn after_bench(
 ) -> Result<Exit, Failure> {
     let run = Run::open(dir)?;
     let runs = [RunData::new(run.name(), dir.display().to_string(), run)];
-    let report = analyse(&runs, &analysis(args, Some(margin)));
+    let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
     let page = write_page(&report, args, Some(dir.join(PAGE)))?;
     print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;
-    judge(&report, rules)
+    judge(&report, rules, talk)
 }
 
 /// The rules of `--fail-if`, read before anything runs.
@@ -93,13 +131,13 @@ fn read(path: &Path, options: &Options<'_>) -> Result<RunData, Failure> {
     Ok(RunData::new(name, path.display().to_string(), run))
 }
 
-fn analysis(args: &OutputArgs, margin: Option<f64>) -> AnalysisOptions {
+fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> AnalysisOptions {
     let base = AnalysisOptions::default();
     AnalysisOptions {
+        seed: seed.unwrap_or(base.seed),
         replicates: args.replicates,
         baseline: args.baseline.clone(),
         margin: margin.unwrap_or(base.margin),
-        ..base
     }
 }
 
@@ -130,14 +168,18 @@ fn write_page(
     match (&args.page, args.no_page) {
         (_, true) => Ok(None),
         (Some(page), false) => put(page, &page_text(report)).map(Some),
-        (None, false) => beside.map(|page| put(&page, &page_text(report))).transpose(),
+        // Nobody asked for this one: a place that cannot be written must not hide the report.
+        (None, false) => Ok(beside.and_then(|page| {
+            put(&page, &page_text(report))
+                .map_err(|failure| output::talk(&format!("note: no page: {}", failure.message)))
+                .ok()
+        })),
     }
 }
 
 fn put(path: &Path, text: &str) -> Result<String, Failure> {
     fs_err::write(path, text).map_err(|error| {
-        Failure::new(Exit::BadInput, error)
-            .hint("name a place that can be written: --page FILE, or --no-page")
+        Failure::io(&error).hint("name a place that can be written: --page FILE, or --no-page")
     })?;
     Ok(path.display().to_string())
 }
@@ -171,15 +213,25 @@ fn print(
 }
 
 /// Tells what became of the rules; a failed or an undecidable one is a finding.
-fn judge(report: &Report, rules: &[Gate]) -> Result<Exit, Failure> {
+fn judge(report: &Report, rules: &[Gate], talk: Talk) -> Result<Exit, Failure> {
     let outcomes: Vec<_> = rules.iter().flat_map(|rule| rule.evaluate(report)).collect();
     for outcome in &outcomes {
         let word = match outcome.status {
+            Status::Pass if !talk.verbose => continue,
             Status::Pass => "pass",
             Status::Fail => "FAIL",
             Status::CannotDecide => "CANNOT DECIDE",
         };
         output::talk(&format!("{word}  {}: {}", outcome.object, outcome.text));
+    }
+    let count = |status| outcomes.iter().filter(|outcome| outcome.status == status).count();
+    if !rules.is_empty() {
+        output::talk(&format!(
+            "--fail-if: {} failed, {} cannot be decided, {} passed",
+            count(Status::Fail),
+            count(Status::CannotDecide),
+            count(Status::Pass)
+        ));
     }
     Ok(if gate::is_finding(&outcomes) { Exit::Finding } else { Exit::Ok })
 }
@@ -201,7 +253,7 @@ fn bundle(
     let json = export::json(report).map_err(|error| Failure::new(Exit::Own, error))?;
     let hostnames = runs.iter().filter_map(|run| run.manifest.machine.as_ref()?.hostname.clone());
     let bundle = Bundle {
-        runs: paths.iter().filter(|path| Run::is_run(path)).cloned().collect(),
+        runs: paths.to_vec(),
         files: vec![
             (PAGE.to_owned(), page_text(report).into_bytes()),
             ("report.json".to_owned(), json.into_bytes()),
@@ -214,7 +266,7 @@ fn bundle(
 /// The three figures, each as SVG and PNG. `each` has one report per run, for the figure that
 /// sets platforms side by side.
 fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::new(Exit::BadInput, error);
+    let failed = |error: std::io::Error| Failure::io(&error);
     fs_err::create_dir_all(dir).map_err(failed)?;
     let size = Size::default();
     let platforms: Vec<(&str, &Report)> = each

@@ -15,7 +15,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
 pub fn man(dir: &Path) -> Result<Exit, Failure> {
     let written =
         fs_err::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(help::command(), dir));
-    written.map_err(|error| Failure::new(Exit::BadInput, error))?;
+    written.map_err(|error| Failure::io(&error))?;
     Ok(Exit::Ok)
 }
 

@@ -24,7 +24,6 @@ use conditions::ConditionLog;
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState, RunWriter};
-use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -265,7 +264,6 @@ fn close(
     manifest.conditions = logs.iter().map(ConditionLog::record).collect();
     manifest.checks.extend(checks(prepared, logs, finished.dropped));
     manifest.checks.extend(drift_check(&calibrations, recalibrated));
-    manifest.checks.extend(steal_check(&finished.steal));
     let counts = |check: &&CheckRecord| {
         check.outcome == CheckOutcome::Failed
             && (check.name == TELEMETRY || !prepared.experiment.degrade)
@@ -339,21 +337,5 @@ fn drift_check(calibrations: &[Calibration], recalibrated: bool) -> Option<Check
         hint: drift
             .filter(|drift| *drift > DRIFT_PERMILLE)
             .map(|_| "measure again on a quieter machine: flyball bench".to_owned()),
-    })
-}
-
-/// What the hypervisor took in all; none where it took nothing.
-fn steal_check(steal: &[(CpuId, Nanos)]) -> Option<CheckRecord> {
-    let lost: Vec<String> = steal
-        .iter()
-        .map(|(cpu, time)| format!("{cpu} {:.2} s", time.as_secs_f64()))
-        .collect();
-    (!lost.is_empty()).then(|| CheckRecord {
-        name: "steal".to_owned(),
-        outcome: CheckOutcome::Failed,
-        object: "hypervisor".to_owned(),
-        expected: "no time taken from this machine".to_owned(),
-        found: lost.join(", "),
-        hint: None,
     })
 }

@@ -51,10 +51,15 @@ fn selects_cell(rule: &Rule, c: &Cell) -> bool {
         && wants(rule, Key::Run, &c.run)
 }
 
-/// Comparisons whose subject the selector names.
+/// Comparisons whose subject the selector names. Where the report compares runs, the question is
+/// what changed between them; the conditions inside each run are another one.
 fn comparisons<'a>(rule: &'a Rule, report: &'a Report) -> impl Iterator<Item = &'a Comparison> {
-    report.comparisons.iter().filter(|c| {
-        wants(rule, Key::Condition, &c.subject.condition) && wants(rule, Key::Run, &c.subject.run)
+    let across = |c: &Comparison| c.subject.run != c.baseline.run;
+    let between_runs = report.comparisons.iter().any(across);
+    report.comparisons.iter().filter(move |c| {
+        (!between_runs || across(c))
+            && wants(rule, Key::Condition, &c.subject.condition)
+            && wants(rule, Key::Run, &c.subject.run)
     })
 }
 

@@ -55,15 +55,31 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
         .iter()
         .map(|c| text::wrap(&text::plain(&c.sentence), width.saturating_sub(indent)))
         .collect();
-    // Every verdict has its line; what is left goes to the most important ones first.
-    let mut spare = room.saturating_sub(lines.len() + closing.len() + shown.len());
-    for (comparison, sentence) in shown.iter().zip(sentences) {
-        let keep = sentence.len().min(1 + spare).max(1);
-        spare -= keep - 1;
+    let spare = room.saturating_sub(lines.len() + closing.len() + shown.len());
+    let lengths: Vec<usize> = sentences.iter().map(Vec::len).collect();
+    let keeps = share(&lengths, spare);
+    for ((comparison, sentence), keep) in shown.iter().zip(sentences).zip(keeps) {
         lines.extend(verdict(comparison, title, &cut(sentence, keep, width - indent), style));
     }
     lines.extend(closing);
     lines
+}
+
+/// Lines for each sentence: one each, then one more in turn while `spare` lasts.
+fn share(lengths: &[usize], mut spare: usize) -> Vec<usize> {
+    let mut keeps = vec![1; lengths.len()];
+    loop {
+        let before = spare;
+        for (keep, length) in keeps.iter_mut().zip(lengths) {
+            if spare > 0 && *keep < *length {
+                *keep += 1;
+                spare -= 1;
+            }
+        }
+        if spare == before || spare == 0 {
+            return keeps;
+        }
+    }
 }
 
 fn verdict(c: &Comparison, title: usize, sentence: &[String], style: Style) -> Vec<String> {
