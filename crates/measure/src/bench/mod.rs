@@ -283,11 +283,7 @@ fn close(
 }
 
 /// What has to hold for the run's figures to mean what they say.
-fn checks(
-    prepared: &Prepared,
-    logs: &[ConditionLog],
-    dropped: u64,
-) -> Vec<CheckRecord> {
+fn checks(prepared: &Prepared, logs: &[ConditionLog], dropped: u64) -> Vec<CheckRecord> {
     let mut checks = vec![CheckRecord {
         name: TELEMETRY.to_owned(),
         outcome: outcome(dropped == 0),

@@ -81,9 +81,9 @@ fn placement_unrecorded(sides: [&SideEvidence; 2]) -> Option<Reason> {
     if unknown.is_empty() {
         return None;
     }
-    let confounds = sides.iter().any(|side| mixed_blindly(side));
+    // Also without a mixture: each side may have run on one kind of core, and on another one.
     let sentence = format!("the CPU of each window was not recorded for {}", names(&unknown));
-    reason(ReasonKind::PlacementUnrecorded, confounds, sentence)
+    reason(ReasonKind::PlacementUnrecorded, true, sentence)
 }
 
 /// Half the sum of absolute differences of shares: the windows that would have to move.
