@@ -4,7 +4,7 @@
 //! care which machine wrote it. What lives where:
 //!
 //! - [`manifest`]: `run.toml`, everything about a run that is not a row;
-//! - [`table`], [`column`], [`tables`]: the registry; one schema per table, defined once;
+//! - [`table`], [`mod@column`], [`tables`]: the registry; one schema per table, defined once;
 //! - [`writer`]: append-safe NDJSON while the run goes on, Parquet when it ends whole;
 //! - [`error`]: one error shape: object, expected, found, hint.
 
