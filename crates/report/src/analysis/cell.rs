@@ -219,12 +219,19 @@ fn describe(
     let condition = context.run.manifest.condition(&rows.condition);
     let core_types = placement::core_types(&context.run.manifest);
     let mixture = modes.filter(|modes| modes.is_mixture());
+    // No window is ever dispatched at its release to the nanosecond: where all are, the importer
+    // laid the windows out, and nothing was recorded that a rule could pass on.
+    let released = rows.rows().any(|row| windows.lateness_ns.get(row).is_some_and(|&ns| ns != 0));
     model::Cell {
         n: rows.len() as u64,
         repeats: cell.repeats().len() as u32,
         execution: with_intervals(prepared, &options),
-        lateness: latency(&rows, &windows.lateness_ns, releases, context),
-        response: latency(&rows, &windows.response_ns, releases, context),
+        lateness: released
+            .then(|| latency(&rows, &windows.lateness_ns, releases, context))
+            .flatten(),
+        response: released
+            .then(|| latency(&rows, &windows.response_ns, releases, context))
+            .flatten(),
         missed: rows.rows().filter(|&row| windows.missed.get(row) == Some(&true)).count() as u64,
         deadline_us: deadline_us(context, &rows),
         effective_n: size.effective,
