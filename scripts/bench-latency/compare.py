@@ -3,8 +3,13 @@
 
 Runs alternating pairs of both under the same conditions: one thread pinned to the same CPU,
 SCHED_FIFO at the same priority, CLOCK_MONOTONIC, absolute sleeps at the same interval, memory
-locked, /dev/cpu_dma_latency not held (cyclictest --default-system). Which of the two comes first
+locked, /dev/cpu_dma_latency not held (cyclictest --default-system). cyclictest's main thread wakes
+every 10 ms and by default does so on the measured CPU, which keeps that CPU warmer than the thread
+itself would; --main-cpu puts it elsewhere, where ours waits too, so that both measure the same. Which of the two comes first
 changes from pair to pair, so that a drift of the machine favours neither.
+
+A run of --seconds is cut into --slices that alternate with the other program's and are pooled
+before percentiles are taken, so that a burst of the host's noise falls on both alike.
 
 For every pair it prints the ratio ours / cyclictest of p50 and p99, and over all pairs the
 geometric mean of the ratios with an upper 95 % bound (one-sided, Student's t over the logarithms
@@ -18,6 +23,7 @@ Needs root (or CAP_SYS_NICE and CAP_IPC_LOCK), rt-tests, and a quiet machine:
 """
 
 import argparse
+import csv
 import json
 import math
 import random
@@ -26,6 +32,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,9 +58,7 @@ def main() -> int:
     print(f"{'pair':>4}  {'first':<10}" + "".join(f"{name + ' ours/cyc us':>26}" for name in PERCENTILES))
     for number in range(options.pairs):
         ours_first = number % 2 == 0
-        order = [run_ours, run_cyclictest] if ours_first else [run_cyclictest, run_ours]
-        results = {measure.__name__: measure(options) for measure in order}
-        pair = (results["run_ours"], results["run_cyclictest"])
+        pair = run_pair(ours_first, options)
         pairs.append(pair)
         cells = "".join(
             f"{pair[0][name] / 1e3:>10.2f} /{pair[1][name] / 1e3:>7.2f} {ratio(pair, name):>5.3f}x"
@@ -71,8 +76,14 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=30, help="length of each run")
+    parser.add_argument("--slices", type=int, default=1, help="alternations within each pair")
+    parser.add_argument(
+        "--null", action="store_true",
+        help="cyclictest in both places: what the machine's noise alone makes of the bounds",
+    )
     parser.add_argument("--period-us", type=int, default=1000)
     parser.add_argument("--cpu", type=int, default=1)
+    parser.add_argument("--main-cpu", type=int, help="for cyclictest's main thread; --cpu by default")
     parser.add_argument("--priority", type=int, default=80)
     parser.add_argument("--bar", type=float, default=1.10, help="allowed upper bound of p50 and p99")
     parser.add_argument("--ours", type=Path, default=OURS, help="the lateness example")
@@ -80,6 +91,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the bootstrap over pairs")
     parser.add_argument("--json", help="write the percentiles of all runs here")
     options = parser.parse_args()
+    if options.slices < 1 or options.seconds % options.slices:
+        parser.error("--slices: a divisor of --seconds")
     if options.pairs < 2:
         parser.error("--pairs: at least 2, a bound needs a spread")
     if not options.ours.is_file():
@@ -92,53 +105,76 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
-def run_ours(options: argparse.Namespace) -> dict[str, float]:
-    """Percentiles of ours, in nanoseconds."""
-    output = run([
-        str(options.ours),
-        "--seconds", str(options.seconds),
-        "--period-us", str(options.period_us),
-        "--cpu", str(options.cpu),
-        "--scheduling", f"fifo:{options.priority}",
-        "--probe", "off",
-    ])  # fmt: skip
-    result = json.loads(output)
-    if result["ended"] != "Complete" or result["degraded"] or result["dropped"]:
-        sys.exit(f"ours did not run as asked: {output.strip()}")
-    return {name: float(result["lateness_ns"][name]) for name in PERCENTILES}
+Counts = Counter[float]  # of lateness in nanoseconds; infinity is beyond the histogram
 
 
-def run_cyclictest(options: argparse.Namespace) -> dict[str, float]:
-    """Percentiles of cyclictest, in nanoseconds, from its histogram."""
+def run_pair(ours_first: bool, options: argparse.Namespace) -> tuple[dict[str, float], ...]:
+    """Percentiles of ours and of cyclictest in nanoseconds, slice by slice in turn (ABBA...)."""
+    ours, theirs = Counter(), Counter()
+    for number in range(options.slices):
+        first_here = ours_first == (number % 2 == 0)
+        for is_ours in (first_here, not first_here):
+            if is_ours:
+                ours += run_cyclictest(options) if options.null else run_ours(options)
+            else:
+                theirs += run_cyclictest(options)
+    return percentiles(ours), percentiles(theirs)
+
+
+def run_ours(options: argparse.Namespace) -> Counts:
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder) / "windows.csv"
+        output = run([
+            str(options.ours),
+            "--seconds", str(options.seconds // options.slices),
+            "--period-us", str(options.period_us),
+            "--cpu", str(options.cpu),
+            "--scheduling", f"fifo:{options.priority}",
+            "--probe", "off", "--raw", str(raw),
+        ])  # fmt: skip
+        result = json.loads(output)
+        if result["ended"] != "Complete" or result["degraded"] or result["dropped"]:
+            sys.exit(f"ours did not run as asked: {output.strip()}")
+        with raw.open() as file:
+            rows = csv.DictReader(file)
+            return Counter(float(row["dispatch_ns"]) - float(row["release_ns"]) for row in rows)
+
+
+def run_cyclictest(options: argparse.Namespace) -> Counts:
     with tempfile.TemporaryDirectory() as folder:
         histogram = Path(folder) / "histogram"
         run([
             options.cyclictest, "--default-system", "--quiet", "--mlockall", "--nsecs",
             "--threads=1", f"--affinity={options.cpu}", "--policy=fifo",
             f"--priority={options.priority}", "--clock=0", f"--interval={options.period_us}",
-            f"--duration={options.seconds}", f"--histogram={HISTOGRAM_NS}",
+            f"--mainaffinity={options.cpu if options.main_cpu is None else options.main_cpu}",
+            f"--duration={options.seconds // options.slices}", f"--histogram={HISTOGRAM_NS}",
             f"--histfile={histogram}",
         ])  # fmt: skip
-        return histogram_percentiles(histogram.read_text())
+        return histogram_counts(histogram.read_text())
 
 
-def histogram_percentiles(text: str) -> dict[str, float]:
-    """Nearest-rank percentiles of `VALUE COUNT` lines; overflows rank last, as infinity."""
-    counts: list[tuple[float, int]] = []
+def histogram_counts(text: str) -> Counts:
+    """`VALUE COUNT` lines; overflows rank last, as infinity."""
+    counts = Counter()
     for line in text.splitlines():
         if line.startswith("# Histogram Overflows:"):
-            counts.append((math.inf, sum(int(word) for word in line.split(":")[1].split())))
+            counts[math.inf] += sum(int(word) for word in line.split(":")[1].split())
         elif line and not line.startswith("#"):
             value, count = line.split()[:2]
-            counts.append((float(value), int(count)))
-    counts.sort()
-    total = sum(count for _, count in counts)
-    if total == 0:
+            if int(count):
+                counts[float(value)] += int(count)
+    if not counts.total():
         sys.exit("cyclictest's histogram is empty")
-    result = {}
+    return counts
+
+
+def percentiles(counts: Counts) -> dict[str, float]:
+    """Nearest rank."""
+    total, ordered, result = counts.total(), sorted(counts.items()), {}
     for name, share in PERCENTILES.items():
         rank, seen = max(1, math.ceil(share * total)), 0
-        for value, count in counts:
+        for value, count in ordered:
             seen += count
             if seen >= rank:
                 result[name] = value

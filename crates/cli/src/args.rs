@@ -1,5 +1,11 @@
 //! The one definition of the command line: help, man pages and completions come from it.
 
+mod model;
+mod reproduce;
+
+pub use model::{RampupArgs, RecordChoice, SimArgs};
+pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -44,12 +50,21 @@ pub enum Command {
     /// Background load, with proof that it ran
     #[command(after_long_help = LOADGEN_EXAMPLES)]
     Loadgen(LoadgenArgs),
+    /// Run a scenario on a model, or sweep its parameters
+    #[command(after_long_help = model::SIM_EXAMPLES)]
+    Sim(SimArgs),
+    /// Time to answer a sudden demand, on a model
+    #[command(after_long_help = model::RAMPUP_EXAMPLES)]
+    Rampup(RampupArgs),
     /// Turn another tool's data into a run
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
     /// Read, compare, plot and export runs
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Published numbers beside ours: reproduced, refuted or not decidable
+    #[command(after_long_help = reproduce::EXAMPLES)]
+    Reproduce(ReproduceArgs),
     /// Print a shell's completion script
     Completions {
         /// The shell
@@ -60,7 +75,7 @@ pub enum Command {
         /// Folder for the pages
         dir: PathBuf,
     },
-    /// Help on a command, or on `exit-codes`, `experiments`, `run-directory`
+    /// Help on a command, or on `exit-codes`, `experiments`, `scenarios`, `run-directory`
     Help {
         /// A command or a topic
         topic: Option<String>,
@@ -70,7 +85,8 @@ pub enum Command {
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "loadgen", "init"]),
-    ("Read", &["import", "report"]),
+    ("Predict", &["sim", "rampup"]),
+    ("Read", &["import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),
 ];
 
@@ -102,6 +118,7 @@ Examples:
   flyball bench experiment.toml       your experiment (write one with: flyball init)
   flyball bench load-fixes-frequency  an experiment that ships (list: flyball help experiments)
   flyball bench -- ./my-program -x    your program, once per window
+  flyball bench source-a --machine model:apple-m1   on a model, in virtual time
   flyball bench --dry-run             the plan and its order, without running it";
 
 #[derive(Debug, Args)]
@@ -109,6 +126,12 @@ pub struct BenchArgs {
     /// A TOML file, or the name of an experiment that ships; the quick default where absent
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<String>,
+    /// What to run it on: host, or model:NAME[,kernel=K], a simulated machine
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
+    pub machine: String,
+    /// On a model: take the kernels' costs from this run of a real machine
+    #[arg(long, value_name = "RUN")]
+    pub costs: Option<PathBuf>,
     /// The run directory; a new one under flyball-runs where absent
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -143,9 +166,12 @@ pub struct InitArgs {
     /// The file to write
     #[arg(default_value = "experiment.toml")]
     pub file: PathBuf,
-    /// Start from an experiment that ships instead of the commented template
+    /// Start from an experiment (or scenario) that ships instead of the commented template
     #[arg(long, value_name = "NAME")]
     pub from: Option<String>,
+    /// Write a scenario for `flyball sim` instead of an experiment
+    #[arg(long)]
+    pub scenario: bool,
 }
 
 const LOADGEN_EXAMPLES: &str = "\
@@ -172,7 +198,9 @@ const IMPORT_EXAMPLES: &str = "\
 Formats, found by content:
   CORTEX run folders (telemetry.ndjson and frequency-log.csv), cyclictest (--json, -h, -v),
   hyperfine (--export-json), and any CSV with a column map:
-  flyball import data.csv --map latency_us=lat,cpu=core,condition=gov";
+  flyball import data.csv --map latency_us=lat,cpu=core,condition=gov
+  ftrace text (/sys/kernel/tracing/trace, trace_pipe, trace-cmd report):
+  flyball import trace.txt --clock mono --writes p-states.log";
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -182,6 +210,12 @@ pub struct ImportArgs {
     /// Which column of a CSV is which field: FIELD=COLUMN,...
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,
+    /// Clock of a trace, as in trace_clock, such as mono; a trace does not say
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// Log of frequency writes seen from outside, to be joined with a trace
+    #[arg(long, value_name = "FILE")]
+    pub writes: Option<PathBuf>,
     /// The run directory; a new one under flyball-runs where absent
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -1,10 +1,13 @@
 //! What every command returns when it cannot go on: a message, a hint, an exit code.
 
 use crate::exit::Exit;
+use flyball_machine::{self as machine, MachineError};
 use flyball_measure::bench::BenchError;
 use flyball_measure::experiment::{self, ExperimentError};
 use flyball_measure::load::LoadError;
 use flyball_measure::trial::TrialError;
+use flyball_sim::scenario::ScenarioError;
+use flyball_sim::sweep::{RunError, SweepError};
 use std::fmt;
 
 /// A failure as the user reads it.
@@ -97,6 +100,51 @@ impl From<BenchError> for Failure {
             BenchError::NotApplied { .. } => Exit::Unsupported,
         };
         Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Failure {
+        let exit = match (&error, error.kind()) {
+            (MachineError::Run(inner), _) => run_exit(inner.kind()),
+            (MachineError::Load { source, .. }, _) => load_exit(source),
+            (_, machine::ErrorKind::Usage) => Exit::Usage,
+            (_, machine::ErrorKind::BadInput) => Exit::BadInput,
+            (_, machine::ErrorKind::Unsupported) => Exit::Unsupported,
+        };
+        match error {
+            MachineError::Bench(inner) => inner.into(),
+            MachineError::Experiment(inner) => inner.into(),
+            error => Failure::new(exit, &error).maybe_hint(error.hint()),
+        }
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Failure {
+        Failure::new(Exit::BadInput, &error).maybe_hint(error.hint)
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Failure {
+        match error {
+            SweepError::Scenario(error) => error.into(),
+            SweepError::Journal(error) => Failure::new(Exit::BadInput, &error).hint(error.hint()),
+            error => Failure::new(Exit::BadInput, &error),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Run(error) => error.into(),
+            RunError::Setup(error) => {
+                let hint = error.hint().map(str::to_owned);
+                Failure::new(Exit::BadInput, &error).maybe_hint(hint)
+            }
+        }
     }
 }
 

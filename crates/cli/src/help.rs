@@ -38,6 +38,7 @@ pub fn topic(name: &str) -> Option<String> {
     match name {
         "exit-codes" => Some(exit::table()),
         "experiments" => Some(experiments()),
+        "scenarios" => Some(scenarios()),
         "run-directory" => Some(flyball_run::schema::markdown()),
         _ => None,
     }
@@ -69,6 +70,17 @@ fn experiments() -> String {
         let _ = writeln!(text, "  {:<22}{}", built_in.name, built_in.summary);
     }
     text.push_str("\nWrite one as a file: flyball init my.toml --from NAME\n");
+    text
+}
+
+fn scenarios() -> String {
+    let mut text = String::from("Scenarios that ship (flyball sim NAME)\n");
+    for example in flyball_sim::scenario::EXAMPLES {
+        let summary = example.summary();
+        let sentence = summary.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let _ = writeln!(text, "  {:<18}{sentence}", example.name);
+    }
+    text.push_str("\nWrite one as a file: flyball init my.toml --scenario --from NAME\n");
     text
 }
 

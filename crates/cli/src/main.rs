@@ -6,6 +6,7 @@ mod exit;
 mod failure;
 mod help;
 mod hosts;
+mod meter;
 mod output;
 mod progress;
 
@@ -47,8 +48,11 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Bench(args) => commands::bench::run(args, talk),
         Command::Init(args) => commands::init::run(&args, talk),
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),
+        Command::Sim(args) => commands::sim::run(&args, talk),
+        Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Import(args) => commands::import::run(&args, talk),
         Command::Report(args) => commands::report::run(args, talk),
+        Command::Reproduce(args) => commands::reproduce::run(&args, talk),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { dir } => commands::shell::man(&dir),
         Command::Help { topic } => commands::shell::help(topic.as_deref()),

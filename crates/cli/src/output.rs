@@ -4,6 +4,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_host::Host;
+use flyball_report::timeline::Charset;
 use std::io::{IsTerminal, Write};
 
 /// Writes data to stdout. A reader that has closed the pipe (`| head`) is not an error.
@@ -36,4 +37,15 @@ pub fn width(host: &dyn Host) -> usize {
         .or_else(|| terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0)))
         .unwrap_or(100)
         .clamp(60, 200)
+}
+
+/// What plots are drawn with: blocks where the locale says UTF-8.
+pub fn charset(host: &dyn Host) -> Charset {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| host.env(name).filter(|value| !value.is_empty()));
+    match locale.is_some_and(|value| value.to_lowercase().replace('-', "").contains("utf8")) {
+        true => Charset::Blocks,
+        false => Charset::Ascii,
+    }
 }

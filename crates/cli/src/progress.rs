@@ -23,6 +23,24 @@ impl Bar {
         Bar { bar, quiet, plain, total: 0, seconds: 0.0, last_tenth: 0 }
     }
 
+    /// As [`Progress::planned`], for a machine whose time is not ours: nobody waits for it.
+    pub fn planned_in_virtual_time(&mut self, trials: usize, total: Nanos) {
+        self.total = trials;
+        self.say(&format!("{trials} trials, {:.0} s of virtual time", total.as_secs_f64()));
+        self.show(trials);
+    }
+
+    fn show(&mut self, trials: usize) {
+        if self.quiet || self.plain {
+            return;
+        }
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+        self.bar = ProgressBar::new(trials as u64);
+        if let Ok(style) = style {
+            self.bar.set_style(style);
+        }
+    }
+
     fn say(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| output::talk(text));
@@ -34,21 +52,14 @@ impl Progress for Bar {
     fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
         (self.total, self.seconds) = (trials, total.as_secs_f64());
         self.say(&format!("{trials} trials, about {:.0} s; order: {order}", self.seconds));
-        if self.quiet || self.plain {
-            return;
-        }
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
-        self.bar = ProgressBar::new(trials as u64);
-        if let Ok(style) = style {
-            self.bar.set_style(style);
-        }
+        self.show(trials);
     }
 
     fn trial(&mut self, done: usize, workload: &str, condition: &str) {
         self.bar.set_position(done as u64);
         self.bar.set_message(format!("{workload}, {condition}"));
         let tenth = 10 * done / self.total.max(1);
-        if self.plain && tenth > self.last_tenth {
+        if self.plain && self.seconds > 0.0 && tenth > self.last_tenth {
             self.last_tenth = tenth;
             let left = self.seconds * (1.0 - done as f64 / self.total.max(1) as f64);
             self.say(&format!("{done} of {} trials, about {left:.0} s left", self.total));

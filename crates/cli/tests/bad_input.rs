@@ -151,6 +151,8 @@ fn data_of_others() {
         with("d.csv", "lat\n1\n", &["import", "d.csv", "--map", "latency_us=lta"], 3, &["lat"]),
         with("d.csv", "lat\nx\n", &["import", "d.csv", "--map", "latency_us=lat"], 3, &["d.csv"]),
         with("d.csv", "lat\n-5\n", &["import", "d.csv", "--map", "latency_us=lat"], 3, &["d.csv"]),
+        with("d.csv", "lat,cpu\n1,0\n", &["import", "d.csv", "--clock", "mono"], 2, &["ftrace"]),
+        with("t.txt", "# tracer: nop\n#\n", &["import", "t.txt"], 3, &["t.txt", "an event"]),
         with("h.json", "{\"results\": []}", &["import", "h.json"], 3, &["h.json"]),
         with("h.json", "{\"results\": [{", &["import", "h.json"], 3, &["h.json"]),
         with("run/run.toml", "format = 99\n", &["report", "run"], 4, &["format", "99"]),

@@ -7,9 +7,10 @@
 
 use crate::experiment::{Condition, Experiment, ExperimentError, Placement, placement, scheduling};
 use flyball_host::{CpuSet, Scheduling};
-use flyball_units::CpuId;
+use flyball_units::{CpuId, Nanos};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
 
 /// A condition on this machine: one per condition of the experiment, or one per core type.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,29 @@ pub struct Plan {
     pub conditions: Vec<PlannedCondition>,
     /// The trials in order of execution; the trials of one condition in one block are adjacent.
     pub trials: Vec<PlannedTrial>,
+}
+
+impl Plan {
+    /// The order of the conditions in words, block by block.
+    pub fn order(&self) -> String {
+        let mut blocks: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for trial in &self.trials {
+            let Some(condition) = self.conditions.get(trial.condition) else { continue };
+            let names = blocks.entry(trial.block).or_default();
+            if names.last() != Some(&condition.name.as_str()) {
+                names.push(&condition.name);
+            }
+        }
+        let blocks: Vec<String> = blocks.values().map(|names| names.join(", ")).collect();
+        blocks.join(" | ")
+    }
+
+    /// Time that all trials of `experiment` take, warm-up included.
+    pub fn duration(&self, experiment: &Experiment) -> Nanos {
+        let windows = experiment.windows() + experiment.warmup_windows();
+        let trial = windows.saturating_mul(experiment.period.nanos());
+        Nanos(trial.saturating_mul(self.trials.len() as u64))
+    }
 }
 
 /// A kind of core, and the CPU of that kind on which to measure.

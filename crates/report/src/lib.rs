@@ -13,6 +13,8 @@ pub mod figures;
 pub mod gate;
 pub mod html;
 pub mod model;
+mod sheets;
 pub mod terminal;
 pub mod text;
+pub mod timeline;
 pub mod view;

@@ -4,8 +4,17 @@
 //! Latencies are in microseconds, frequencies in megahertz, shares from 0 to 1. An interval is
 //! always the 95 % one, and `None` means "not recorded" or "cannot be estimated", never zero.
 
+mod events;
+
+pub use events::{
+    CauseCount, DomainEvents, EnergySum, EventRun, EventTrial, Fact, PhaseResult, PointResults,
+    TaskItems,
+};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::timeline::RunView;
 
 /// Version of this structure; raised when a field changes its meaning or disappears.
 pub const SCHEMA: &str = "flyball-report/1";
@@ -27,6 +36,9 @@ pub struct Report {
     pub frequencies: Vec<FrequencySummary>,
     /// Proof of load per run and condition.
     pub loads: Vec<LoadSummary>,
+    /// One entry per run with tables of events: simulations, ramps, traces.
+    #[serde(default)]
+    pub events: Vec<EventRun>,
     /// What disturbed the measurement.
     pub disturbances: Vec<Finding>,
     /// What could not be checked, and the command that would.
@@ -299,6 +311,28 @@ pub struct Disturbed {
     pub nan: Option<u64>,
 }
 
+impl Report {
+    /// The time lines of all runs with events, in their order; a report from JSON has none.
+    #[must_use]
+    pub fn time_lines(&self) -> Vec<RunView> {
+        let trials = self.events.iter().flat_map(|run| &run.trials);
+        trials.filter_map(|trial| trial.view.as_deref().cloned()).collect()
+    }
+
+    /// Whether anything was looked for that disturbs a window, in any cell.
+    pub fn disturbances_recorded(&self) -> bool {
+        self.cells.iter().any(|cell| cell.disturbed.is_recorded())
+    }
+}
+
+impl Disturbed {
+    /// Whether any cause was looked for: none seen means something only then.
+    pub fn is_recorded(&self) -> bool {
+        let causes = [self.preempted, self.migrated, self.steal, self.faults, self.probe, self.nan];
+        causes.iter().any(Option::is_some)
+    }
+}
+
 /// Geometric mean of the workloads' medians.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeometricMean {
@@ -452,9 +486,10 @@ pub struct WorkloadComparison {
     pub p99_ratio: Estimate,
     /// Its own verdict.
     pub verdict: VerdictWord,
-    /// Welch's t on log latency with every window taken as independent, as the sources do.
+    /// Welch's t on log latency with every window taken as independent, as the sources do; `None`
+    /// where a side has one window, or neither side has any spread to hold the difference against.
     pub welch: Option<Welch>,
-    /// The same at the level of repeats.
+    /// The same at the level of repeats, `None` alike.
     pub repeat_level: Option<Welch>,
     /// Ratios inside strata.
     pub like_for_like: Vec<StratumRatio>,

@@ -99,6 +99,23 @@ fn analysed(run: RunData) -> Report {
 }
 
 #[test]
+fn without_any_spread_there_is_no_t_test() {
+    let mut made = run(&[Made::default(), Made { name: "heavy", ..Made::default() }]);
+    let rows = 0..made.tables.windows.exec_ns.len();
+    for row in rows {
+        let heavy = made.tables.windows.condition.get(row) == Some("heavy");
+        made.tables.windows.exec_ns[row] = if heavy { 12_000 } else { 10_000 };
+    }
+    let report = analysed(made);
+    for workload in &first(&report).workloads {
+        assert!((workload.ratio.value - 1.2).abs() < 1e-9);
+        assert_eq!((workload.welch, workload.repeat_level), (None, None));
+    }
+    let spread = analysed(run(&[Made::default(), Made { name: "heavy", ..Made::default() }]));
+    assert!(first(&spread).workloads.iter().all(|workload| workload.welch.is_some()));
+}
+
+#[test]
 fn warm_up_is_left_out_and_lateness_has_an_interval() {
     let report = analysed(run(&[Made::default()]));
     let cell = &report.cells[0];

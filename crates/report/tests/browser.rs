@@ -8,13 +8,26 @@
     reason = "a test runs the browser itself; the one door is for the product"
 )]
 
+#[path = "../../trace/tests/sample/mod.rs"]
+mod ramp;
 mod sample;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::html::{HtmlOptions, render};
 use flyball_report::model::Report;
+
+/// Two ramps, told by their events.
+fn events() -> Report {
+    let mut runs =
+        [RunData::new("fast", "fast", ramp::ramp(1)), RunData::new("slow", "slow", ramp::ramp(2))];
+    for run in &mut runs {
+        run.manifest.experiment = Some("platform = \"two-cores\"\n".to_owned());
+    }
+    analyse(&runs, &AnalysisOptions::default())
+}
 
 fn browser() -> Option<PathBuf> {
     let found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
@@ -71,14 +84,19 @@ fn screenshot(browser: &Path, url: &str, name: &str, size: &str) {
 #[test]
 fn scripts_run_and_the_console_stays_silent() {
     let Some(browser) = browser() else { return };
-    for (name, report) in
-        [("bench", sample::bench()), ("cortex", sample::cortex()), ("awkward", sample::awkward(12))]
-    {
+    for (name, report) in [
+        ("bench", sample::bench()),
+        ("cortex", sample::cortex()),
+        ("awkward", sample::awkward(12)),
+        ("events", events()),
+    ] {
         let output = chromium(&browser, &["--dump-dom", &write_page(name, &report)]);
         let dom = String::from_utf8(output.stdout).unwrap();
         assert!(dom.contains("data-ready=\"yes\""), "{name}: the script did not run to its end");
         assert!(dom.contains("aria-label=\"Switch to the"), "{name}: no theme toggle");
-        assert!(dom.contains("<th><button type=\"button\">Workload"), "{name}: no sortable heads");
+        let sortable = dom.contains("<th><button type=\"button\">Workload")
+            || dom.contains("<th><button type=\"button\">trial");
+        assert!(sortable, "{name}: no sortable heads");
         let log = String::from_utf8_lossy(&output.stderr);
         let said: Vec<_> = log.lines().filter(|l| l.contains("CONSOLE")).collect();
         assert!(said.is_empty(), "{name}: {said:?}");
@@ -94,6 +112,10 @@ fn pictures_of_light_dark_narrow_and_print() {
     screenshot(&browser, &format!("{bench}?theme=dark"), "bench-dark", "1280,1600");
     screenshot(&browser, &bench, "bench-narrow", "500,2400");
     screenshot(&browser, &cortex, "cortex-light", "1280,3400");
+    let events = write_page("events-pictures", &events());
+    screenshot(&browser, &events, "events-light", "1280,2600");
+    screenshot(&browser, &format!("{events}?theme=dark"), "events-dark", "1280,1600");
+    screenshot(&browser, &events, "events-narrow", "500,2400");
     let pdf = folder().join("bench.pdf");
     chromium(
         &browser,

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use fs_err as fs;
 
@@ -16,6 +17,13 @@ const BLOCK_BYTES: usize = 2 * 1024 * 1024;
 
 /// A line longer than this is no line of a telemetry file.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Blocks that may be parsed before the one that is merged next, so that one slow thread does not
+/// let the others fill the memory.
+const AHEAD: usize = 8;
+
+/// How long a thread waits for the slow one. It ends the wait where that one panicked.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whole lines of one file; only a file's last line may lack its newline.
 pub(crate) struct Block {
@@ -46,6 +54,7 @@ pub(crate) fn parse_files<T: Send>(
 ) -> Result<()> {
     let reader = Mutex::new(BlockReader::new(files));
     let merger = Mutex::new(Merger { next: 0, waiting: BTreeMap::new(), merge, error: None });
+    let merged = Condvar::new();
     let work = || {
         let mut buffer = Vec::new();
         loop {
@@ -55,7 +64,14 @@ pub(crate) fn parse_files<T: Send>(
                 Err(error) => return lock(&merger).fail(error),
             };
             let parsed = parse(&block);
-            if !lock(&merger).add(number, block.file, parsed) {
+            let turn = merged.wait_timeout_while(lock(&merger), PATIENCE, |merger| {
+                merger.error.is_none() && number >= merger.next + AHEAD
+            });
+            let (mut turn, _) = turn.unwrap_or_else(PoisonError::into_inner);
+            let going = turn.add(number, block.file, parsed);
+            drop(turn);
+            merged.notify_all();
+            if !going {
                 return lock(&reader).stop();
             }
             buffer = block.bytes;

@@ -117,18 +117,28 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The operating system's own words, without the path that `fs_err` puts before them.
+/// The operating system's own words, without the action and the path in backquotes that `fs_err`
+/// puts before them: an error names its object itself.
 fn source_text(error: &io::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
+    let text = error.to_string();
+    match text.rsplit_once("`: ") {
+        Some((_, words)) => words.to_owned(),
+        None => text,
     }
-    innermost.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_file_is_named_once() {
+        let path = Path::new("no/such/file");
+        let error = fs_err::metadata(path).unwrap_err();
+        let text = Error::io(path, "to read it", &error).to_string();
+        assert_eq!(text.matches("no/such/file").count(), 1, "{text}");
+        assert!(text.contains("No such file"), "{text}");
+    }
 
     #[test]
     fn a_full_disk_says_so() {

@@ -49,7 +49,7 @@ pub struct Manifest {
     pub experiment: Option<String>,
     /// The version that wrote the run.
     pub flyball: Flyball,
-    /// The machine; absent in a model run.
+    /// The machine: of a model run the model, without a fact about the computer that ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// What was run.

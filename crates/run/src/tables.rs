@@ -1,6 +1,10 @@
 //! The tables of the run directory. A later version adds tables or nullable columns; it never
 //! changes the meaning of one that is here.
 
+mod events;
+
+pub use events::*;
+
 use crate::table::{table, tables};
 
 table! {
@@ -99,7 +103,8 @@ table! {
         claimed_khz: Option<u64>,
         /// What was delivered, measured.
         delivered_khz: Option<u64>,
-        /// Where the figure comes from.
+        /// Where the figure comes from. `model` and `cpu_frequency` (the kernel's tracepoint) are
+        /// changes, which hold until the domain's next row; the others are samples.
         source: String,
         /// The condition that ran then.
         condition: Option<String>,
@@ -161,6 +166,32 @@ tables! {
     load: LoadSamples,
     /// Remarks.
     notes: Notes,
+    /// Who ran where, from when to when.
+    slices: Slices,
+    /// Wake-ups.
+    wakeups: Wakeups,
+    /// Moves between CPUs.
+    migrations: Migrations,
+    /// Stays in idle states.
+    idle: IdleStays,
+    /// Load-tracking signals.
+    utilization: UtilizationSamples,
+    /// Capacities of the CPUs.
+    capacity: CapacitySamples,
+    /// Marks.
+    markers: Markers,
+    /// What governors were told and answered.
+    governor: GovernorSteps,
+    /// Work items.
+    items: Items,
+    /// Residencies with their energy.
+    energy: EnergyShares,
+    /// Temperatures.
+    temperature: TemperatureSamples,
+    /// Gaps in the recording.
+    lost: Losses,
+    /// Points of a sweep.
+    sweep: SweepValues,
 }
 
 #[cfg(test)]
@@ -183,10 +214,23 @@ mod tests {
     #[test]
     fn times_and_frequencies_name_their_unit() {
         let unitless = |name: &str| {
-            ["release", "dispatch", "end", "time", "khz", "delay", "steal", "deadline", "interval"]
-                .iter()
-                .any(|stem| name.split('_').any(|word| word == *stem))
-                && !["ns", "khz", "percent", "permille", "ticks"]
+            [
+                "release",
+                "dispatch",
+                "end",
+                "time",
+                "khz",
+                "delay",
+                "steal",
+                "deadline",
+                "interval",
+                "energy",
+                "latency",
+                "residency",
+            ]
+            .iter()
+            .any(|stem| name.split('_').any(|word| word == *stem))
+                && !["ns", "khz", "percent", "permille", "ticks", "mj"]
                     .iter()
                     .any(|unit| name.ends_with(unit))
         };

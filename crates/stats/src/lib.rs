@@ -23,7 +23,7 @@ mod welch;
 
 pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
 pub use bootstrap::{
-    BootstrapOptions, Estimate, Prepared, Statistic, estimate, geometric_mean_of,
+    BootstrapOptions, Draws, Estimate, Prepared, Statistic, estimate, geometric_mean_of,
     geometric_mean_ratio, ratio,
 };
 pub use cell::Cell;

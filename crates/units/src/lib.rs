@@ -2,6 +2,12 @@
 //!
 //! Nothing here does I/O. All types are plain integers inside, so they cost nothing in a loop.
 
+mod opp;
+mod rate_limit;
+
+pub use opp::{Opp, OppTable, OppTableError, Relation};
+pub use rate_limit::RateLimitRule;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

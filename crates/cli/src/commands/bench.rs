@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_host::{Host, ProcessSpec};
-use flyball_measure::bench::{self, Context, Destination, Outcome, Prepared, Progress};
+use flyball_machine::{CostTable, Machine, MachineError, Prepared, Target};
+use flyball_measure::bench::{Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{self, Condition, Experiment, Span, Workload};
 use flyball_run::RunState;
 use flyball_units::Nanos;
@@ -26,28 +27,49 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
     };
     let margin = experiment.margin;
-    let prepared = bench::prepare(&host, experiment, &context)?;
+    let machine = machine(&args)?;
+    let prepared = machine.prepare(&host, experiment, &context)?;
     report::check_baseline(
-        prepared.plan.conditions.iter().map(|condition| condition.name.as_str()),
+        prepared.plan().conditions.iter().map(|condition| condition.name.as_str()),
         &args.output,
     )?;
     if args.dry_run {
-        output::data(&describe(&prepared))?;
+        output::data(&describe(prepared.as_ref()))?;
         return Ok(Exit::Ok);
     }
     let mut bar = Bar::new(talk.quiet);
-    if prepared.experiment.name == "quick" && !talk.quiet {
+    let (plan, experiment) = (prepared.plan(), prepared.experiment());
+    if experiment.name == "quick" && args.machine == "host" && !talk.quiet {
         bar.note("quick default: needs no privileges and changes nothing (yours: flyball init)");
     }
-    bar.planned(prepared.plan.trials.len(), prepared.duration(), &prepared.order());
+    match args.machine == "host" {
+        true => bar.planned(plan.trials.len(), plan.duration(experiment), &plan.order()),
+        false => bar.planned_in_virtual_time(plan.trials.len(), plan.duration(experiment)),
+    }
     let destination = match &args.out {
         Some(dir) => Destination::Dir(dir.clone()),
         None => Destination::Below(PathBuf::from(report::RUNS)),
     };
-    let outcome = bench::run(&host, prepared, &destination, &mut bar)?;
+    let outcome = prepared.run(&host, &destination, &mut bar)?;
     let reported =
         report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
     end(&outcome, reported)
+}
+
+/// The machine that `--machine` names.
+fn machine(args: &BenchArgs) -> Result<Box<dyn Machine>, Failure> {
+    let target: Target = args.machine.parse().map_err(MachineError::from)?;
+    let costs = match (&args.costs, &target) {
+        (None, _) => None,
+        (Some(run), Target::Model { .. }) => Some(CostTable::measured(run)?),
+        (Some(_), _) => {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("--costs: expected a model (--machine model:NAME), found {target}"),
+            ));
+        }
+    };
+    Ok(flyball_machine::open(&target, costs)?)
 }
 
 /// An invalid run outranks a finding, and an interruption outranks both.
@@ -167,18 +189,18 @@ fn for_program(
     Ok(experiment)
 }
 
-fn describe(prepared: &Prepared) -> String {
-    let experiment = &prepared.experiment;
+fn describe(prepared: &dyn Prepared) -> String {
+    let (experiment, plan) = (prepared.experiment(), prepared.plan());
     let mut text = format!(
         "{}: {} trials of {} + {} warm-up, about {:.0} s in all, seed {}\n",
         experiment.name,
-        prepared.plan.trials.len(),
+        plan.trials.len(),
         experiment.duration,
         experiment.warmup,
-        prepared.duration().as_secs_f64(),
+        plan.duration(experiment).as_secs_f64(),
         experiment.seed
     );
-    for condition in &prepared.plan.conditions {
+    for condition in &plan.conditions {
         let cpus =
             condition.cpus.as_ref().map_or("any CPU".to_owned(), |cpus| format!("CPUs {cpus}"));
         let Condition { load, scheduling, .. } = &condition.asked;
@@ -187,9 +209,9 @@ fn describe(prepared: &Prepared) -> String {
             condition.name
         ));
     }
-    for (number, trial) in prepared.plan.trials.iter().enumerate() {
+    for (number, trial) in plan.trials.iter().enumerate() {
         let workload = experiment.workloads.get(trial.workload).map(Workload::label);
-        let condition = prepared.plan.conditions.get(trial.condition).map(|c| c.name.as_str());
+        let condition = plan.conditions.get(trial.condition).map(|c| c.name.as_str());
         text.push_str(&format!(
             "  {number:>4}  repeat {:<3} {:<14} {}\n",
             trial.block + 1,

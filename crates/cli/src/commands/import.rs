@@ -8,12 +8,17 @@ use crate::{hosts, output};
 use flyball_run::Run;
 use flyball_run::import::{ColumnMap, Options, import};
 use flyball_run::name::{rfc3339, run_name};
+use flyball_trace::import as trace;
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
     if args.paths.len() > 1 && args.out.is_some() {
         return Err(Failure::new(Exit::Usage, "--out takes one PATH, found several")
             .hint("leave --out away: each gets a directory of its own"));
+    }
+    if args.paths.len() > 1 && args.writes.is_some() {
+        return Err(Failure::new(Exit::Usage, "--writes takes one PATH, found several")
+            .hint("import each trace with its own log"));
     }
     let host = hosts::real();
     let seconds = host.realtime().0 / 1_000_000_000;
@@ -24,17 +29,57 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
         ..Options::default()
     };
     for path in &args.paths {
-        let run = import(path, &options)?;
         let dir = match &args.out {
-            Some(dir) => run.write(dir)?,
-            None => write_below(&run, seconds)?,
+            Some(dir) => dir.clone(),
+            None => free_dir(seconds)?,
         };
-        if !talk.quiet {
-            summary(path, &run);
-        }
+        let dir = if trace::is_trace(path)? {
+            import_trace(path, dir, args, &options, talk)?
+        } else if args.clock.is_some() || args.writes.is_some() {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("{}: expected ftrace text for --clock and --writes", path.display()),
+            )
+            .hint("leave them away for other formats"));
+        } else {
+            let run = import(path, &options)?;
+            if !talk.quiet {
+                summary(path, &run);
+            }
+            run.write(dir)?
+        };
         output::data(&format!("{}\n", dir.display()))?;
     }
     Ok(Exit::Ok)
+}
+
+/// A trace goes to disk as it is read, however large it is.
+fn import_trace(
+    path: &Path,
+    dir: PathBuf,
+    args: &ImportArgs,
+    options: &Options<'_>,
+    talk: Talk,
+) -> Result<PathBuf, Failure> {
+    let options = trace::Options {
+        clock: args.clock.clone(),
+        pstates: args.writes.clone(),
+        created: options.created.clone(),
+        command: options.command.clone(),
+    };
+    let imported = trace::import_to(path, dir, &options)?;
+    if !talk.quiet {
+        output::talk(&format!(
+            "{}: {} events, {} rows",
+            path.display(),
+            imported.events,
+            imported.rows
+        ));
+        for warning in &imported.warnings {
+            output::talk(&format!("note: {}: {}", warning.object, warning.message));
+        }
+    }
+    Ok(imported.dir)
 }
 
 /// `latency_us=lat,cpu=core`, or nothing.
@@ -49,15 +94,14 @@ pub fn column_map(text: Option<&str>) -> Result<ColumnMap, Failure> {
 }
 
 /// A new directory below the default root. Two imports in one second get different names.
-fn write_below(run: &Run, seconds: u64) -> Result<PathBuf, Failure> {
+fn free_dir(seconds: u64) -> Result<PathBuf, Failure> {
     let base = run_name(seconds, "import");
     let names = std::iter::once(base.clone()).chain((2..100).map(|n| format!("{base}-{n}")));
     let free = names.map(|name| Path::new(RUNS).join(name)).find(|dir| !dir.exists());
-    let dir = free.ok_or_else(|| {
+    free.ok_or_else(|| {
         Failure::new(Exit::BadInput, format!("{RUNS}/{base}: expected a free name, found 99 taken"))
             .hint("give a directory: --out DIR")
-    })?;
-    Ok(run.write(dir)?)
+    })
 }
 
 fn summary(path: &Path, run: &Run) {

@@ -5,12 +5,16 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use flyball_measure::experiment;
+use flyball_sim::scenario::EXAMPLES;
 use std::io::Write;
 use std::path::Path;
 
 const SCHEMA_FILE: &str = "experiment.schema.json";
 
 pub fn run(args: &InitArgs, talk: Talk) -> Result<Exit, Failure> {
+    if args.scenario {
+        return scenario(args, talk);
+    }
     let text = match &args.from {
         None => experiment::template(),
         Some(name) => built_in(name)?,
@@ -38,6 +42,26 @@ fn built_in(name: &str) -> Result<&'static str, Failure> {
                 .hint(format!("these do: {}", names.join(", ")))
         },
     )
+}
+
+/// A scenario; its keys are in docs/scenarios.md.
+fn scenario(args: &InitArgs, talk: Talk) -> Result<Exit, Failure> {
+    let text = match &args.from {
+        None => flyball_sim::scenario::template(),
+        Some(name) => {
+            let found = EXAMPLES.iter().find(|example| example.name == name);
+            found.map(|example| example.text).ok_or_else(|| {
+                Failure::new(Exit::Usage, format!("no scenario \"{name}\" ships with Flyball"))
+                    .hint("list those that do: flyball help scenarios")
+            })?
+        }
+    };
+    create_new(&args.file, text)?;
+    if !talk.quiet {
+        let file = args.file.display();
+        output::talk(&format!("wrote {file}\nnext: flyball sim {file}"));
+    }
+    Ok(Exit::Ok)
 }
 
 /// Never overwrites what somebody wrote.

@@ -2,8 +2,12 @@
 
 pub mod bench;
 pub mod check;
+pub mod figure;
 pub mod import;
 pub mod init;
 pub mod loadgen;
+pub mod rampup;
 pub mod report;
+pub mod reproduce;
 pub mod shell;
+pub mod sim;

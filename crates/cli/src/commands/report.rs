@@ -14,12 +14,16 @@ use flyball_report::gate::{self, Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
+use flyball_report::timeline;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
 use std::path::{Path, PathBuf};
 
 /// Where runs are looked for and put.
 pub const RUNS: &str = "flyball-runs";
+
+/// Width of the figure of events over time in CSS pixels, and the scale of its PNG.
+const TIMELINE: (f64, f64) = (960.0, 2.0);
 
 /// Name of the page beside a run.
 const PAGE: &str = "report.html";
@@ -202,10 +206,14 @@ fn print(
                 verbose: talk.verbose,
                 runs: paths.iter().map(|path| path.display().to_string()).collect(),
                 page,
+                charset: output::charset(host),
             },
         ),
         ReportFormat::Json => export::json(report).map_err(json_failed)?,
         ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
+        ReportFormat::Csv if report.cells.is_empty() && !report.events.is_empty() => {
+            export::events_csv(report)
+        }
         ReportFormat::Csv => export::cells_csv(report),
         ReportFormat::Md => export::markdown(report),
     };
@@ -263,7 +271,8 @@ fn bundle(
     bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
 }
 
-/// The three figures, each as SVG and PNG. `each` has one report per run, for the figure that
+/// The three figures of what was measured and the one of events over time, each as SVG and PNG,
+/// where there is anything to show. `each` has one report per run, for the figure that
 /// sets platforms side by side.
 fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::io(&error);
@@ -273,11 +282,25 @@ fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Re
         .iter()
         .map(|report| (report.runs.first().map_or("run", |run| run.name.as_str()), report))
         .collect();
-    for figure in [
-        figures::governor_comparison(report, size),
-        figures::per_kernel_comparison(report, size),
-        figures::platform_comparison(&platforms, size),
-    ] {
+    let views = report.time_lines();
+    if !views.is_empty() {
+        let scene = timeline::figure(&views, TIMELINE.0);
+        fs_err::write(dir.join("timeline.svg"), scene.svg()).map_err(failed)?;
+        let png = scene.png(TIMELINE.1).map_err(|error| Failure::new(Exit::Own, error))?;
+        fs_err::write(dir.join("timeline.png"), png).map_err(failed)?;
+    }
+    let measured = !report.cells.is_empty() || views.is_empty();
+    for figure in measured
+        .then(|| {
+            [
+                figures::governor_comparison(report, size),
+                figures::per_kernel_comparison(report, size),
+                figures::platform_comparison(&platforms, size),
+            ]
+        })
+        .into_iter()
+        .flatten()
+    {
         let name = figure.name;
         fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
         let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;

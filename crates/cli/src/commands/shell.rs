@@ -32,7 +32,7 @@ pub fn help(topic: Option<&str>) -> Result<Exit, Failure> {
                     .map(|sub| sub.render_long_help().to_string())
                     .ok_or_else(|| {
                         Failure::new(Exit::Usage, format!("no help on \"{name}\""))
-                            .hint("topics: exit-codes, experiments, run-directory, or a command")
+                            .hint("topics: exit-codes, experiments, scenarios, run-directory, or a command")
                     })?
             }
         },

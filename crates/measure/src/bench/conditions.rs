@@ -3,13 +3,14 @@
 use crate::load::LoadProof;
 use crate::plan::PlannedCondition;
 use crate::trial::Applied;
-use flyball_run::manifest::{ConditionRecord, LoadCpuRecord, LoadRecord};
-use flyball_units::Nanos;
+use flyball_run::manifest::{
+    CheckOutcome, CheckRecord, ConditionRecord, LoadCpuRecord, LoadRecord,
+};
 use std::collections::BTreeMap;
 
 /// Collects one condition's facts.
 #[derive(Debug)]
-pub(super) struct ConditionLog {
+pub struct ConditionLog {
     planned: PlannedCondition,
     applied: Option<Applied>,
     degraded: Vec<String>,
@@ -18,7 +19,8 @@ pub(super) struct ConditionLog {
 }
 
 impl ConditionLog {
-    pub(super) fn new(planned: PlannedCondition) -> ConditionLog {
+    /// Of a condition that nothing has happened to yet.
+    pub fn new(planned: PlannedCondition) -> ConditionLog {
         ConditionLog {
             planned,
             applied: None,
@@ -29,7 +31,7 @@ impl ConditionLog {
     }
 
     /// What the measuring thread of a trial got.
-    pub(super) fn applied(&mut self, applied: Applied) {
+    pub fn applied(&mut self, applied: Applied) {
         for degraded in &applied.degraded {
             let remark = format!("{}: {}", degraded.setting, degraded.reason);
             if !self.degraded.contains(&remark) {
@@ -40,34 +42,54 @@ impl ConditionLog {
     }
 
     /// The proof of one block.
-    pub(super) fn proof(&mut self, proof: LoadProof) {
+    pub fn proof(&mut self, proof: LoadProof) {
         self.proofs.push(proof);
     }
 
     /// The load could not be run at all.
-    pub(super) fn failed(&mut self, why: String) {
+    pub fn failed(&mut self, why: String) {
         self.failure = Some(why);
     }
 
     /// Whether the load was tried at all.
-    pub(super) fn was_reached(&self) -> bool {
+    pub fn was_reached(&self) -> bool {
         self.failure.is_some() || !self.proofs.is_empty()
     }
 
     /// Whether the condition's load is shown to have run in every block.
-    pub(super) fn load_in_force(&self) -> bool {
+    pub fn load_in_force(&self) -> bool {
         self.failure.is_none()
             && !self.proofs.is_empty()
             && self.proofs.iter().all(|proof| proof.proven)
     }
 
+    /// The check that its load ran; none where no load was asked for.
+    pub fn check(&self) -> Option<CheckRecord> {
+        if self.planned.asked.load.is_idle() {
+            return None;
+        }
+        let load = self.load_record();
+        Some(CheckRecord {
+            name: "load".to_owned(),
+            outcome: match (self.was_reached(), self.load_in_force()) {
+                (false, _) => CheckOutcome::Unavailable,
+                (true, true) => CheckOutcome::Passed,
+                (true, false) => CheckOutcome::Failed,
+            },
+            object: format!("condition {}", self.planned.name),
+            expected: format!("{} throughout", load.profile),
+            found: load.why,
+            hint: self.load_hint(),
+        })
+    }
+
     /// What may have kept the load from running.
-    pub(super) fn load_hint(&self) -> Option<String> {
+    pub fn load_hint(&self) -> Option<String> {
         self.proofs.iter().find_map(LoadProof::hint)
     }
 
     /// The manifest's record.
-    pub(super) fn record(&self) -> ConditionRecord {
+    pub fn record(&self) -> ConditionRecord {
         let asked = toml::Table::try_from(&self.planned.asked).unwrap_or_default();
         let mut applied = toml::Table::new();
         if let Some(thread) = &self.applied {
@@ -183,10 +205,4 @@ impl ConditionLog {
             }
         }
     }
-}
-
-/// Time that one trial takes, warm-up included.
-pub(super) fn trial_time(experiment: &crate::experiment::Experiment) -> Nanos {
-    let windows = experiment.windows() + experiment.warmup_windows();
-    Nanos(windows.saturating_mul(experiment.period.nanos()))
 }

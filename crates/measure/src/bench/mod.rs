@@ -12,6 +12,7 @@ mod prepare;
 mod progress;
 mod segment;
 
+pub use conditions::ConditionLog;
 pub use error::BenchError;
 pub use prepare::{Context, Prepared, prepare};
 pub use progress::{Progress, Silent};
@@ -20,7 +21,6 @@ use crate::plan::PlannedTrial;
 use crate::probe::{Calibration, Calibrations, recalibrate};
 use crate::telemetry::{Finished, Recorder, RowSender, Telemetry, TelemetryOptions};
 use crate::trial::{self, Degraded, Ended, StopFlag, TrialLabels};
-use conditions::ConditionLog;
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState, RunWriter};
@@ -262,7 +262,7 @@ fn close(
     let recalibrated = recalibrate(host.as_ref(), &mut calibrations).is_ok();
     manifest.probe = calibrations.iter().map(Calibration::record).collect();
     manifest.conditions = logs.iter().map(ConditionLog::record).collect();
-    manifest.checks.extend(checks(prepared, logs, finished.dropped));
+    manifest.checks.extend(checks(logs, finished.dropped));
     manifest.checks.extend(drift_check(&calibrations, recalibrated));
     let counts = |check: &&CheckRecord| {
         check.outcome == CheckOutcome::Failed
@@ -283,7 +283,7 @@ fn close(
 }
 
 /// What has to hold for the run's figures to mean what they say.
-fn checks(prepared: &Prepared, logs: &[ConditionLog], dropped: u64) -> Vec<CheckRecord> {
+fn checks(logs: &[ConditionLog], dropped: u64) -> Vec<CheckRecord> {
     let mut checks = vec![CheckRecord {
         name: TELEMETRY.to_owned(),
         outcome: outcome(dropped == 0),
@@ -292,24 +292,7 @@ fn checks(prepared: &Prepared, logs: &[ConditionLog], dropped: u64) -> Vec<Check
         found: format!("{dropped} windows lost"),
         hint: (dropped > 0).then(|| "lengthen the period, or write to a faster disk".to_owned()),
     }];
-    for (log, condition) in logs.iter().zip(&prepared.plan.conditions) {
-        if condition.asked.load.is_idle() {
-            continue;
-        }
-        let record = log.record();
-        let load = record.load.unwrap_or_default();
-        checks.push(CheckRecord {
-            name: "load".to_owned(),
-            outcome: match log.was_reached() {
-                true => outcome(log.load_in_force()),
-                false => CheckOutcome::Unavailable,
-            },
-            object: format!("condition {}", condition.name),
-            expected: format!("{} throughout", load.profile),
-            found: load.why,
-            hint: log.load_hint(),
-        });
-    }
+    checks.extend(logs.iter().filter_map(ConditionLog::check));
     checks
 }
 

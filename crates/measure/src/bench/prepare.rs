@@ -1,8 +1,8 @@
 //! Everything that can be decided, and refused, before anything is written or run.
 
-use super::conditions::{ConditionLog, trial_time};
+use super::conditions::ConditionLog;
 use super::error::BenchError;
-use crate::experiment::{Experiment, ProbeTiming};
+use crate::experiment::{Experiment, ProbeTiming, refuse_on_host};
 use crate::load::Site;
 use crate::plan::{Plan, PlannedCondition, plan};
 use crate::probe::{Calibration, Chain, calibrate};
@@ -13,7 +13,6 @@ use flyball_run::Manifest;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, ClockRecord};
 use flyball_signal::input::Recording;
 use flyball_units::Nanos;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,6 +54,7 @@ pub fn prepare(
     experiment: Experiment,
     context: &Context<'_>,
 ) -> Result<Prepared, BenchError> {
+    refuse_on_host(&experiment)?;
     let topology = Topology::discover(host.as_ref())?;
     let site = Site::of(host.as_ref())?;
     let plan = plan(&experiment, &machine::cores(&topology, &site.usable), &site.usable)?;
@@ -91,21 +91,12 @@ pub fn prepare(
 impl Prepared {
     /// Time that all trials take.
     pub fn duration(&self) -> Nanos {
-        Nanos(trial_time(&self.experiment).0.saturating_mul(self.plan.trials.len() as u64))
+        self.plan.duration(&self.experiment)
     }
 
     /// The order of the conditions in words, block by block.
     pub fn order(&self) -> String {
-        let mut blocks: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
-        for trial in &self.plan.trials {
-            let Some(condition) = self.plan.conditions.get(trial.condition) else { continue };
-            let names = blocks.entry(trial.block).or_default();
-            if names.last() != Some(&condition.name.as_str()) {
-                names.push(&condition.name);
-            }
-        }
-        let blocks: Vec<String> = blocks.values().map(|names| names.join(", ")).collect();
-        blocks.join(" | ")
+        self.plan.order()
     }
 
     /// The calibrated probe.

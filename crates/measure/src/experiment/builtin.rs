@@ -25,7 +25,32 @@ pub const BUILT_IN: &[BuiltIn] = &[
         summary: "idle, medium and heavy load: did the load fix the frequency? about 5 min",
         text: include_str!("../../experiments/load-fixes-frequency.toml"),
     },
+    BuiltIn {
+        name: "source-a",
+        summary: "governors like for like, as source A meant to; on --machine model:apple-m1",
+        text: include_str!("../../experiments/source-a.toml"),
+    },
+    BuiltIn {
+        name: "source-b",
+        summary: "idle, medium and heavy load as source B ran them; on model:apple-m1-macos",
+        text: include_str!("../../experiments/source-b.toml"),
+    },
 ];
+
+/// An experiment that ships, read.
+///
+/// # Errors
+/// A name that none has.
+pub fn named(name: &str) -> Result<Experiment, ExperimentError> {
+    let built_in = BUILT_IN.iter().find(|built_in| built_in.name == name).ok_or_else(|| {
+        let names: Vec<&str> = BUILT_IN.iter().map(|built_in| built_in.name).collect();
+        ExperimentError::bad(
+            "experiment",
+            format!("expected one that ships ({}), found \"{name}\"", names.join(", ")),
+        )
+    })?;
+    read(built_in.text, built_in.name)
+}
 
 /// What `flyball bench` runs without a file.
 pub fn quick() -> Result<Experiment, ExperimentError> {

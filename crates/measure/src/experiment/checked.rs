@@ -1,6 +1,7 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
 use super::error::nearest;
+use super::frequency::Frequency;
 use super::setting;
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -15,6 +16,10 @@ pub fn scheduling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
 
 pub fn placement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     checked(deserializer, |text| setting::placement(text).map(drop))
+}
+
+pub fn frequency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    checked(deserializer, |text| Frequency::parse(text).map(drop)).map(Some)
 }
 
 pub fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

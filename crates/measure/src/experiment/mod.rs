@@ -5,13 +5,17 @@
 
 mod builtin;
 mod checked;
+mod control;
 mod error;
+mod frequency;
 mod model;
 mod setting;
 mod span;
 
-pub use builtin::{BUILT_IN, BuiltIn, json_schema, quick, template};
+pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
+pub use control::{Control, Limits, refuse_on_host};
 pub use error::{ErrorKind, ExperimentError};
+pub use frequency::Frequency;
 pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
 pub use setting::{Placement, placement, scheduling};
 pub use span::Span;
@@ -60,7 +64,7 @@ pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentErro
     unique(origin, "workload", experiment.workloads.iter().map(Workload::label))?;
     unique(origin, "condition", experiment.conditions.iter().map(Condition::label))?;
     check_deadline_class(experiment, origin)?;
-    experiment.conditions.iter().try_for_each(|condition| refuse_control(condition, origin))
+    experiment.conditions.iter().try_for_each(|condition| control::check(condition, origin))
 }
 
 /// A deadline thread may not start programs: the kernel forbids it to fork.
@@ -170,32 +174,6 @@ fn unique(
     Ok(())
 }
 
-/// Changing a machine's settings needs a journal that restores them whatever happens.
-fn refuse_control(condition: &Condition, origin: &str) -> Result<(), ExperimentError> {
-    let asked = [
-        ("governor", condition.governor.is_some()),
-        ("frequency", condition.frequency.is_some()),
-        ("boost", condition.boost.is_some()),
-        ("epp", condition.epp.is_some()),
-    ];
-    let Some((key, _)) = asked.iter().find(|(_, asked)| *asked) else { return Ok(()) };
-    Err(ExperimentError {
-        origin: origin.to_owned(),
-        place: None,
-        message: format!(
-            "condition \"{}\": `{key}` is not supported yet: this version changes no setting of \
-             the machine, because it could not promise to restore it after a crash",
-            condition.label()
-        ),
-        hint: Some(
-            "set it yourself (for example: sudo cpupower frequency-set -g performance), run the \
-             experiment once per setting, and compare: flyball report RUN-A RUN-B"
-                .into(),
-        ),
-        kind: ErrorKind::Unsupported,
-    })
-}
-
 impl Workload {
     /// Its name in the report.
     pub fn label(&self) -> String {
@@ -214,7 +192,14 @@ impl Condition {
         if let Some(name) = &self.name {
             return name.clone();
         }
-        let mut parts = vec![self.load.to_string()];
+        let mut parts: Vec<String> = self.governor.iter().cloned().collect();
+        parts.extend(self.tunables.iter().map(|(name, value)| format!("{name}={value}")));
+        parts.extend(self.frequency.iter().cloned());
+        parts.extend(self.min_frequency.iter().map(|min| format!("min={min}")));
+        parts.extend(self.max_frequency.iter().map(|max| format!("max={max}")));
+        if parts.is_empty() || !self.load.is_idle() {
+            parts.push(self.load.to_string());
+        }
         if self.scheduling != "other" {
             parts.push(self.scheduling.clone());
         }

@@ -5,6 +5,7 @@ use super::span::Span;
 use crate::load::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// An experiment: workloads x conditions x repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -181,18 +182,41 @@ pub struct Condition {
     /// asked: holding it changes the system that is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_latency_us: Option<u32>,
-    /// Governor (refused until the settings of a machine can be changed safely).
+    /// Governor of every clock domain: `performance`, `schedutil`, ... On a model any of ours; on
+    /// a real machine refused until its settings can be changed safely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// Frequency (refused as `governor` is).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Frequency held on every clock domain: `600MHz`, `1.2GHz`, `min` or `max` (refused where
+    /// `governor` is). A domain without that operating point takes its next one above.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
     pub frequency: Option<String>,
-    /// Turbo or boost (refused as `governor` is).
+    /// Lower policy limit of every clock domain (refused where `governor` is).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
+    pub min_frequency: Option<String>,
+    /// Upper policy limit of every clock domain (refused where `governor` is).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
+    pub max_frequency: Option<String>,
+    /// Turbo or boost (refused everywhere for now).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boost: Option<bool>,
-    /// Energy-performance preference (refused as `governor` is).
+    /// Energy-performance preference (refused everywhere for now).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epp: Option<String>,
+    /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tunables: BTreeMap<String, i64>,
 }
 
 fn default_name() -> String {

@@ -62,6 +62,7 @@ fn wrong_values_have_a_place_and_say_what_was_expected() {
         ("placement = \"cpu\"", "CPU"),
         ("placement = \"anny\"", "did you mean \"any\"?"),
         ("load = \"hevy\"", "heavy"),
+        ("frequency = \"600\"", "with its unit"),
     ] {
         let error = error_of(&format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n"));
         assert!(error.message.contains(expected), "{line}: {error}");
@@ -92,10 +93,54 @@ fn what_does_not_fit_together_is_refused() {
 }
 
 #[test]
-fn settings_of_the_machine_are_refused_with_a_pointer() {
-    for line in ["governor = \"performance\"", "boost = false", "epp = \"power\""] {
-        let error = error_of(&format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n"));
+fn settings_of_the_machine_are_refused_on_a_host_with_a_pointer() {
+    for line in [
+        "governor = \"performance\"",
+        "frequency = \"600MHz\"",
+        "max_frequency = \"1.2GHz\"",
+        "boost = false",
+        "epp = \"power\"",
+    ] {
+        let text = format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n");
+        let experiment = read(&text, "x.toml").unwrap_or_else(|error| panic!("{error}"));
+        let error = refuse_on_host(&experiment).expect_err(line);
         assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
+        let key = line.split(' ').next().unwrap_or_default();
+        assert!(error.message.contains(key), "{error}");
         assert!(error.hint.is_some());
+    }
+    assert_eq!(refuse_on_host(&read(MINIMAL, "x").unwrap()), Ok(()));
+}
+
+#[test]
+fn control_of_the_frequency_is_read_and_checked() {
+    let condition = |lines: &str| {
+        let text = format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{lines}\n");
+        read(&text, "x.toml").map(|experiment| experiment.conditions[0].clone())
+    };
+    let tuned = condition("governor = \"schedutil\"\ntunables = { rate_limit_us = 2000 }").unwrap();
+    assert_eq!(
+        tuned.control(),
+        Ok(Control::Governor {
+            name: "schedutil".into(),
+            tunables: vec![("rate_limit_us".into(), 2000)]
+        })
+    );
+    assert_eq!(tuned.label(), "schedutil rate_limit_us=2000");
+    let pinned = condition("frequency = \"max\"\nload = \"medium\"").unwrap();
+    assert_eq!(pinned.control(), Ok(Control::Pinned(Frequency::Max)));
+    assert_eq!(pinned.label(), "max medium");
+    for (lines, expected) in [
+        ("governor = \"a\"\nfrequency = \"min\"", "found both"),
+        ("governor = \" \"", "expected a name"),
+        ("tunables = { up_threshold = 80 }", "expected a governor"),
+        ("frequency = \"min\"\nmax_frequency = \"max\"", "found both"),
+        ("min_frequency = \"2GHz\"\nmax_frequency = \"600MHz\"", "found 2000MHz"),
+        ("min_frequency = \"max\"\nmax_frequency = \"600MHz\"", "found \"max\""),
+        ("frequency = \"600\"", "\"600MHz\""),
+    ] {
+        let error = condition(lines).expect_err(lines);
+        assert!(error.to_string().contains(expected), "{lines}: {error}");
+        assert_eq!(error.kind, ErrorKind::BadInput);
     }
 }

@@ -4,19 +4,19 @@ use flyball_units::Nanos;
 
 /// Releases at `origin + index * period`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grid {
+pub struct Grid {
     origin: Nanos,
     period: Nanos,
 }
 
 impl Grid {
     /// A grid; a period of zero counts as one nanosecond.
-    pub(super) fn new(origin: Nanos, period: Nanos) -> Grid {
+    pub fn new(origin: Nanos, period: Nanos) -> Grid {
         Grid { origin, period: period.max(Nanos(1)) }
     }
 
     /// The time of release `index`.
-    pub(super) fn release(self, index: u64) -> Nanos {
+    pub fn release(self, index: u64) -> Nanos {
         self.origin + Nanos(self.period.0.saturating_mul(index))
     }
 
@@ -24,7 +24,7 @@ impl Grid {
     /// one, unless it has been due for a whole period or more. Such releases are skipped, as a
     /// sampled system drops samples that it has no time for; one that is due for less is run at
     /// once, and its lateness is measured.
-    pub(super) fn next(self, index: u64, now: Nanos) -> u64 {
+    pub fn next(self, index: u64, now: Nanos) -> u64 {
         // The youngest release that is due: floor((now - origin) / period).
         let due = now.since(self.origin).0 / self.period.0;
         due.max(index.saturating_add(1))

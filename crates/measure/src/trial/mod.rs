@@ -15,6 +15,7 @@ mod work;
 
 pub use bookkeeping::Bookkeeper;
 pub use error::TrialError;
+pub use grid::Grid;
 pub use overhead::overheads;
 pub use plan::{Applied, Degraded, ProbeMode, TrialLabels, TrialPlan};
 pub use record::WindowRecord;

@@ -1,8 +1,8 @@
 //! Two conditions, compared: evidence, verdict, sentence.
 
 use flyball_stats::{
-    self as stats, Evidence, Judgement, Prepared, ReasonKind, SideEvidence, Statistic, TTest,
-    Verdict, judge,
+    self as stats, Draws, Evidence, Judgement, Prepared, ReasonKind, SideEvidence, Statistic,
+    TTest, Verdict, judge,
 };
 use rayon::prelude::*;
 
@@ -66,8 +66,9 @@ impl Scene<'_> {
         );
         let prepared: Vec<(&Prepared, &Prepared)> =
             sides.pairs.iter().map(|(a, b)| (&a.prepared, &b.prepared)).collect();
+        let (draws, bootstrap) = (draws(&sides.pairs), options.bootstrap());
         let pooled =
-            stats::geometric_mean_ratio(&prepared, Statistic::Median, &options.bootstrap()).ok()?;
+            stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &bootstrap).ok()?;
         let judgement = self.judge(&sides, &sides.pairs, &pooled, &like);
         let workloads: Vec<WorkloadComparison> = (sides.pairs.par_iter().enumerate())
             .filter_map(|(at, pair)| {
@@ -160,7 +161,9 @@ impl Scene<'_> {
         like: Like,
     ) -> Option<WorkloadComparison> {
         let bootstrap = sides.contexts[0].options.bootstrap();
-        let ratio = |statistic| stats::ratio(&a.prepared, &b.prepared, statistic, &bootstrap).ok();
+        let draws = draws(&[(a, b)]);
+        let ratio =
+            |statistic| stats::ratio(&a.prepared, &b.prepared, statistic, draws, &bootstrap).ok();
         let pooled = ratio(Statistic::Median)?;
         Some(WorkloadComparison {
             workload: a.model.workload.clone(),
@@ -168,26 +171,37 @@ impl Scene<'_> {
             p99_ratio: carried(&ratio(Statistic::Quantile(0.99))?),
             verdict: word(&self.judge(sides, &[(a, b)], &pooled, &like)),
             welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
-            repeat_level: repeat_level(sides, a, b).and_then(welch),
+            repeat_level: repeat_level(a, b).and_then(welch),
             like_for_like: like.ratios,
         })
     }
 }
 
 /// Paired where both were measured in the same blocks of one run, else Welch's.
-fn repeat_level(sides: &Sides<'_>, a: &CellData, b: &CellData) -> Option<TTest> {
-    let mut blocks = a.blocks.clone();
-    blocks.dedup();
-    let blocked = a.run == b.run && a.blocks == b.blocks && blocks.len() > 1;
-    if blocked && sides.subject.run == sides.baseline.run {
-        return stats::paired_repeats(&a.cell, &b.cell).ok();
+fn repeat_level(a: &CellData, b: &CellData) -> Option<TTest> {
+    match draws(&[(a, b)]) {
+        Draws::Blocks => stats::paired_repeats(&a.cell, &b.cell).ok(),
+        Draws::Independent => stats::welch_repeats(&a.cell, &b.cell).ok(),
     }
-    stats::welch_repeats(&a.cell, &b.cell).ok()
 }
 
+/// Whether all of these cells were measured in the same blocks of one run, one repeat per block.
+pub(super) fn draws(pairs: &[CellPair<'_>]) -> Draws {
+    let Some((first, _)) = pairs.first() else { return Draws::Independent };
+    let distinct = first.blocks.windows(2).all(|pair| pair[0] != pair[1]);
+    let alike = |cell: &CellData| cell.run == first.run && cell.blocks == first.blocks;
+    match distinct && pairs.iter().all(|(a, b)| alike(a) && alike(b)) {
+        true => Draws::Blocks,
+        false => Draws::Independent,
+    }
+}
+
+/// Without spread on either side (a model repeats itself exactly) the interval has no width, and a
+/// statistic would say nothing but that a difference was divided by zero.
 fn welch(test: TTest) -> Option<Welch> {
     let finite = test.t.is_finite() && test.df.is_finite() && test.p_value.is_finite();
-    finite.then_some(Welch { t: test.t, df: test.df, p: test.p_value })
+    let spread = test.low < test.high;
+    (finite && spread).then_some(Welch { t: test.t, df: test.df, p: test.p_value })
 }
 
 /// The verdict's word: a load that nothing proves is its own word, since then not the difference

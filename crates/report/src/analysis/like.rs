@@ -1,8 +1,11 @@
 //! Like for like: ratios inside strata, recorded where possible, inferred otherwise.
 
-use flyball_stats::{self as stats, KernelModes, LikeForLike, Prepared, StatePair, Statistic};
+use flyball_stats::{
+    self as stats, Draws, KernelModes, LikeForLike, Prepared, StatePair, Statistic,
+};
 
 use super::cell::CellData;
+use super::compare::draws;
 use super::distribution::carried;
 use super::domains::{self, FixedDomain};
 use super::source::AnalysisOptions;
@@ -109,9 +112,16 @@ fn by_stratum(pairs: &[CellPair<'_>], options: &AnalysisOptions) -> Like {
             Some((name, parts?))
         })
         .collect();
+    // A part that lost whole repeats no longer matches block by block.
+    let repeats = pairs.first().map_or(0, |(a, _)| a.blocks.len());
+    let whole = |part: &Part| part.prepared.repeats() == repeats;
     let ratio = |parts: &[&(Part, Part)]| {
+        let draws = match parts.iter().all(|(a, b)| whole(a) && whole(b)) {
+            true => draws(pairs),
+            false => Draws::Independent,
+        };
         let prepared: Vec<_> = parts.iter().map(|(a, b)| (&a.prepared, &b.prepared)).collect();
-        stats::geometric_mean_ratio(&prepared, Statistic::Median, &options.bootstrap()).ok()
+        stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &options.bootstrap()).ok()
     };
     let ratios = parts.iter().filter_map(|(name, parts)| {
         let all: Vec<&(Part, Part)> = parts.iter().collect();

@@ -16,6 +16,7 @@ mod delivered;
 mod distribution;
 mod disturbed;
 mod domains;
+mod events;
 mod evidence;
 mod findings;
 mod frequency;
@@ -68,6 +69,10 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
         geometric_means: summary::geometric_means(&contexts, &cells),
         frequencies,
         loads,
+        events: contexts
+            .par_iter()
+            .filter_map(|context| events::summarise(context, contexts.len() > 1))
+            .collect(),
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),
         cells: cells.into_iter().map(|cell| cell.model).collect(),

@@ -28,13 +28,21 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             format!("equal within {margin}: {}{}", figure(matter), limits(matter))
         }
         VerdictWord::Undecided => {
-            format!("{}: the interval is too wide to say{}", figure(matter), limits(matter))
+            format!("{}: {}{}", figure(matter), undecided(matter), limits(matter))
         }
         VerdictWord::Confounded => confounded(matter),
         VerdictWord::Unproven => {
             let why = reasons::unproven(matter.sides, matter.loads);
             format!("{why} (pooled {})", words::factor(&matter.pooled))
         }
+    }
+}
+
+/// Why nothing is decided: a single repeat has no interval to be too wide.
+fn undecided(matter: &Matter<'_>) -> &'static str {
+    match matter.judgement.basis.low {
+        low if low > 0.0 => "the interval is too wide to say",
+        _ => "there is no interval to say more",
     }
 }
 

@@ -73,7 +73,7 @@ fn overhead(record: &OverheadRecord) -> Overhead {
 }
 
 /// CPU, number of CPUs, kernel, virtualisation: what is known of them.
-fn in_one_line(machine: &Machine) -> String {
+pub(super) fn in_one_line(machine: &Machine) -> String {
     let cpus = machine.cpu_count.or(u32::try_from(machine.cpus.len()).ok()).filter(|n| *n > 0);
     let virtualised = machine.virtualisation.as_deref().filter(|name| *name != "none");
     [

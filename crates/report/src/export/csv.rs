@@ -97,6 +97,54 @@ fn cell_line(out: &mut Table, cell: &Cell) {
     out.end();
 }
 
+/// One line per figure of a run with events: whose it is, what it is with its unit, and the number.
+#[must_use]
+pub fn events_csv(report: &Report) -> String {
+    let mut out = Table::new(&["run", "trial", "parameters", "subject", "name", "value"]);
+    for run in &report.events {
+        for trial in &run.trials {
+            let mut line = |subject: &str, name: &str, value: Option<f64>| {
+                out.words([run.run.as_str(), &trial.name, "", subject, name]);
+                out.numbers([value]);
+                out.end();
+            };
+            for item in &trial.items {
+                line(&item.task, "items_done", Some(item.done as f64));
+                line(&item.task, "latency_median_us", item.median_us);
+                line(&item.task, "latency_p99_us", item.p99_us);
+                line(&item.task, "latency_max_us", item.max_us);
+                line(&item.task, "missed", Some(item.missed as f64));
+            }
+            for domain in &trial.domains {
+                let subject = format!("domain {}", domain.domain);
+                line(&subject, "frequency_mean_mhz", domain.mean_mhz);
+                line(&subject, "transitions_per_s", domain.transitions_per_s);
+                for level in &domain.residency {
+                    line(&subject, &format!("share_at_{}_mhz", level.mhz), Some(level.share));
+                }
+            }
+            for sum in &trial.energy {
+                line(&sum.subject, "energy_mj", Some(sum.energy_mj));
+            }
+        }
+        for point in &run.points {
+            let parameters = point.parameters.iter().map(|f| format!("{}={}", f.name, f.value));
+            let parameters = parameters.collect::<Vec<_>>().join(" ");
+            for result in &point.results {
+                for (what, value) in
+                    [("median", result.median), ("p1", result.p1), ("p99", result.p99)]
+                {
+                    let name = format!("{} {what} over phases", result.name);
+                    out.words([run.run.as_str(), "", &parameters, &result.subject, &name]);
+                    out.numbers([Some(value)]);
+                    out.end();
+                }
+            }
+        }
+    }
+    out.text
+}
+
 /// One line per comparison and scope: `all`, each stratum, each workload and each of its strata.
 #[must_use]
 pub fn comparisons_csv(report: &Report) -> String {

@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 
 use crate::model::{Comparison, Finding, Report, VerdictWord};
+use crate::sheets::{self, Detail};
 use crate::{text, view};
 
 /// GitHub-flavoured Markdown; names from files cannot start markup or a mention.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut out = String::from("### Latency under frequency scaling\n\n");
-    verdicts(&mut out, &report.comparisons);
-    cells(&mut out, report);
+    if !report.cells.is_empty() || sheets::runs(report).is_empty() {
+        verdicts(&mut out, &report.comparisons);
+        cells(&mut out, report);
+    }
+    events(&mut out, report);
     findings(&mut out, "Disturbed", &report.disturbances);
     findings(&mut out, "Not checked", &report.not_checked);
     provenance(&mut out, report);
@@ -90,6 +94,34 @@ fn cells(out: &mut String, report: &Report) {
     out.push_str("\n</details>\n\n");
 }
 
+/// What ran and what came of it, for runs with tables of events.
+fn events(out: &mut String, report: &Report) {
+    for run in sheets::runs(report) {
+        let facts = run.facts.iter().map(|f| format!("{} {}", escape(&f.name), escape(&f.value)));
+        let facts = facts.collect::<Vec<_>>().join("; ");
+        let _ = writeln!(out, "**{}**: {facts}\n", escape(&run.run));
+    }
+    for sheet in sheets::all(report, Detail::Short) {
+        let _ = writeln!(out, "**{}**\n", escape(&sheet.title));
+        let heads = sheet.columns.iter().map(|(name, _)| escape(name));
+        let _ = writeln!(out, "| {} |", heads.collect::<Vec<_>>().join(" | "));
+        let rules = sheet.columns.iter().map(|(_, number)| if *number { "---:" } else { "---" });
+        let _ = writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"));
+        for row in &sheet.rows {
+            let cells = row.iter().map(|cell| escape(&cell.text));
+            let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+        }
+        out.push('\n');
+    }
+    let missing = sheets::missing(report);
+    for (whose, what) in &missing {
+        let _ = writeln!(out, "- {}: {}", escape(whose), escape(what));
+    }
+    if !missing.is_empty() {
+        out.push('\n');
+    }
+}
+
 fn findings(out: &mut String, title: &str, findings: &[Finding]) {
     if findings.is_empty() {
         return;
@@ -106,7 +138,13 @@ fn findings(out: &mut String, title: &str, findings: &[Finding]) {
 }
 
 fn provenance(out: &mut String, report: &Report) {
+    let told = sheets::runs(report);
     for run in &report.runs {
+        if told.iter().any(|events| events.run == run.name) {
+            let _ =
+                writeln!(out, "<sub>{}: state {}.</sub>\n", escape(&run.name), escape(&run.state));
+            continue;
+        }
         let _ = writeln!(
             out,
             "<sub>{}: {}; {} over {}; state {}. Intervals: 95 %, {} replicates, seed {}.</sub>\n",

@@ -103,6 +103,9 @@ fn absolute(rule: &Rule, c: &Cell) -> Outcome {
             }
         }
         (Metric::Missed, _) if c.deadline_us.is_none() => none("there is no deadline"),
+        (Metric::Disturbed, _) if !c.disturbed.is_recorded() => {
+            none("nothing that disturbs a window was recorded")
+        }
         (Metric::Missed | Metric::Disturbed, Value::Share(limit)) => {
             judge(rule, &object, &exact(share(count(rule, c))), limit, text::share)
         }

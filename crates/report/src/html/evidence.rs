@@ -126,7 +126,11 @@ fn loads(out: &mut String, report: &Report) {
 /// What disturbed, and what was not checked.
 pub(super) fn findings(out: &mut String, report: &Report) {
     out.push_str("<section id=\"checks\" aria-labelledby=\"h-checks\"><h2 id=\"h-checks\">Checks</h2><p class=\"lead\">Disturbed windows are kept and marked, never dropped.</p><div class=\"two\">");
-    list(out, "What disturbed the measurement", "Nothing was seen.", &report.disturbances);
+    let none = match report.disturbances_recorded() {
+        true => "Nothing was seen.",
+        false => "Nothing that would show it was recorded.",
+    };
+    list(out, "What disturbed the measurement", none, &report.disturbances);
     list(out, "What could not be checked", "Everything was checked.", &report.not_checked);
     out.push_str("</div></section>\n");
 }
@@ -155,12 +159,22 @@ fn list(out: &mut String, title: &str, none: &str, findings: &[Finding]) {
 
 /// How it was measured, and the tests behind the intervals.
 pub(super) fn method(out: &mut String, report: &Report) {
-    out.push_str("<section id=\"method\" aria-labelledby=\"h-method\"><h2 id=\"h-method\">How it was measured</h2><div class=\"panel\"><dl>");
+    let measured = !super::tells_only_events(report);
+    let title = if measured { "How it was measured" } else { "Where it comes from" };
+    let _ = write!(
+        out,
+        "<section id=\"method\" aria-labelledby=\"h-method\"><h2 id=\"h-method\">{title}</h2><div class=\"panel\"><dl>"
+    );
     let b = &report.bootstrap;
     let mut term = |name: &str, value: String| {
         let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     };
-    term("Intervals", format!("95 %; {}; {} replicates, seed {}", b.method, b.replicates, b.seed));
+    if measured {
+        let how = format!("95 %; {}; {} replicates, seed {}", b.method, b.replicates, b.seed);
+        term("Intervals", how);
+    } else {
+        term("Ranges", "1 to 99 % of the phases; what is recorded is one of them".to_owned());
+    }
     if let Some(cell) = report.cells.first() {
         term("Percentiles", cell.execution.estimator.clone());
         term("Modes", cell.modes.test.clone());

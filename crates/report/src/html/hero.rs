@@ -7,12 +7,16 @@ use super::markup::{escape, verdict_class, verdict_sign};
 use crate::model::{Comparison, Report, VerdictWord};
 use crate::text;
 
+/// When a model's runs say that they were made.
+const VIRTUAL: &str = "1970-01-01T00:00:00Z";
+
 /// Headline and facts.
 pub(super) fn header(out: &mut String, report: &Report, title: &str) {
     let mut machines: Vec<&str> =
         report.runs.iter().map(|r| r.machine.as_str()).filter(|m| !m.is_empty()).collect();
     machines.dedup();
     let machine = match machines.as_slice() {
+        [] if super::tells_only_events(report) => super::events::platforms(report),
         [] => "machine not recorded".to_owned(),
         [one] => (*one).to_owned(),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
@@ -33,11 +37,21 @@ pub(super) fn header(out: &mut String, report: &Report, title: &str) {
     let mut fact = |name: &str, value: &str| {
         let _ = write!(out, "<span><b>{}</b> {name}</span>", escape(value));
     };
-    fact(if windows == 1 { "window" } else { "windows" }, &windows.to_string());
-    fact("measured", &text::duration(seconds));
-    fact(if report.cells.len() == 1 { "cell" } else { "cells" }, &report.cells.len().to_string());
+    if super::tells_only_events(report) {
+        let trials: usize = report.events.iter().map(|run| run.trials.len()).sum();
+        fact(if report.runs.len() == 1 { "run" } else { "runs" }, &report.runs.len().to_string());
+        fact(if trials == 1 { "recording" } else { "recordings" }, &trials.to_string());
+    } else {
+        let cells = report.cells.len();
+        fact(if windows == 1 { "window" } else { "windows" }, &windows.to_string());
+        fact("measured", &text::duration(seconds));
+        fact(if cells == 1 { "cell" } else { "cells" }, &cells.to_string());
+    }
     if let Some(run) = report.runs.first() {
-        fact("", run.created.get(..16).unwrap_or(&run.created).replace('T', " ").as_str());
+        // Virtual time begins in 1970 and says nothing of when.
+        if !run.created.is_empty() && run.created != VIRTUAL {
+            fact("", run.created.get(..16).unwrap_or(&run.created).replace('T', " ").as_str());
+        }
         let more = if report.runs.len() > 1 {
             format!(" and {} more", report.runs.len() - 1)
         } else {

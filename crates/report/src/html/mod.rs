@@ -3,6 +3,7 @@
 
 mod charts;
 mod encode;
+mod events;
 mod evidence;
 mod hero;
 mod markup;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 
 use crate::draw::{SERIES, Theme, font, theme};
 use crate::model::{Report, VerdictWord};
+use crate::sheets;
 use crate::text;
 use markup::escape;
 
@@ -46,22 +48,36 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
     navigation(&mut out, report);
     hero::header(&mut out, report, &title);
     out.push_str("<main id=\"content\">\n");
-    hero::verdicts(&mut out, report);
-    workload::panels(&mut out, report);
-    evidence::like_for_like(&mut out, report);
-    evidence::frequency_and_load(&mut out, report);
-    evidence::findings(&mut out, report);
+    let only_events = tells_only_events(report);
+    if only_events {
+        events::sections(&mut out, report);
+    } else {
+        hero::verdicts(&mut out, report);
+        workload::panels(&mut out, report);
+        evidence::like_for_like(&mut out, report);
+        evidence::frequency_and_load(&mut out, report);
+        events::sections(&mut out, report);
+        evidence::findings(&mut out, report);
+    }
     evidence::method(&mut out, report);
-    tables::all_cells(&mut out, report);
+    if !only_events {
+        tables::all_cells(&mut out, report);
+    }
     out.push_str("</main>\n");
     footer(&mut out, report, options);
     let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
     out
 }
 
+/// Whether nothing was measured and everything is told by events.
+fn tells_only_events(report: &Report) -> bool {
+    report.cells.is_empty() && !sheets::runs(report).is_empty()
+}
+
 /// The most important verdict in a line.
 fn headline(report: &Report) -> String {
     match report.comparisons.first() {
+        None if tells_only_events(report) => events::headline(report),
         Some(c) if c.verdict == VerdictWord::Effect => {
             format!("{}: {} in median execution time", c.title, text::change(c.ratio.value))
         }
@@ -111,19 +127,29 @@ const MARK: &str = "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\
     <circle cx=\"19.6\" cy=\"13\" r=\"2.4\" class=\"f-s1\" stroke=\"none\"/></svg>";
 
 fn navigation(out: &mut String, report: &Report) {
+    let like = report.comparisons.iter().any(|c| !c.like_for_like.is_empty());
+    let (told, drawn) = (!tells_only_events(report), !report.events.is_empty());
+    let links = [
+        ("verdicts", "Verdicts", told),
+        ("workloads", "Workloads", told),
+        ("like-for-like", "Like for like", like),
+        ("evidence", "Evidence", told),
+        ("ran", "What ran", !sheets::runs(report).is_empty()),
+        ("timeline", "Time line", drawn),
+        ("tables", "Tables", !sheets::runs(report).is_empty()),
+        ("checks", "Checks", told),
+        ("method", "Method", true),
+        ("cells", "All cells", told),
+    ];
     let _ = write!(
         out,
         "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<nav aria-label=\"Sections\"><div class=\"in\">\
-         <span class=\"mark\">{MARK}Flyball</span><span class=\"links\"><a href=\"#verdicts\">Verdicts</a>\
-         <a href=\"#workloads\">Workloads</a>"
+         <span class=\"mark\">{MARK}Flyball</span><span class=\"links\">"
     );
-    if report.comparisons.iter().any(|c| !c.like_for_like.is_empty()) {
-        out.push_str("<a href=\"#like-for-like\">Like for like</a>");
+    for (id, name, _) in links.into_iter().filter(|(.., shown)| *shown) {
+        let _ = write!(out, "<a href=\"#{id}\">{name}</a>");
     }
-    out.push_str(
-        "<a href=\"#evidence\">Evidence</a><a href=\"#checks\">Checks</a><a href=\"#method\">Method</a>\
-         <a href=\"#cells\">All cells</a></span><button id=\"theme\" type=\"button\" hidden>Dark</button></div></nav>\n",
-    );
+    out.push_str("</span><button id=\"theme\" type=\"button\" hidden>Dark</button></div></nav>\n");
 }
 
 fn footer(out: &mut String, report: &Report, options: &HtmlOptions) {

@@ -1,12 +1,15 @@
 //! The report in a terminal: verdicts in words, one table, what disturbed, what was not checked,
 //! where the files are. Under 25 lines for a quick run; `verbose` shows everything.
 
+mod events;
 mod sections;
-mod style;
-mod table;
+pub(crate) mod style;
+pub(crate) mod table;
 mod verbose;
 
 use crate::model::Report;
+use crate::sheets;
+use crate::timeline::Charset;
 use style::Style;
 
 /// Lines of the short form.
@@ -25,11 +28,20 @@ pub struct TerminalOptions {
     pub runs: Vec<String>,
     /// Where the HTML page was written.
     pub page: Option<String>,
+    /// What plots of runs with events are drawn with.
+    pub charset: Charset,
 }
 
 impl Default for TerminalOptions {
     fn default() -> Self {
-        Self { width: 100, color: false, verbose: false, runs: Vec::new(), page: None }
+        Self {
+            width: 100,
+            color: false,
+            verbose: false,
+            runs: Vec::new(),
+            page: None,
+            charset: Charset::Blocks,
+        }
     }
 }
 
@@ -38,6 +50,12 @@ impl Default for TerminalOptions {
 pub fn render(report: &Report, options: &TerminalOptions) -> String {
     let width = options.width.clamp(80, 200);
     let style = Style { color: options.color };
+    let told = sheets::runs(report).len();
+    if told > 0 && report.cells.is_empty() {
+        let mut blocks = events::blocks(report, options, width, style);
+        blocks.push(sections::paths(report, options, style));
+        return joined(blocks);
+    }
     let table = table::cells(report, width, style, options.verbose);
     // The verdicts come first in the report and in the share of its lines; the findings get what
     // is left. Two lines are blank.
@@ -55,7 +73,14 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
     if options.verbose {
         blocks.extend(verbose::blocks(report, width, style));
     }
+    if told > 0 || options.verbose {
+        blocks.extend(events::blocks(report, options, width, style));
+    }
     blocks.push(closing);
+    joined(blocks)
+}
+
+fn joined(blocks: Vec<Vec<String>>) -> String {
     let blocks: Vec<String> =
         blocks.into_iter().filter(|b| !b.is_empty()).map(|b| b.join("\n")).collect();
     blocks.join("\n\n") + "\n"

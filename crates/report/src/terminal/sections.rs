@@ -113,7 +113,13 @@ fn cut(mut lines: Vec<String>, keep: usize, columns: usize) -> Vec<String> {
 }
 
 /// A label in the margin and wrapped text beside it.
-fn labelled(label: &str, body: &str, width: usize, style: Style, keep: usize) -> Vec<String> {
+pub(super) fn labelled(
+    label: &str,
+    body: &str,
+    width: usize,
+    style: Style,
+    keep: usize,
+) -> Vec<String> {
     const MARGIN: usize = 13;
     let pad = " ".repeat(MARGIN.saturating_sub(text::width(label)));
     let columns = width.saturating_sub(MARGIN);
@@ -138,8 +144,11 @@ pub(super) fn closing(
 ) -> Vec<String> {
     let paths = paths(report, options, style);
     let of = |detail| {
-        let mut lines =
-            findings("Disturbed", "nothing seen", &report.disturbances, width, style, detail);
+        let none = match report.disturbances_recorded() {
+            true => "nothing seen",
+            false => "nothing that would show it was recorded",
+        };
+        let mut lines = findings("Disturbed", none, &report.disturbances, width, style, detail);
         if !report.not_checked.is_empty() {
             lines.extend(findings("Not checked", "", &report.not_checked, width, style, detail));
         }
@@ -157,7 +166,7 @@ pub(super) fn closing(
 }
 
 /// Where the runs and the page are.
-fn paths(report: &Report, options: &TerminalOptions, style: Style) -> Vec<String> {
+pub(super) fn paths(report: &Report, options: &TerminalOptions, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     let own = report.runs.iter().map(|r| r.path.clone()).collect();
     let runs: Vec<String> = if options.runs.is_empty() { own } else { options.runs.clone() };

@@ -4,7 +4,7 @@ use crate::model::VerdictWord;
 
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
+pub(crate) struct Style {
     pub color: bool,
 }
 

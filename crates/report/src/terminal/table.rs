@@ -11,13 +11,13 @@ const MAX_ROWS: usize = 10;
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Right,
 }
 
 /// A table of text: columns sized to their content, the last left column shortened to fit.
-pub(super) struct Table {
+pub(crate) struct Table {
     pub header: Vec<(String, Align)>,
     pub rows: Vec<Vec<String>>,
 }
@@ -209,7 +209,8 @@ fn one_or_several(cells: &[&Cell]) -> String {
 }
 
 impl Table {
-    fn natural_width(&self) -> usize {
+    /// Columns that nothing has to give way in.
+    pub(crate) fn natural_width(&self) -> usize {
         (0..self.header.len())
             .map(|i| {
                 let cells = self.rows.iter().map(|r| text::width(&r[i]));
@@ -218,7 +219,17 @@ impl Table {
             .sum()
     }
 
-    fn drop_column(&mut self, column: usize) {
+    /// Columns that remain where every left-aligned one has given way.
+    pub(crate) fn least_width(&self) -> usize {
+        let each = self.header.iter().enumerate().map(|(i, (name, align))| {
+            let cells = self.rows.iter().map(|r| r.get(i).map_or(0, |cell| text::width(cell)));
+            let widest = cells.chain([text::width(name)]).max().unwrap_or(0);
+            2 + if *align == Align::Left { widest.min(6) } else { widest }
+        });
+        each.sum()
+    }
+
+    pub(crate) fn drop_column(&mut self, column: usize) {
         self.header.remove(column);
         for row in &mut self.rows {
             row.remove(column);

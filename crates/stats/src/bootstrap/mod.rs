@@ -184,8 +184,12 @@ pub(crate) fn product_of(
 }
 
 impl Prepared {
+    fn term(&self, power: f64) -> Term<'_> {
+        Term { index: &self.index, power }
+    }
+
     fn group(&self, power: f64) -> Group<'_> {
-        Group { plan: &self.plan, terms: vec![Term { index: &self.index, power }] }
+        Group { plan: &self.plan, terms: vec![self.term(power)] }
     }
 }
 
@@ -201,7 +205,18 @@ pub fn estimate(
     product_of(&[cell.group(1.0)], statistic, options)
 }
 
-/// The ratio of a statistic, `a` over `b`; the two are resampled independently.
+/// What the repeats of several cells have to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draws {
+    /// Nothing: each cell is resampled by itself.
+    Independent,
+    /// Repeat k of each cell ran in block k, close in time: blocks are resampled, and what a block
+    /// did to all of its cells cancels in a ratio. Only whole repeats can be drawn so: with fewer
+    /// than 5, or with unequal numbers, the cells are resampled independently after all.
+    Blocks,
+}
+
+/// The ratio of a statistic, `a` over `b`.
 ///
 /// # Errors
 /// Options outside their range.
@@ -209,9 +224,10 @@ pub fn ratio(
     a: &Prepared,
     b: &Prepared,
     statistic: Statistic,
+    draws: Draws,
     options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
-    geometric_mean_ratio(&[(a, b)], statistic, options)
+    geometric_mean_ratio(&[(a, b)], statistic, draws, options)
 }
 
 /// The geometric mean over cells (kernels) of a statistic.
@@ -235,12 +251,28 @@ pub fn geometric_mean_of(
 pub fn geometric_mean_ratio(
     pairs: &[(&Prepared, &Prepared)],
     statistic: Statistic,
+    draws: Draws,
     options: &BootstrapOptions,
 ) -> Result<Estimate, StatsError> {
     let power = share_of(pairs.len(), "geometric mean of ratios")?;
+    if let (Draws::Blocks, Some(plan)) = (draws, common_plan(pairs)) {
+        let terms = pairs.iter().flat_map(|(a, b)| [a.term(power), b.term(-power)]).collect();
+        return product_of(&[Group { plan, terms }], statistic, options);
+    }
     let groups: Vec<Group<'_>> =
         pairs.iter().flat_map(|(a, b)| [a.group(power), b.group(-power)]).collect();
     product_of(&groups, statistic, options)
+}
+
+/// One plan for all cells, where whole repeats are drawn and all cells have as many.
+fn common_plan<'a>(pairs: &[(&'a Prepared, &'a Prepared)]) -> Option<&'a Plan> {
+    let plan = &pairs.first()?.0.plan;
+    let alike = |cell: &Prepared| {
+        let units = cell.plan.unit_count();
+        units == cell.plan.repeat_count() && units == plan.unit_count()
+    };
+    let whole = plan.repeat_count() >= ENOUGH_REPEATS;
+    (whole && pairs.iter().all(|(a, b)| alike(a) && alike(b))).then_some(plan)
 }
 
 /// The power of each of `count` terms in a geometric mean.

@@ -24,7 +24,10 @@ fn the_value_is_the_plain_statistic() {
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
     close(estimate(&ready, Statistic::Median, &options).unwrap().value, 3.0);
     close(estimate(&ready, Statistic::Mean, &options).unwrap().value, 4.0);
-    close(ratio(&ready, &ready, Statistic::Median, &options).unwrap().value, 1.0);
+    close(
+        ratio(&ready, &ready, Statistic::Median, Draws::Independent, &options).unwrap().value,
+        1.0,
+    );
     close(geometric_mean_of(&[&ready, &ready], Statistic::Median, &options).unwrap().value, 3.0);
 }
 
@@ -70,7 +73,7 @@ fn coverage(repeats: usize, trials: u64) -> f64 {
         .filter(|&trial| {
             let a = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial));
             let b = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial + 1));
-            let found = ratio(&a, &b, Statistic::Median, &options).unwrap();
+            let found = ratio(&a, &b, Statistic::Median, Draws::Independent, &options).unwrap();
             found.low <= 1.0 && found.high >= 1.0
         })
         .count();
@@ -85,4 +88,47 @@ fn intervals_cover() {
         println!("{repeats} repeats: {found}");
         assert!(found > 0.915, "{repeats} repeats: {found}");
     }
+}
+
+/// Repeats of two cells that share the luck of their block.
+fn blocked(repeats: usize, stream: u64) -> (Prepared, Prepared) {
+    let mut rng = Rng::new(7, stream);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..repeats {
+        let luck = 0.2 * normal(&mut rng);
+        let own = |rng: &mut Rng| luck + 0.02 * normal(rng);
+        for cell in [&mut a, &mut b] {
+            let level = own(&mut rng);
+            let windows = (0..20).map(|_| (level + 0.05 * normal(&mut rng)).exp());
+            cell.push(windows.collect());
+        }
+    }
+    (Prepared::new(&Cell::new(a).unwrap()), Prepared::new(&Cell::new(b).unwrap()))
+}
+
+#[test]
+fn what_a_block_does_to_both_cells_cancels() {
+    let options = BootstrapOptions { replicates: 400, ..Default::default() };
+    for repeats in [5, 8, 20] {
+        let (mut hits, mut narrower, trials) = (0, 0, 400);
+        for trial in 0..trials {
+            let (a, b) = blocked(repeats, trial);
+            let find = |draws| ratio(&a, &b, Statistic::Mean, draws, &options).unwrap();
+            let (paired, free) = (find(Draws::Blocks), find(Draws::Independent));
+            assert_eq!(paired.value, free.value);
+            hits += u64::from(paired.low <= 1.0 && paired.high >= 1.0);
+            narrower += u64::from(paired.high / paired.low < free.high / free.low);
+        }
+        println!("{repeats} repeats: {}", hits as f64 / trials as f64);
+        assert!(hits as f64 > 0.915 * trials as f64, "{repeats} repeats: {hits} of {trials}");
+        assert!(narrower as f64 > 0.95 * trials as f64, "{repeats} repeats: {narrower}");
+    }
+}
+
+#[test]
+fn blocks_that_do_not_match_are_drawn_independently() {
+    let options = BootstrapOptions::default();
+    let (a, b) = (Prepared::new(&cell(8, 9, 0.1, 0.1, 1)), Prepared::new(&cell(7, 9, 0.1, 0.1, 2)));
+    let find = |draws| ratio(&a, &b, Statistic::Median, draws, &options).unwrap();
+    assert_eq!(find(Draws::Blocks), find(Draws::Independent));
 }

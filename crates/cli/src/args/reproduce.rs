@@ -1,0 +1,62 @@
+//! Arguments of `flyball reproduce`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  flyball reproduce                         every number of the five sources
+  flyball reproduce --data ../data          those that need recordings, too
+  flyball reproduce -s E --verdict not-reproduced  what the model does not give
+  flyball reproduce --id E.margin -v        the table of margins, with formulas
+  flyball reproduce --format json | jq '.summary'
+  flyball reproduce --figures figures/      figures of sources A and C as SVG";
+
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Only numbers of this source, A to E; repeatable
+    #[arg(short, long, value_name = "LETTER")]
+    pub source: Vec<String>,
+    /// Only numbers whose id starts so; repeatable
+    #[arg(long, value_name = "ID")]
+    pub id: Vec<String>,
+    /// Only numbers with this verdict; repeatable
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub verdict: Vec<VerdictChoice>,
+    /// Folder with the sources' recordings; without it their numbers are not decidable
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Only the counts per source
+    #[arg(long)]
+    pub summary: bool,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = ReproduceFormat::Text)]
+    pub format: ReproduceFormat,
+    /// Write figures of sources A and C, drawn by the model, as SVG into this folder
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VerdictChoice {
+    /// Ours agrees within the tolerance
+    Reproduced,
+    /// The source's own recordings, numbers or rules contradict it; the row says why
+    Refuted,
+    /// A model does not give it; the row says why
+    NotReproduced,
+    /// There is no number of ours; the row says why
+    NotDecidable,
+    /// Settings and assumptions: nothing to find out
+    Input,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReproduceFormat {
+    /// For people
+    Text,
+    /// The whole table (described in docs/reproduce.md)
+    Json,
+    /// For a pull request
+    Md,
+}

@@ -1,0 +1,119 @@
+//! `flyball reproduce`: every published number of the five sources beside ours.
+
+use crate::args::{ReproduceArgs, ReproduceFormat, Talk, VerdictChoice};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_reproduce::{
+    Catalogue, CatalogueError, Options, Reproduction, TerminalOptions, Verdict, figures, markdown,
+    reproduce, terminal,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::Path;
+
+pub fn run(args: &ReproduceArgs, talk: Talk) -> Result<Exit, Failure> {
+    let options = options(args)?;
+    let bar = bar(talk);
+    let progress = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let mut all = reproduce(&options, &progress)?;
+    bar.finish_and_clear();
+    let verdicts: Vec<Verdict> = args.verdict.iter().copied().map(verdict).collect();
+    all.keep(&verdicts);
+    if all.rows.is_empty() {
+        return Err(Failure::new(Exit::Usage, "no published number fits the filters")
+            .hint("all ids: flyball reproduce --format json | jq -r '.rows[].id'"));
+    }
+    let plots = args.figures.as_ref().map(|dir| write_figures(dir, talk)).transpose()?;
+    let text = match args.format {
+        ReproduceFormat::Text => text(&all, args, talk) + &plots.unwrap_or_default(),
+        ReproduceFormat::Json => {
+            all.json().map_err(|error| Failure::new(Exit::Own, error.to_string()))?
+        }
+        ReproduceFormat::Md => markdown(&all),
+    };
+    output::data(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// A source or a folder that is not there would give an empty table, and no reason for it.
+fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
+    let catalogue = Catalogue::load()?;
+    let letters: Vec<&str> =
+        catalogue.sources.iter().map(|source| source.letter.as_str()).collect();
+    let unknown = |wanted: &&String| !letters.iter().any(|l| l.eq_ignore_ascii_case(wanted));
+    if let Some(wanted) = args.source.iter().find(unknown) {
+        let message = format!("--source: expected one of {}, found {wanted}", letters.join(", "));
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    if let Some(dir) = args.data.as_ref().filter(|dir| !dir.is_dir()) {
+        let message = format!("--data: expected a folder, found {}", dir.display());
+        return Err(Failure::new(Exit::BadInput, message)
+            .hint("where each recording is published: flyball reproduce --summary"));
+    }
+    Ok(Options { data: args.data.clone(), sources: args.source.clone(), ids: args.id.clone() })
+}
+
+fn text(all: &Reproduction, args: &ReproduceArgs, talk: Talk) -> String {
+    let host = hosts::real();
+    let inputs = args.verdict.contains(&VerdictChoice::Input);
+    terminal(
+        all,
+        TerminalOptions {
+            width: output::width(host.as_ref()),
+            color: output::color(host.as_ref()),
+            verbose: talk.verbose,
+            inputs: talk.verbose || inputs,
+            summary: args.summary,
+        },
+    )
+}
+
+fn verdict(choice: VerdictChoice) -> Verdict {
+    match choice {
+        VerdictChoice::Reproduced => Verdict::Reproduced,
+        VerdictChoice::Refuted => Verdict::Refuted,
+        VerdictChoice::NotReproduced => Verdict::NotReproduced,
+        VerdictChoice::NotDecidable => Verdict::NotDecidable,
+        VerdictChoice::Input => Verdict::Input,
+    }
+}
+
+/// Writes the figures and gives them as text for the terminal.
+fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
+    fs_err::create_dir_all(dir).map_err(|error| Failure::io(&error))?;
+    let drawn = figures::all().map_err(|error| Failure::new(Exit::Own, error.to_string()))?;
+    let width = output::width(hosts::real().as_ref());
+    let mut plots = String::new();
+    for figure in drawn {
+        plots.push('\n');
+        plots.push_str(&figure.terminal(width));
+        let path = dir.join(format!("{}.svg", figure.name));
+        fs_err::write(&path, figure.svg()).map_err(|error| Failure::io(&error))?;
+        if !talk.quiet {
+            output::talk(&format!("figure  {}", path.display()));
+        }
+    }
+    Ok(plots)
+}
+
+/// A bar on a terminal; elsewhere a few seconds pass in silence.
+fn bar(talk: Talk) -> ProgressBar {
+    if talk.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(1);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} numbers") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Failure {
+        Failure::new(Exit::Own, error)
+    }
+}

@@ -1,0 +1,221 @@
+//! `flyball sim` and `flyball rampup` as a user meets them.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::{flyball, folder, run};
+use std::path::Path;
+
+const QUICK: &[&str] = &["--set", "duration=1200ms", "--phases", "3"];
+
+fn sim(dir: &Path, arguments: &[&str]) -> (i32, String, String) {
+    run(dir, &[&["sim"], arguments, QUICK].concat())
+}
+
+#[test]
+fn a_scenario_that_ships() {
+    let dir = folder();
+    let (code, stdout, stderr) = sim(dir.path(), &["rampup-m1", "--out", "r", "--record", "full"]);
+    assert_eq!(code, 0, "{stderr}");
+    for words in ["Apple M1", "schedutil rate_limit_us=10000", "util 450", "residency", "Run   r"] {
+        assert!(stdout.contains(words), "expected {words}\n{stdout}");
+    }
+    for table in ["sweep", "slices", "utilization", "frequency", "energy"] {
+        assert!(dir.path().join(format!("r/{table}.parquet")).exists(), "{table}");
+    }
+    let (code, _, stderr) = sim(dir.path(), &["rampup-m1", "--out", "r"]);
+    assert_eq!(code, 3, "{stderr}");
+}
+
+#[test]
+fn json_has_every_phase() {
+    let dir = folder();
+    let arguments = ["job-tick", "--record", "none", "--format", "json"];
+    let (code, stdout, stderr) = sim(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(result["schema"], "flyball-sim/1");
+    assert_eq!(result["outcomes"].as_array().unwrap().len(), 3);
+    assert!(!dir.path().join("flyball-runs").exists());
+}
+
+#[test]
+fn init_then_sim() {
+    let dir = folder();
+    let (code, _, stderr) = run(dir.path(), &["init", "--scenario", "mine.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, stdout, stderr) = sim(dir.path(), &["mine.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("flyball-runs/"), "{stdout}");
+    let (code, _, stderr) =
+        run(dir.path(), &["init", "--scenario", "--from", "bursts", "bursts.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let dir = folder();
+    let write = |name: &str, text: &[u8]| fs_err::write(dir.path().join(name), text).unwrap();
+    write("key.toml", b"platfrom = \"apple-m1\"\n");
+    write("bytes.toml", b"\xff\xfe");
+    write("toml.toml", b"a = [1\n");
+    write("task.toml", b"platform = \"apple-m1\"\n[[task]]\nkind = \"spin\"\ncpus = \"9\"\n");
+    write(
+        "file.toml",
+        b"platform = \"apple-m1\"\n[[task]]\nkind = \"rt-app\"\nfile = \"no.json\"\n",
+    );
+    for (arguments, code, words) in [
+        (
+            vec!["key.toml"],
+            3,
+            "key.toml:1:1: unknown key `platfrom`\nhint: did you mean `platform`?",
+        ),
+        (vec!["bytes.toml"], 3, "no UTF-8 at offset 0"),
+        (vec!["toml.toml"], 3, "toml.toml:"),
+        (vec!["task.toml"], 3, "task.toml:4:8: task[0].cpus: expected CPUs 0 to 7, found cpu9"),
+        (vec!["file.toml"], 3, "no.json"),
+        (vec!["nowhere.toml"], 3, "flyball init --scenario"),
+        (vec!["rampup-m2"], 3, "did you mean `rampup-m1`?"),
+        (vec!["rampup-m1", "--set", "hz"], 2, "expected KEY=VALUE"),
+        (vec!["rampup-m1", "--set", "hzz=3"], 3, "command line: unknown key `hzz`"),
+        (
+            vec!["rampup-m1", "--set", "hz=3"],
+            3,
+            "command line: hz: expected a whole number from 10",
+        ),
+        (vec!["rampup-m1", "--set", "task.nobody.gap=3ms"], 3, "expected one of 1 elements"),
+        (vec!["rampup-m1", "--sweep", "hz"], 2, "PARAMETER=a..b"),
+        (vec!["rampup-m1", "--sweep", "hz=9..1"], 2, "an ascending range"),
+        (vec!["rampup-m1", "--sweep", "hz=100,x"], 3, "hz: expected a whole number"),
+        (vec!["rampup-m1", "--record", "none", "--out", "o"], 2, "--record none"),
+    ] {
+        let (found, stdout, stderr) = sim(dir.path(), &arguments);
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: expected {words}\n{stderr}");
+        assert!(stdout.is_empty(), "{arguments:?}: {stdout}");
+    }
+}
+
+#[test]
+fn a_sweep_that_was_cut_short_goes_on_and_ends_the_same() {
+    let dir = folder();
+    let sweep = ["rampup-m1", "--sweep", "governor.rate_limit_us=1000..3000..1000", "--out"];
+    let whole = [&sweep[..], &["whole"]].concat();
+    let (code, stdout, stderr) = sim(dir.path(), &whole);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("governor.rate_limit_us") && stdout.contains("2000"), "{stdout}");
+    assert!(!dir.path().join("whole.partial").exists());
+
+    // A run of another duration that is killed at some point leaves a journal of another sweep.
+    let again = [&sweep[..], &["cut"]].concat();
+    let mut command = flyball(dir.path());
+    command.arg("sim").args(&again).args(QUICK).args(["--set", "duration=20h"]);
+    command.timeout(std::time::Duration::from_millis(500));
+    let _ = command.output();
+    // Whatever it had finished, a torn line behind it must not matter.
+    let journal = dir.path().join("cut.partial");
+    assert!(!dir.path().join("cut").exists());
+    let mut text = fs_err::read(&journal).unwrap();
+    text.extend_from_slice(b"{\"point\": 1, \"na");
+    fs_err::write(&journal, text).unwrap();
+    let (code, _, stderr) = sim(dir.path(), &again);
+    assert_eq!(code, 3, "another duration is another sweep: {stderr}");
+    assert!(stderr.contains("another one's"), "{stderr}");
+    fs_err::remove_file(&journal).unwrap();
+    let (code, _, stderr) = sim(dir.path(), &again);
+    assert_eq!(code, 0, "{stderr}");
+    let bytes = |name: &str| fs_err::read(dir.path().join(name).join("sweep.parquet")).unwrap();
+    assert!(bytes("whole") == bytes("cut"));
+}
+
+#[test]
+fn rampup_side_by_side() {
+    let dir = folder();
+    let arguments = [
+        "rampup",
+        "--phases",
+        "3",
+        "--duration",
+        "300ms",
+        "--out",
+        "r",
+        "--variant",
+        "slow: rate_limit_us=10000",
+        "--variant",
+        "series x2: series rampup_multiplier=2",
+    ];
+    let (code, stdout, stderr) = run(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    for words in ["slow", "series x2", "util_avg reaches 450", "time on E", "Phase 0"] {
+        assert!(stdout.contains(words), "expected {words}\n{stdout}");
+    }
+    let arguments = ["rampup", "--phases", "2", "--duration", "50ms", "--format", "json"];
+    let (code, stdout, stderr) = run(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(result["variants"][0]["result"]["kernel"], "linux-6.14-asahi");
+}
+
+#[test]
+fn rampup_says_what_it_cannot() {
+    let dir = folder();
+    for (arguments, code, words) in [
+        (vec!["--machine", "host"], 4, "models only"),
+        (vec!["--machine", "model:m1"], 2, "m1"),
+        (vec!["--governor", "shedutil"], 3, "did you mean `schedutil`?"),
+        (vec!["--set", "rate_limit_us"], 2, "expected KEY=VALUE"),
+        (vec!["--variant", "x"], 2, "NAME: SETTINGS"),
+        (vec!["--variant", "a: rate_limits=3"], 3, "rate_limits"),
+        (vec!["--duration", "3"], 2, "a duration such as"),
+        (vec!["--feature", "serie=true"], 3, "did you mean `series`?"),
+    ] {
+        let (found, _, stderr) = run(dir.path(), &[&["rampup"], &arguments[..]].concat());
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: expected {words}\n{stderr}");
+    }
+}
+
+#[test]
+fn figures_of_runs_over_time() {
+    let dir = folder();
+    let read = |name: &str| fs_err::read(dir.path().join(name)).unwrap();
+    let arguments = ["bursts", "--out", "old rule", "--figure", "f/bursts.svg"];
+    let (code, _, stderr) = sim(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("figure  f/bursts.svg"), "{stderr}");
+    let svg = String::from_utf8(read("f/bursts.svg")).unwrap();
+    for words in ["<svg", "bursts: powerd", "util_avg", "task runs", "frequency of"] {
+        assert!(svg.contains(words), "expected {words}");
+    }
+    let beside = ["bursts-tick", "--beside", "old rule", "--figure", "both.svg"];
+    let (code, _, stderr) = sim(dir.path(), &beside);
+    assert_eq!(code, 0, "{stderr}");
+    let svg = String::from_utf8(read("both.svg")).unwrap();
+    assert!(svg.contains("bursts-tick: tick") && svg.contains(">old rule</text>"));
+    let variants = ["--variant", "slow: rate_limit_us=10000", "--variant", "fast: series"];
+    for name in ["r.svg", "r.PNG"] {
+        let options = ["--phases", "1", "--duration", "100ms", "--quiet", "--figure", name];
+        let (code, _, stderr) = run(dir.path(), &[&["rampup"], &options[..], &variants].concat());
+        assert!(code == 0 && stderr.is_empty(), "{stderr}");
+    }
+    let svg = String::from_utf8(read("r.svg")).unwrap();
+    assert!(svg.contains(">slow</text>") && svg.contains(">fast</text>"));
+    assert!(read("r.PNG").starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn figures_that_cannot_be_are_refused_first() {
+    let dir = folder();
+    for (arguments, words) in [
+        (vec!["sim", "bursts", "--figure", "x.gif"], "ends in .svg or .png, found \"x.gif\""),
+        (vec!["rampup", "--figure", "svg"], "ends in .svg or .png"),
+        (vec!["sim", "bursts", "--figure", "x.svg", "--record", "none"], "expected --record full"),
+        (vec!["sim", "bursts", "--figure", "x.svg", "--sweep", "hz=100,250"], "cannot be used"),
+        (vec!["sim", "bursts", "--beside", "d"], "--figure"),
+    ] {
+        let (code, _, stderr) = run(dir.path(), &arguments);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: expected {words}\n{stderr}");
+    }
+    assert!(!dir.path().join("flyball-runs").exists());
+}

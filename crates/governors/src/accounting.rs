@@ -1,0 +1,187 @@
+//! From cumulative CPU times to a load: the meters of the polling governors.
+
+use crate::CpuTimes;
+use flyball_units::Nanos;
+
+/// Differences of one CPU's times since the last look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// Not busy: idle, and what the rule counts as idle.
+    pub idle: u64,
+    /// All of it.
+    pub total: u64,
+}
+
+impl Spent {
+    /// Load in percent as FreeBSD's powerd computes it: 100 - 100 x idle / total; 0 where no time
+    /// passed.
+    pub fn load_percent(self) -> u64 {
+        if self.total == 0 {
+            return 0;
+        }
+        let idle = u128::from(self.idle) * 100 / u128::from(self.total);
+        100 - u64::try_from(idle).unwrap_or(100).min(100)
+    }
+}
+
+/// How the times are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    /// Time of tasks of lowered priority counts as idle.
+    pub nice_is_idle: bool,
+    /// Time spent waiting for I/O counts as busy.
+    pub iowait_is_busy: bool,
+}
+
+/// Idle and total time of one CPU between two looks. A counter that went backwards stands still.
+pub(crate) fn spent(now: CpuTimes, before: CpuTimes, reading: Reading) -> Spent {
+    let busy = now.busy.since(before.busy).0;
+    let nice = now.nice.since(before.nice).0;
+    let idle = now.idle.since(before.idle).0;
+    let iowait = now.iowait.since(before.iowait).0;
+    let mut not_busy = idle;
+    if !reading.iowait_is_busy {
+        not_busy = not_busy.saturating_add(iowait);
+    }
+    if reading.nice_is_idle {
+        not_busy = not_busy.saturating_add(nice);
+    }
+    let total = busy.saturating_add(nice).saturating_add(idle).saturating_add(iowait);
+    Spent { idle: not_busy, total }
+}
+
+/// The times of the last look; the first look only sets them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastTimes(Vec<CpuTimes>);
+
+impl LastTimes {
+    /// Forgets the last look.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Differences to the last look, CPU by CPU; None at the first look and where the number of
+    /// CPUs changed.
+    pub fn advance(&mut self, times: &[CpuTimes], reading: Reading) -> Option<Vec<Spent>> {
+        let known = !times.is_empty() && times.len() == self.0.len();
+        let spent = known.then(|| {
+            let pairs = times.iter().zip(&self.0);
+            pairs.map(|(&now, &before)| spent(now, before, reading)).collect()
+        });
+        self.0.clear();
+        self.0.extend_from_slice(times);
+        spent
+    }
+}
+
+/// What the samples of a Linux polling governor say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// Highest load of the policy's CPUs, in percent.
+    pub load: u32,
+    /// Least number of whole sampling periods that a CPU was idle, where one was idle for more
+    /// than two.
+    pub idle_periods: Option<u32>,
+}
+
+/// Load as ondemand and conservative see it.
+///
+/// load = 100 x (elapsed - idle) / elapsed in whole microseconds, the maximum over the CPUs. A CPU
+/// that was idle for more than two sampling periods has just woken up for something: its load of
+/// before counts once more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoadMeter {
+    last: LastTimes,
+    last_look: Nanos,
+    previous: Vec<u32>,
+}
+
+impl LoadMeter {
+    /// The sample since the last look; None at the first.
+    pub fn sample(
+        &mut self,
+        times: &[CpuTimes],
+        now: Nanos,
+        period_us: u64,
+        reading: Reading,
+    ) -> Option<Sample> {
+        let elapsed = (now.0 / 1000).saturating_sub(self.last_look.0 / 1000);
+        self.last_look = now;
+        let Some(spent) = self.last.advance(times, reading) else {
+            self.previous = vec![0; times.len()];
+            return None;
+        };
+        let mut sample = Sample { load: 0, idle_periods: None };
+        let long = period_us.saturating_mul(2);
+        for (spent, previous) in spent.iter().zip(&mut self.previous) {
+            let idle = spent.idle / 1000;
+            let load = if elapsed == 0 || spent.total == 0 {
+                *previous
+            } else if idle > long && *previous > 0 {
+                std::mem::take(previous)
+            } else {
+                let busy = elapsed.saturating_sub(idle);
+                // Between 0 and 100, as busy <= elapsed.
+                let load = (u128::from(busy) * 100 / u128::from(elapsed)) as u32;
+                *previous = load;
+                load
+            };
+            if idle > long {
+                let periods = u32::try_from(idle / period_us.max(1)).unwrap_or(u32::MAX);
+                let least = sample.idle_periods.map_or(periods, |least| least.min(periods));
+                sample.idle_periods = Some(least);
+            }
+            sample.load = sample.load.max(load);
+        }
+        Some(sample)
+    }
+
+    /// Forgets everything: the next look is a first one.
+    pub fn clear(&mut self) {
+        self.last.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(busy_ms: u64, idle_ms: u64) -> [CpuTimes; 1] {
+        let (busy, idle) = (Nanos::from_millis(busy_ms), Nanos::from_millis(idle_ms));
+        [CpuTimes { busy, idle, ..CpuTimes::default() }]
+    }
+
+    #[test]
+    fn a_long_idle_time_repeats_the_load_of_before_once() {
+        let mut meter = LoadMeter::default();
+        let mut look = |busy, idle| {
+            let now = Nanos::from_millis(busy + idle);
+            meter.sample(&times(busy, idle), now, 10_000, Reading::default())
+        };
+        assert_eq!(look(0, 0), None);
+        assert_eq!(look(8, 2), Some(Sample { load: 80, idle_periods: None }));
+        assert_eq!(look(8, 32), Some(Sample { load: 80, idle_periods: Some(3) }));
+        assert_eq!(look(8, 62), Some(Sample { load: 0, idle_periods: Some(3) }));
+    }
+
+    #[test]
+    fn what_counts_as_idle_is_the_rules_choice() {
+        let ms = Nanos::from_millis;
+        let now = CpuTimes { busy: ms(10), nice: ms(20), idle: ms(30), iowait: ms(40) };
+        let idle = |nice_is_idle, iowait_is_busy| {
+            let reading = Reading { nice_is_idle, iowait_is_busy };
+            spent(now, CpuTimes::default(), reading).idle / 1_000_000
+        };
+        assert_eq!(idle(false, false), 70);
+        assert_eq!(idle(true, false), 90);
+        assert_eq!(idle(false, true), 30);
+    }
+
+    #[test]
+    fn frozen_accounting_is_no_load() {
+        let mut meter = LoadMeter::default();
+        meter.sample(&times(5, 5), Nanos::ZERO, 10_000, Reading::default());
+        let sample = meter.sample(&times(5, 5), Nanos::from_secs(1), 10_000, Reading::default());
+        assert_eq!(sample.map(|sample| sample.load), Some(0));
+    }
+}

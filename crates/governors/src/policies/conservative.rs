@@ -1,0 +1,267 @@
+//! Small steps up and down.
+
+use crate::accounting::{LoadMeter, Reading, Sample};
+use crate::delay;
+use crate::knobs::{Knobs, Spec, switch};
+use crate::policy::Policy;
+use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
+use flyball_units::{KiloHertz, Nanos, Relation};
+
+/// Linux's `conservative`.
+///
+/// It steps a frequency of its own, which need not be an operating point, by `freq_step` percent of
+/// the policy's maximum: up above `up_threshold` (resolved with HE), down below `down_threshold`
+/// every `sampling_down_factor` samples (resolved with LE). A step per missed sampling period of an
+/// idle CPU comes off before that.
+#[derive(Debug)]
+pub struct Conservative {
+    knobs: Knobs<6>,
+    policy: Option<Policy>,
+    meter: LoadMeter,
+    /// Where it stands; kept between samples.
+    requested: KiloHertz,
+    down_skip: i64,
+}
+
+const SAMPLING_RATE: usize = 0;
+const UP_THRESHOLD: usize = 1;
+const DOWN_THRESHOLD: usize = 2;
+const FREQ_STEP: usize = 3;
+const SAMPLING_DOWN_FACTOR: usize = 4;
+const IGNORE_NICE_LOAD: usize = 5;
+
+const SPECS: [Spec; 6] = [
+    Spec {
+        name: "sampling_rate",
+        doc: "time between samples, in us; default: the transition delay, at least 2 ticks",
+        default: 8_000,
+        min: 1,
+        max: u32::MAX as i64,
+    },
+    Spec {
+        name: "up_threshold",
+        doc: "load above which it steps up, in percent; above down_threshold",
+        default: 80,
+        min: 21,
+        max: 100,
+    },
+    Spec {
+        name: "down_threshold",
+        doc: "load below which it steps down, in percent; below up_threshold",
+        default: 20,
+        min: 1,
+        max: 79,
+    },
+    Spec {
+        name: "freq_step",
+        doc: "size of a step, in percent of the policy's maximum; 0 freezes the frequency",
+        default: 5,
+        min: 0,
+        max: 100,
+    },
+    Spec {
+        name: "sampling_down_factor",
+        doc: "samples until the next step down is considered",
+        default: 1,
+        min: 1,
+        max: 10,
+    },
+    switch("ignore_nice_load", "whether time of niced tasks counts as idle"),
+];
+
+/// The step, in kHz, where the maximum is too small for a percentage of it (upstream's default in
+/// percent, taken for kHz).
+const LEAST_STEP: u64 = 5;
+
+impl Conservative {
+    /// Upstream name.
+    pub const NAME: &'static str = "conservative";
+
+    fn sample(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
+        let rate = self.knobs.unsigned(SAMPLING_RATE);
+        let nice_is_idle = self.knobs.on(IGNORE_NICE_LOAD);
+        let reading = Reading { nice_is_idle, iowait_is_busy: false };
+        let decision = match self.meter.sample(times, now, rate, reading) {
+            Some(sample) => self.decide(sample),
+            None => Decision::NONE,
+        };
+        decision.wake_at(now + Nanos::from_micros(rate))
+    }
+
+    fn decide(&mut self, sample: Sample) -> Decision {
+        let Some(policy) = &mut self.policy else { return Decision::NONE };
+        if self.knobs.get(FREQ_STEP) == 0 {
+            return Decision::NONE;
+        }
+        if self.requested > policy.max || self.requested < policy.min {
+            self.requested = policy.current;
+        }
+        let step = match policy.max.0.saturating_mul(self.knobs.unsigned(FREQ_STEP)) / 100 {
+            0 => LEAST_STEP,
+            step => step,
+        };
+        // Upstream keeps what idle periods took off only if a step follows, and so do we.
+        let mut wanted = self.requested.0;
+        if let Some(periods) = sample.idle_periods {
+            let steps = u64::from(periods).saturating_mul(step);
+            let above = policy.min.0.saturating_add(steps);
+            wanted = if wanted > above { wanted - steps } else { policy.min.0 };
+        }
+        if i64::from(sample.load) > self.knobs.get(UP_THRESHOLD) {
+            self.down_skip = 0;
+            if wanted == policy.max.0 {
+                return Decision::NONE;
+            }
+            self.requested = KiloHertz(wanted.saturating_add(step).min(policy.max.0));
+            return policy.target(self.requested, Relation::HE, "a step up");
+        }
+        self.down_skip += 1;
+        if self.down_skip < self.knobs.get(SAMPLING_DOWN_FACTOR) {
+            return Decision::NONE;
+        }
+        self.down_skip = 0;
+        if i64::from(sample.load) >= self.knobs.get(DOWN_THRESHOLD) || wanted == policy.min.0 {
+            return Decision::NONE;
+        }
+        self.requested = KiloHertz(if wanted > step { wanted - step } else { policy.min.0 });
+        policy.target(self.requested, Relation::LE, "a step down")
+    }
+}
+
+impl Default for Conservative {
+    fn default() -> Conservative {
+        Conservative {
+            knobs: Knobs::new(Conservative::NAME, SPECS),
+            policy: None,
+            meter: LoadMeter::default(),
+            requested: KiloHertz(0),
+            down_skip: 0,
+        }
+    }
+}
+
+impl Governor for Conservative {
+    fn name(&self) -> &'static str {
+        Conservative::NAME
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { poll: true, ..Needs::default() }
+    }
+
+    fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
+        let (default, lowest) = delay::sampling_rate(domain);
+        self.knobs.rebase(SAMPLING_RATE, default, lowest);
+        self.policy = Some(Policy::of(domain));
+        self.meter.clear();
+        self.requested = domain.current;
+        self.down_skip = 0;
+        Decision::NONE.wake_at(now)
+    }
+
+    fn on(&mut self, event: &Event<'_>, now: Nanos) -> Decision {
+        let Some(policy) = &mut self.policy else { return Decision::NONE };
+        match event {
+            Event::Poll { times } => self.sample(times, now),
+            Event::Limits { min, max } => policy.apply_limits(*min, *max).wake_at(now),
+            Event::Cpus { .. } => {
+                self.meter.clear();
+                Decision::NONE
+            }
+            Event::Applied { frequency } => {
+                policy.current = *frequency;
+                Decision::NONE
+            }
+            _ => Decision::NONE,
+        }
+    }
+
+    fn poll_interval(&self) -> Option<Nanos> {
+        Some(Nanos::from_micros(self.knobs.unsigned(SAMPLING_RATE)))
+    }
+
+    fn tunables(&self) -> Vec<Tunable> {
+        self.knobs.list()
+    }
+
+    fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
+        self.knobs.set(name, value)?;
+        self.knobs.narrow(UP_THRESHOLD, self.knobs.get(DOWN_THRESHOLD) + 1, 100);
+        self.knobs.narrow(DOWN_THRESHOLD, 1, self.knobs.get(UP_THRESHOLD) - 1);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Load, domain};
+
+    const LEVELS: [u64; 6] = [600_000, 800_000, 1_000_000, 1_200_000, 1_400_000, 1_700_000];
+
+    fn started() -> (Conservative, Load) {
+        let mut governor = Conservative::default();
+        governor.set("sampling_rate", 10_000).unwrap();
+        governor.start(&domain(&LEVELS), Nanos::ZERO);
+        let load = Load::new();
+        governor.on(&load.poll(), load.now());
+        (governor, load)
+    }
+
+    /// Wanted frequency and operating point after 10 ms of a load.
+    fn step(governor: &mut Conservative, load: &mut Load, percent: u64) -> (u64, u64) {
+        load.pass(10, percent);
+        governor.on(&load.poll(), load.now());
+        (governor.requested.0 / 1000, governor.policy.as_ref().unwrap().current.0 / 1000)
+    }
+
+    #[test]
+    fn it_climbs_in_steps_of_5_percent_and_resolves_downward() {
+        let (mut governor, mut load) = started();
+        assert_eq!(step(&mut governor, &mut load, 80), (600, 600), "not above 80");
+        assert_eq!(step(&mut governor, &mut load, 81), (685, 600));
+        assert_eq!(step(&mut governor, &mut load, 100), (770, 600));
+        assert_eq!(step(&mut governor, &mut load, 100), (855, 800));
+        for _ in 0..10 {
+            step(&mut governor, &mut load, 100);
+        }
+        assert_eq!(step(&mut governor, &mut load, 100), (1700, 1700));
+    }
+
+    #[test]
+    fn it_descends_in_steps_and_resolves_upward() {
+        let (mut governor, mut load) = started();
+        for _ in 0..13 {
+            step(&mut governor, &mut load, 100);
+        }
+        assert_eq!(step(&mut governor, &mut load, 20), (1700, 1700), "not below 20");
+        assert_eq!(step(&mut governor, &mut load, 19), (1615, 1700));
+        assert_eq!(step(&mut governor, &mut load, 0), (1530, 1700));
+        assert_eq!(step(&mut governor, &mut load, 0), (1445, 1700));
+        assert_eq!(step(&mut governor, &mut load, 0), (1360, 1400));
+    }
+
+    #[test]
+    fn missed_idle_periods_come_off_before_a_step() {
+        let (mut governor, mut load) = started();
+        for _ in 0..13 {
+            step(&mut governor, &mut load, 100);
+        }
+        step(&mut governor, &mut load, 0);
+        assert_eq!(governor.requested.0 / 1000, 1615);
+        load.pass(50, 0);
+        governor.on(&load.poll(), load.now());
+        assert_eq!(governor.requested.0 / 1000, 1615 - 6 * 85, "five periods and a step");
+    }
+
+    #[test]
+    fn thresholds_bound_each_other_and_no_step_freezes() {
+        let (mut governor, mut load) = started();
+        assert!(governor.set("down_threshold", 80).is_err());
+        governor.set("up_threshold", 95).unwrap();
+        governor.set("down_threshold", 80).unwrap();
+        assert!(governor.set("up_threshold", 80).is_err());
+        governor.set("freq_step", 0).unwrap();
+        assert_eq!(step(&mut governor, &mut load, 100), (600, 600));
+    }
+}

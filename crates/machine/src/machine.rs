@@ -1,0 +1,73 @@
+//! The trait, and how a target becomes a machine.
+
+use crate::costs::CostTable;
+use crate::error::MachineError;
+use crate::host::Host;
+use crate::model::Model;
+use crate::target::Target;
+use flyball_measure::bench::{Context, Destination, Outcome, Progress};
+use flyball_measure::experiment::Experiment;
+use flyball_measure::plan::Plan;
+use std::sync::Arc;
+
+/// Something that experiments run on.
+pub trait Machine {
+    /// What it is, for people: `host`, `model:apple-m1,kernel=linux-6.12`.
+    fn name(&self) -> String;
+
+    /// Checks an experiment against the machine and orders its trials; writes nothing.
+    ///
+    /// # Errors
+    /// Everything that would make the run fail later, as far as it can be known now.
+    fn prepare(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        experiment: Experiment,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Prepared>, MachineError>;
+}
+
+/// An experiment that is ready to run.
+pub trait Prepared {
+    /// The experiment.
+    fn experiment(&self) -> &Experiment;
+
+    /// The order of its trials.
+    fn plan(&self) -> &Plan;
+
+    /// Runs it and writes its run directory.
+    ///
+    /// # Errors
+    /// What had been measured until then stays in the run directory, marked invalid.
+    fn run(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, MachineError>;
+}
+
+/// The machine that `target` names. `costs` replace the built-in costs of the signal kernels on a
+/// model; nothing else has a use for them.
+///
+/// # Errors
+/// A name that nothing has, or a machine that this version does not have.
+pub fn open(target: &Target, costs: Option<CostTable>) -> Result<Box<dyn Machine>, MachineError> {
+    let not_yet = |brings| Err(MachineError::NotYet { machine: target.to_string(), brings });
+    match target {
+        Target::Host => Ok(Box::new(Host)),
+        Target::Model { name, kernel } => {
+            let model = Model::named(name, kernel.as_deref())?;
+            Ok(Box::new(match costs {
+                Some(costs) => model.with_costs(costs),
+                None => model,
+            }))
+        }
+        Target::Board(_) => {
+            not_yet("the virtual board (a real kernel under virtual cpufreq) will bring it")
+        }
+        Target::Record(_) => {
+            not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The text after `--machine`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Which machine a command is to use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// This computer.
+    #[default]
+    Host,
+    /// A simulated machine.
+    Model {
+        /// The platform's name.
+        name: String,
+        /// The kernel's name; the platform's usual one where absent.
+        kernel: Option<String>,
+    },
+    /// A real kernel on a virtual board.
+    Board(String),
+    /// A recording.
+    Record(PathBuf),
+}
+
+/// A text that names no machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--machine \"{found}\": expected {expected}")]
+pub struct TargetError {
+    /// The text.
+    pub found: String,
+    /// What would have been right.
+    pub expected: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// The forms, for help and errors.
+const FORMS: &str = "host, model:NAME, model:NAME,kernel=K, board:NAME or record:DIR";
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Target, TargetError> {
+        let wrong = |expected: &str, hint: Option<String>| TargetError {
+            found: text.to_owned(),
+            expected: expected.to_owned(),
+            hint,
+        };
+        let (kind, rest) = match text.split_once(':') {
+            Some((kind, rest)) => (kind.trim(), Some(rest.trim())),
+            None => (text.trim(), None),
+        };
+        match (kind, rest.filter(|rest| !rest.is_empty())) {
+            ("host", None) if rest.is_none() => Ok(Target::Host),
+            ("model", Some(rest)) => {
+                model(rest).map_err(|expected| wrong(&expected, Some(models())))
+            }
+            ("board", Some(name)) => Ok(Target::Board(name.to_owned())),
+            ("record", Some(dir)) => Ok(Target::Record(PathBuf::from(dir))),
+            ("model", None) => Err(wrong("a model's name after `model:`", Some(models()))),
+            ("board" | "record", None) => {
+                Err(wrong(&format!("something after `{kind}:`"), Some(format!("forms: {FORMS}"))))
+            }
+            _ => {
+                let near = nearest(kind, ["host", "model", "board", "record"])
+                    .map(|near| format!("did you mean `{near}`?"));
+                // A model's bare name is the likeliest slip of all.
+                let bare = platform_names().any(|name| name == kind);
+                let hint = if bare { Some(format!("did you mean `model:{text}`?")) } else { near };
+                Err(wrong(FORMS, hint))
+            }
+        }
+    }
+}
+
+/// What follows `model:`.
+fn model(rest: &str) -> Result<Target, String> {
+    let mut parts = rest.split(',').map(str::trim);
+    let name = parts.next().filter(|name| !name.is_empty()).ok_or("a model's name")?.to_owned();
+    let mut kernel = None;
+    for part in parts {
+        match part.split_once('=') {
+            Some((key, value)) if key.trim() == "kernel" && !value.trim().is_empty() => {
+                kernel = Some(value.trim().to_owned());
+            }
+            _ => return Err(format!("kernel=NAME after the model's name, found `{part}`")),
+        }
+    }
+    Ok(Target::Model { name, kernel })
+}
+
+/// The names of the platforms that ship.
+pub(crate) fn platform_names() -> impl Iterator<Item = &'static str> {
+    flyball_platform::catalogue().platforms.iter().map(|entry| entry.name)
+}
+
+fn models() -> String {
+    format!("models: {}", platform_names().collect::<Vec<_>>().join(", "))
+}
+
+/// The word of `candidates` that is most like `word`, if any is like it at all.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Host => f.write_str("host"),
+            Target::Model { name, kernel: None } => write!(f, "model:{name}"),
+            Target::Model { name, kernel: Some(kernel) } => {
+                write!(f, "model:{name},kernel={kernel}")
+            }
+            Target::Board(name) => write!(f, "board:{name}"),
+            Target::Record(dir) => write!(f, "record:{}", dir.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_form_and_prints_it_back() {
+        for text in [
+            "host",
+            "model:apple-m1",
+            "model:apple-m1,kernel=linux-6.12",
+            "board:a53",
+            "record:runs/x:y",
+        ] {
+            let target: Target = text.parse().unwrap();
+            assert_eq!(target.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_slip_is_named() {
+        for (text, expected, hint) in [
+            ("modl:apple-m1", "expected host, model:NAME", "did you mean `model`?"),
+            ("apple-m1", "expected host", "did you mean `model:apple-m1`?"),
+            ("model:", "a model's name", "models: "),
+            ("model:apple-m1,kernal=x", "found `kernal=x`", "models: "),
+            ("board", "something after `board:`", "forms: "),
+        ] {
+            let error = text.parse::<Target>().unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
+        }
+        assert!("".parse::<Target>().is_err());
+        assert!("host:x".parse::<Target>().is_err());
+    }
+}

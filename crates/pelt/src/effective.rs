@@ -1,0 +1,171 @@
+//! From signals to the performance that schedutil asks for.
+
+/// What a CPU's run queues say, on the capacity scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CpuDemand {
+    /// Utilisation by fair tasks, see [`cfs_utilization`].
+    pub cfs: u32,
+    /// util_avg of the real-time queue.
+    pub rt: u32,
+    /// util_avg of the deadline queue.
+    pub dl: u32,
+    /// Bandwidth reserved by deadline tasks.
+    pub bw_dl: u32,
+    /// util_avg of interrupts.
+    pub irq: u32,
+    /// Effective lower clamp of the queue.
+    pub uclamp_min: u32,
+    /// Effective upper clamp of the queue.
+    pub uclamp_max: u32,
+    /// Whether uclamp is in use on this system.
+    pub uclamp_used: bool,
+    /// Whether a real-time task is runnable.
+    pub rt_runnable: bool,
+}
+
+/// Utilisation of a CPU and the bounds of the performance it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Effective {
+    /// Utilisation by everything that runs there, at most the capacity.
+    pub util: u32,
+    /// Least performance; can exceed the capacity.
+    pub min: u32,
+    /// Performance above which none is needed.
+    pub max: u32,
+}
+
+/// Utilisation of a CPU by fair tasks, boosted by contention:
+/// min(max(util_avg, runnable_avg, sum of util_est), capacity).
+#[inline]
+#[must_use]
+pub fn cfs_utilization(util: u32, runnable: u32, util_est: u32, capacity: u32) -> u32 {
+    util.max(runnable).max(util_est).min(capacity)
+}
+
+/// Utilisation of a CPU of `capacity` by everything, and the bounds.
+///
+/// ```text
+///   irq >= capacity             util = min = max = capacity
+///   U = cfs + rt + dl           util = capacity where U reaches it,
+///                               else irq + U * (capacity - irq) / capacity
+///   min = max(irq + bw_dl, uclamp_min), and the capacity for a runnable real-time task
+///         where uclamp is not in use (where it is, such tasks have a uclamp_min of 1024)
+///   max = min(capacity, uclamp_max)
+/// ```
+#[must_use]
+pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
+    let irq = demand.irq;
+    if irq >= capacity {
+        return Effective { util: capacity, min: capacity, max: capacity };
+    }
+    let mut min = irq.saturating_add(demand.bw_dl).max(demand.uclamp_min);
+    if demand.rt_runnable && !demand.uclamp_used {
+        min = min.max(capacity);
+    }
+    let max = capacity.min(demand.uclamp_max);
+    let demanded = u64::from(demand.cfs) + u64::from(demand.rt) + u64::from(demand.dl);
+    let util = if demanded >= capacity.into() {
+        capacity
+    } else {
+        // Both terms together are at most the capacity, which is above 0 here.
+        let left = demanded * u64::from(capacity - irq) / u64::from(capacity);
+        irq + left as u32
+    };
+    Effective { util, min, max }
+}
+
+/// The performance to ask for: `util` with its headroom, at most `max`, but at least `min`, which
+/// gets no headroom, beats `max` and can exceed the capacity.
+#[inline]
+#[must_use]
+pub fn effective_perf(util_with_headroom: u32, min: u32, max: u32) -> u32 {
+    min.max(max.min(util_with_headroom))
+}
+
+/// Frequency for a performance of `perf` on a CPU of `capacity`, before it becomes an operating
+/// point: reference * perf / capacity, in the reference's unit. `reference` for a capacity of 0.
+#[inline]
+#[must_use]
+pub fn raw_frequency(reference: u64, perf: u32, capacity: u32) -> u64 {
+    if capacity == 0 {
+        return reference;
+    }
+    reference.wrapping_mul(perf.into()) / u64::from(capacity)
+}
+
+/// The frequency that full utilisation stands for: the highest where utilisation is
+/// frequency-invariant, else the current and a quarter (so that the headroom counts twice).
+#[inline]
+#[must_use]
+pub fn reference_frequency(highest: u64, current: u64, invariant: bool) -> u64 {
+    if invariant { highest } else { current.saturating_add(current >> 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headroom::headroom_quarter;
+
+    const IDLE: CpuDemand = CpuDemand {
+        cfs: 0,
+        rt: 0,
+        dl: 0,
+        bw_dl: 0,
+        irq: 0,
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        uclamp_used: false,
+        rt_runnable: false,
+    };
+
+    #[test]
+    fn fair_utilisation_is_boosted_by_contention() {
+        assert_eq!(cfs_utilization(100, 300, 200, 459), 300);
+        assert_eq!(cfs_utilization(100, 0, 200, 459), 200);
+        assert_eq!(cfs_utilization(500, 0, 200, 459), 459);
+    }
+
+    #[test]
+    fn interrupts_scale_the_rest() {
+        let demand = CpuDemand { cfs: 300, rt: 50, dl: 50, irq: 256, bw_dl: 10, ..IDLE };
+        let expected = Effective { util: 256 + 400 * 768 / 1024, min: 266, max: 1024 };
+        assert_eq!(effective_utilization(&demand, 1024), expected);
+        let flooded = CpuDemand { irq: 459, uclamp_max: 5, ..demand };
+        let all = Effective { util: 459, min: 459, max: 459 };
+        assert_eq!(effective_utilization(&flooded, 459), all);
+        assert_eq!(effective_utilization(&IDLE, 0), Effective { util: 0, min: 0, max: 0 });
+    }
+
+    #[test]
+    fn real_time_tasks_run_at_the_maximum() {
+        let demand = CpuDemand { rt_runnable: true, ..IDLE };
+        assert_eq!(effective_utilization(&demand, 800).min, 800);
+        let clamped = CpuDemand { uclamp_used: true, uclamp_min: 1024, ..demand };
+        assert_eq!(effective_utilization(&clamped, 800).min, 1024);
+        let lowered = CpuDemand { uclamp_used: true, uclamp_min: 100, ..demand };
+        assert_eq!(effective_utilization(&lowered, 800).min, 100);
+    }
+
+    #[test]
+    fn the_minimum_beats_the_maximum() {
+        assert_eq!(effective_perf(headroom_quarter(400), 0, 1024), 500);
+        assert_eq!(effective_perf(headroom_quarter(400), 0, 450), 450);
+        assert_eq!(effective_perf(headroom_quarter(400), 1024, 450), 1024);
+    }
+
+    #[test]
+    fn without_invariance_the_quarter_counts_twice() {
+        // The first step up of a core at 600 MHz needs more than 655 of utilisation.
+        let raw = |util| {
+            raw_frequency(
+                reference_frequency(3_200_000, 600_000, false),
+                headroom_quarter(util),
+                1024,
+            )
+        };
+        assert_eq!(raw(655), 599_121);
+        assert_eq!(raw(656), 600_585);
+        assert_eq!(raw_frequency(3_200_000, 512, 1024), 1_600_000);
+        assert_eq!(raw_frequency(5, 1, 0), 5);
+    }
+}

@@ -1,0 +1,144 @@
+//! Entities join and leave run queues and take their share of the signals with them.
+
+use crate::averages::Averages;
+use crate::decay::{MIN_DIVIDER, divider};
+
+impl Averages {
+    /// Adds an entity of `weight` to this run queue (wake-up after migration, fork, change of
+    /// class). The entity takes over the queue's time and position in the period; its sums become
+    /// its averages times the divider there.
+    ///
+    /// Both have to be up to date.
+    pub fn attach(&mut self, entity: &mut Averages, weight: u64) {
+        let divider = divider(self.period_contrib);
+        entity.last_update = self.last_update;
+        entity.period_contrib = self.period_contrib;
+        entity.util_sum = entity.util_avg.wrapping_mul(divider);
+        entity.runnable_sum = entity.runnable_avg.wrapping_mul(divider.into());
+        let load = entity.load_avg.wrapping_mul(divider.into());
+        // The queue's sum holds weights, the entity's holds time.
+        entity.load_sum = if weight < load { load / weight.max(1) } else { 1 };
+
+        self.load_avg = self.load_avg.wrapping_add(entity.load_avg);
+        self.load_sum = self.load_sum.wrapping_add(weight.wrapping_mul(entity.load_sum));
+        self.util_avg = self.util_avg.wrapping_add(entity.util_avg);
+        self.util_sum = self.util_sum.wrapping_add(entity.util_sum);
+        self.runnable_avg = self.runnable_avg.wrapping_add(entity.runnable_avg);
+        self.runnable_sum = self.runnable_sum.wrapping_add(entity.runnable_sum);
+    }
+
+    /// Takes an entity of `weight` out of this run queue, both up to date.
+    pub fn detach(&mut self, entity: &Averages, weight: u64) {
+        self.subtract(Share {
+            load_avg: entity.load_avg,
+            load_sum: weight.wrapping_mul(entity.load_sum),
+            runnable_avg: entity.runnable_avg,
+            runnable_sum: entity.runnable_sum,
+            util_avg: entity.util_avg,
+            util_sum: entity.util_sum,
+        });
+    }
+
+    /// Takes the share of a blocked entity out, of which only the averages are known: it migrates
+    /// while it sleeps, and the queue learns of it at its next update.
+    pub fn remove_blocked(&mut self, load_avg: u64, runnable_avg: u64, util_avg: u32) {
+        let divider = divider(self.period_contrib);
+        self.subtract(Share {
+            load_avg,
+            load_sum: load_avg.wrapping_mul(divider.into()),
+            runnable_avg,
+            runnable_sum: runnable_avg.wrapping_mul(divider.into()),
+            util_avg,
+            util_sum: util_avg.wrapping_mul(divider),
+        });
+    }
+
+    /// Rounding lets an entity's share exceed what the queue has: no signal goes below 0, and no
+    /// sum below what its average stands for.
+    fn subtract(&mut self, share: Share) {
+        self.load_avg = self.load_avg.saturating_sub(share.load_avg);
+        self.load_sum =
+            least_sum(self.load_sum.saturating_sub(share.load_sum), self.load_avg).into();
+        self.runnable_avg = self.runnable_avg.saturating_sub(share.runnable_avg);
+        self.runnable_sum =
+            least_sum(self.runnable_sum.saturating_sub(share.runnable_sum), self.runnable_avg)
+                .into();
+        self.util_avg = self.util_avg.saturating_sub(share.util_avg);
+        self.util_sum =
+            least_sum(self.util_sum.saturating_sub(share.util_sum).into(), self.util_avg.into());
+    }
+}
+
+/// What an entity takes away.
+struct Share {
+    load_avg: u64,
+    load_sum: u64,
+    runnable_avg: u64,
+    runnable_sum: u64,
+    util_avg: u32,
+    util_sum: u32,
+}
+
+/// The larger of a sum and what its average stands for at the start of a period. The kernel
+/// compares them in 32 bits, whatever the width of the sum.
+fn least_sum(sum: u64, average: u64) -> u32 {
+    (sum as u32).max(average.wrapping_mul(MIN_DIVIDER.into()) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busy(milliseconds: u64) -> Averages {
+        let mut averages = Averages::default();
+        averages.update_entity(milliseconds * 1_000_000, 1024, true, true);
+        averages
+    }
+
+    #[test]
+    fn attaching_and_detaching_leaves_nothing() {
+        let mut entity = busy(40);
+        let mut queue = Averages::starting_at(77_000_000);
+        queue.period_contrib = 300;
+        queue.attach(&mut entity, 1024);
+        assert_eq!(entity.last_update, 77_000_000);
+        assert_eq!(entity.period_contrib, 300);
+        assert_eq!(queue.util_avg, entity.util_avg);
+        assert_eq!(queue.util_sum, entity.util_avg * (46718 + 300));
+        assert_eq!(queue.load_sum, 1024 * entity.load_sum);
+        queue.detach(&entity, 1024);
+        assert_eq!((queue.util_avg, queue.runnable_avg, queue.load_avg), (0, 0, 0));
+        assert_eq!((queue.util_sum, queue.runnable_sum, queue.load_sum), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_light_entity_keeps_a_load_sum_of_one() {
+        let mut entity = Averages::default();
+        let mut queue = Averages::default();
+        queue.attach(&mut entity, 88_761);
+        assert_eq!(entity.load_sum, 1);
+        assert_eq!(queue.load_sum, 88_761);
+    }
+
+    #[test]
+    fn a_queue_that_stays_keeps_the_sum_of_its_average() {
+        let mut stays = busy(200);
+        let mut leaves = busy(30);
+        let mut queue = Averages::starting_at(1);
+        queue.attach(&mut stays, 1024);
+        queue.attach(&mut leaves, 1024);
+        leaves.util_sum += 40_000;
+        queue.detach(&leaves, 1024);
+        assert_eq!(queue.util_avg, stays.util_avg);
+        assert!(queue.util_sum >= queue.util_avg * MIN_DIVIDER);
+    }
+
+    #[test]
+    fn a_blocked_entity_is_removed_by_its_averages() {
+        let mut entity = busy(50);
+        let mut queue = Averages::starting_at(9);
+        queue.attach(&mut entity, 1024);
+        queue.remove_blocked(entity.load_avg, entity.runnable_avg, entity.util_avg);
+        assert_eq!((queue.util_avg, queue.runnable_avg, queue.load_avg), (0, 0, 0));
+    }
+}

@@ -1,0 +1,123 @@
+//! The signals of the real-time and deadline queues and of interrupts, and where a new task begins.
+
+use crate::averages::Averages;
+use crate::clock::scale_time;
+use crate::features::{Features, PeltMultiplier};
+
+impl Averages {
+    /// Update of the real-time or deadline queue's signals: `running` says whether a task of the
+    /// class ran since the last update. Whether a period boundary was crossed.
+    #[inline]
+    pub fn update_class(&mut self, now: u64, running: bool) -> bool {
+        let on = u64::from(running);
+        self.update(now, on, on, running)
+    }
+
+    /// Update of the interrupts' signal: of the time up to `clock` (ns, neither scaled nor less
+    /// interrupts), the last `irq_time` ns went to them. Capacity and frequency scale that time
+    /// here, as no clock_pelt exists for it. Whether a period boundary was crossed.
+    pub fn update_irq(
+        &mut self,
+        clock: u64,
+        irq_time: u64,
+        frequency_scale: u32,
+        capacity: u32,
+        multiplier: PeltMultiplier,
+    ) -> bool {
+        let busy = scale_time(irq_time, frequency_scale, capacity);
+        let began = multiplier.stretch(clock.wrapping_sub(busy));
+        let before = self.update_sums(began, 0, 0, false);
+        let during = self.update_sums(multiplier.stretch(clock), 1, 1, true);
+        let crossed = before | during;
+        if crossed {
+            self.recompute(1);
+        }
+        crossed
+    }
+
+    /// The signals of a task that was just created, of `weight`, that starts with `util` (see
+    /// [`new_task_utilization`]). [`Averages::attach`] gives them their sums.
+    #[must_use]
+    pub fn new_task(weight: u64, util: u32) -> Averages {
+        Averages {
+            load_avg: weight,
+            runnable_avg: util.into(),
+            util_avg: util,
+            ..Averages::default()
+        }
+    }
+}
+
+/// Utilisation that a new task of `weight` starts with on a CPU of `capacity` whose fair queue has
+/// `queue_util` and `queue_load` (its util_avg and load_avg).
+///
+/// Half of what is left of the CPU on an idle queue; else the queue's utilisation per load times
+/// the task's weight, at most that half. Nothing where nothing is left, and with patch 16.
+#[must_use]
+pub fn new_task_utilization(
+    capacity: u32,
+    queue_util: u32,
+    queue_load: u64,
+    weight: u64,
+    features: &Features,
+) -> u32 {
+    if features.fork_starts_at_zero {
+        return 0;
+    }
+    let limit = capacity.saturating_sub(queue_util) / 2;
+    if queue_util == 0 {
+        return limit;
+    }
+    let share = u64::from(queue_util).wrapping_mul(weight) / queue_load.saturating_add(1);
+    // At most `limit`, which has 32 bits.
+    share.min(limit.into()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_task_gets_half_of_the_rest() {
+        let new = |util, load| new_task_utilization(1024, util, load, 1024, &Features::STOCK);
+        assert_eq!(new(0, 0), 512);
+        assert_eq!(new(0, 5000), 512);
+        assert_eq!(new(100, 1023), 100);
+        assert_eq!(new(100, 0), 462, "limited");
+        assert_eq!(new(1022, 1), 1);
+        assert_eq!(new(1023, 1), 0);
+        assert_eq!(new(1025, 1), 0, "more than the capacity leaves nothing");
+        assert_eq!(new_task_utilization(1024, 0, 0, 1024, &Features::SERIES), 0);
+    }
+
+    #[test]
+    fn a_new_task_joins_with_its_weight_as_load() {
+        let mut task = Averages::new_task(1024, 512);
+        let mut queue = Averages::starting_at(3 << 20);
+        queue.attach(&mut task, 1024);
+        assert_eq!((queue.load_avg, queue.util_avg, queue.runnable_avg), (1024, 512, 512));
+        assert_eq!(task.load_sum, u64::from(crate::MIN_DIVIDER));
+    }
+
+    #[test]
+    fn classes_saturate() {
+        let mut class = Averages::default();
+        assert!(class.update_class(400_000_000, true));
+        assert!((1022..=1024).contains(&class.util_avg));
+        assert!(class.update_class(2_600_000_000, false));
+        assert_eq!(class.util_avg, 0);
+    }
+
+    #[test]
+    fn interrupt_time_is_scaled() {
+        let busy_for = |capacity| {
+            let mut irq = Averages::default();
+            irq.update_irq(64 << 20, 32 << 20, 1024, capacity, PeltMultiplier::X1);
+            irq.util_avg
+        };
+        assert!((505..=515).contains(&busy_for(1024)), "a half-life of interrupts");
+        assert!(busy_for(512) < busy_for(1024));
+        let mut irq = Averages::default();
+        assert!(!irq.update_irq(1000, 500, 1024, 1024, PeltMultiplier::X1));
+    }
+}

@@ -1,0 +1,124 @@
+//! Kernels.
+
+use crate::error::Problem;
+use crate::file::kernel::{
+    IdleGovernorFile, IdleTickFile, KernelFile, MigrationMarginFile, Patches, RateLimitRuleFile,
+    Series,
+};
+use crate::file::value::At;
+use crate::model::{IdleGovernor, IdleTick, Kernel};
+use flyball_pelt::{Features, MigrationMargin, PeltMultiplier};
+use flyball_units::{Nanos, RateLimitRule};
+
+pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
+    let hz = frequency(&file.clock.hz)?;
+    let stat_hz = file.clock.stat_hz.as_ref().map_or(Ok(hz), frequency)?;
+    let slice = &file.scheduler.slice_us;
+    if slice.value.0 == Nanos::ZERO {
+        return Err(Problem::at(&slice.span, "expected a slice above 0, found 0"));
+    }
+    if file.scheduler.energy_aware.value && !file.scheduler.capacity_aware {
+        return Err(Problem::at(
+            &file.scheduler.energy_aware.span,
+            "expected capacity_aware where placement is energy_aware, found energy_aware alone",
+        ));
+    }
+    let features = file.series.as_ref().map_or(Ok(Features::STOCK), features)?;
+    let sources = sources(&file);
+    Ok(Kernel {
+        name,
+        title: file.title,
+        notes: file.notes.trim().to_owned(),
+        hz,
+        stat_hz,
+        idle_tick: match file.clock.idle_tick {
+            IdleTickFile::Stops => IdleTick::Stops,
+            IdleTickFile::Continues => IdleTick::Continues,
+        },
+        rate_limit_rule: match file.schedutil.as_ref().map(|table| table.rate_limit_rule) {
+            Some(RateLimitRuleFile::UpTo6_8) => RateLimitRule::UpTo6_8,
+            Some(RateLimitRuleFile::From6_9) => RateLimitRule::From6_9,
+            Some(RateLimitRuleFile::From6_12) | None => RateLimitRule::From6_12,
+        },
+        rate_limit_us: file.schedutil.and_then(|table| table.rate_limit_us),
+        uclamp: file.scheduler.uclamp,
+        capacity_aware: file.scheduler.capacity_aware,
+        energy_aware: file.scheduler.energy_aware.value,
+        slice: slice.value.0,
+        idle_governor: match file.idle.governor {
+            IdleGovernorFile::None => IdleGovernor::None,
+            IdleGovernorFile::Menu => IdleGovernor::Menu,
+            IdleGovernorFile::Teo => IdleGovernor::Teo,
+        },
+        features,
+        sources,
+    })
+}
+
+fn sources(file: &KernelFile) -> Vec<(String, String)> {
+    let groups = [
+        ("clock", Some(&file.clock.source)),
+        ("scheduler", Some(&file.scheduler.source)),
+        ("idle", Some(&file.idle.source)),
+        ("schedutil", file.schedutil.as_ref().map(|table| &table.source)),
+        ("series", file.series.as_ref().map(|table| &table.source)),
+    ];
+    let path = |(path, source): (&str, Option<&crate::file::Source>)| {
+        source.map(|source| (path.to_owned(), source.0.clone()))
+    };
+    groups.into_iter().filter_map(path).collect()
+}
+
+fn frequency(file: &At<u32>) -> Result<u32, Problem> {
+    if (1..=100_000).contains(&file.value) {
+        return Ok(file.value);
+    }
+    Err(Problem::at(&file.span, format!("expected 1 to 100000 Hz, found {}", file.value)))
+}
+
+fn features(file: &Series) -> Result<Features, Problem> {
+    let rest = match file.patches {
+        Patches::All => Features::SERIES,
+        Patches::None => Features::STOCK,
+    };
+    let pelt_multiplier = match file.pelt_multiplier.as_ref().map(|m| (m.value, &m.span)) {
+        None => rest.pelt_multiplier,
+        Some((1, _)) => PeltMultiplier::X1,
+        Some((2, _)) => PeltMultiplier::X2,
+        Some((4, _)) => PeltMultiplier::X4,
+        Some((other, span)) => {
+            return Err(Problem::at(
+                span,
+                format!("expected a PELT multiplier of 1, 2 or 4, found {other}"),
+            ));
+        }
+    };
+    let or = |value: Option<bool>, rest: bool| value.unwrap_or(rest);
+    Ok(Features {
+        migration_margin: match file.migration_margin {
+            None => rest.migration_margin,
+            Some(MigrationMarginFile::Fixed) => MigrationMargin::Fixed,
+            Some(MigrationMarginFile::AsPosted) => MigrationMargin::SeriesAsPosted,
+            Some(MigrationMarginFile::ScaledByCapacity) => MigrationMargin::SeriesScaledByCapacity,
+        },
+        headroom_from_delay: or(file.headroom_from_delay, rest.headroom_from_delay),
+        response_time: or(file.response_time, rest.response_time),
+        pelt_multiplier,
+        util_est_ramp_up: or(file.util_est_ramp_up, rest.util_est_ramp_up),
+        util_est_ramp_up_transient_only: or(
+            file.util_est_ramp_up_transient_only,
+            rest.util_est_ramp_up_transient_only,
+        ),
+        default_rampup_multiplier: file
+            .default_rampup_multiplier
+            .unwrap_or(rest.default_rampup_multiplier),
+        waiting_avg: or(file.waiting_avg, rest.waiting_avg),
+        headroom_covers_waiting: or(file.headroom_covers_waiting, rest.headroom_covers_waiting),
+        no_headroom_when_falling: or(file.no_headroom_when_falling, rest.no_headroom_when_falling),
+        zero_multiplier_disables_util_est: or(
+            file.zero_multiplier_disables_util_est,
+            rest.zero_multiplier_disables_util_est,
+        ),
+        fork_starts_at_zero: or(file.fork_starts_at_zero, rest.fork_starts_at_zero),
+    })
+}

@@ -1,0 +1,140 @@
+//! What can be wrong with a description: its place in the file, what was expected and found, and
+//! the way out.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A description that cannot be used as written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct DescriptionError {
+    /// The file, or what stands for it.
+    pub origin: String,
+    /// Line and column, from 1, where known.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, with what was expected and found.
+    pub message: String,
+    hint: Option<String>,
+}
+
+impl DescriptionError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// A problem with no place in a text, such as a name that nothing has.
+    pub(crate) fn of(origin: &str, message: impl Into<String>, hint: Option<String>) -> Self {
+        DescriptionError { origin: origin.to_owned(), place: None, message: message.into(), hint }
+    }
+
+    /// From the TOML reader: the nearest right key for a wrong one, the rule behind a missing one.
+    pub(crate) fn from_toml(origin: &str, text: &str, error: &toml::de::Error) -> Self {
+        let message = in_words(error.message().trim());
+        DescriptionError {
+            origin: origin.to_owned(),
+            place: error.span().map(|span| line_and_column(text, span.start)),
+            hint: hint_for(&message),
+            message,
+        }
+    }
+
+    pub(crate) fn from_problem(origin: &str, text: &str, problem: Problem) -> Self {
+        DescriptionError {
+            origin: origin.to_owned(),
+            place: problem.span.map(|span| line_and_column(text, span.start)),
+            message: problem.message,
+            hint: problem.hint,
+        }
+    }
+}
+
+impl fmt::Display for DescriptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// A contradiction between values that each read well; the caller knows the file.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    span: Option<Range<usize>>,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn at(span: &Range<usize>, message: impl Into<String>) -> Problem {
+        Problem { span: Some(span.clone()), message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Problem {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The word of `candidates` that is most like `word`, if any is like it at all.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Rust's names of types are not the reader's.
+fn in_words(message: &str) -> String {
+    const WORDS: [(&str, &str); 4] = [
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected u64", "expected a whole number of 0 or more"),
+        ("expected f64", "expected a number"),
+    ];
+    match WORDS.iter().find(|(rust, _)| message.contains(rust)) {
+        Some((rust, words)) => message.replacen(rust, words, 1),
+        None => message.to_owned(),
+    }
+}
+
+/// serde says ``unknown field `perod`, expected one of `name`, `seed` `` and
+/// ``missing field `source` ``: the words in backticks are the found one and the right ones.
+fn hint_for(message: &str) -> Option<String> {
+    if message.starts_with("missing field `source`") {
+        return Some(
+            "say where the figures come from: source = \"...\"; or source = \"assumed: why\" \
+             where nobody measured them"
+                .to_owned(),
+        );
+    }
+    if message.starts_with("invalid type: map") {
+        return Some(
+            "one value stands here, or one table [name] instead of a list [[name]]".to_owned(),
+        );
+    }
+    if !message.starts_with("unknown ") {
+        return None;
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let found = quoted.next()?;
+    let right = nearest(found, quoted)?;
+    let unit = |name: &str| name.rsplit_once('_').map(|(stem, _)| stem.to_owned());
+    if unit(found) == unit(right) && unit(found).is_some() {
+        return Some(format!("the key names the unit of its value: `{right}`"));
+    }
+    Some(format!("did you mean `{right}`?"))
+}
+
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (line, column)
+}

@@ -1,0 +1,21 @@
+//! Descriptions of *hardware* (`platforms/*.toml`) and of *kernels* (`kernels/*.toml`), with a source
+//! for every figure. The model and the virtual board read the same files.
+//!
+//! [`Platform::named`] and [`Kernel::named`] give what ships, [`Platform::parse`] and
+//! [`Kernel::parse`] read a text; nothing here opens a file. [`energy`] holds what follows from a
+//! description by a formula.
+
+mod check;
+pub mod energy;
+mod error;
+mod file;
+mod model;
+pub mod reference;
+mod shipped;
+
+pub use error::DescriptionError;
+pub use model::{
+    ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick, Kernel,
+    OperatingPoint, Platform, PointKind, Thermal, Transition,
+};
+pub use shipped::{Catalogue, Entry, catalogue};

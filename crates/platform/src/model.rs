@@ -1,0 +1,274 @@
+//! What a platform and a kernel are, after their files were read and checked: the input of the
+//! simulated machine and of the virtual board. Every `Vec` is in the order of its ids.
+
+use flyball_pelt::Features;
+use flyball_units::{Capacity, CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+
+/// Hardware.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Platform {
+    /// Short name, the file's stem: `apple-m1`.
+    pub name: String,
+    /// Title for people.
+    pub title: String,
+    /// What the figures rest on, and what is assumed.
+    pub notes: String,
+    /// CPUs, numbered from 0 without gaps.
+    pub cpus: Vec<Cpu>,
+    /// Clock domains; each CPU is in exactly one.
+    pub domains: Vec<ClockDomain>,
+    /// Power that flows whatever the CPUs do, in milliwatts.
+    pub base_power_mw: f64,
+    /// How heat leaves the package; None where nobody described it.
+    pub thermal: Option<Thermal>,
+    /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text
+    /// starting with "assumed" marks a figure without a source.
+    pub sources: Vec<(String, String)>,
+}
+
+/// One CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cpu {
+    /// Its number.
+    pub id: CpuId,
+    /// Kind of core: `E`, `P`, `A53`.
+    pub core_type: String,
+    /// Capacity at its highest frequency.
+    pub capacity: Capacity,
+    /// Position of its clock domain in [`Platform::domains`].
+    pub domain: usize,
+    /// Work done per cycle, relative to the core type whose cycles the workloads are counted in
+    /// (1.0 there).
+    pub work_per_cycle: f64,
+    /// Other CPUs on the same core.
+    pub siblings: Vec<CpuId>,
+}
+
+/// CPUs that share a clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockDomain {
+    /// Its name: `e`, `p`, `package`.
+    pub name: String,
+    /// Its CPUs, ascending.
+    pub cpus: Vec<CpuId>,
+    /// Operating points for the governor.
+    pub opps: OppTable,
+    /// The same points with power, in the same order.
+    pub points: Vec<OperatingPoint>,
+    /// Who chooses the frequency.
+    pub control: FrequencyControl,
+    /// What changing the frequency costs.
+    pub transition: Transition,
+    /// Idle states of its CPUs, shallowest first; the first is entered where no other may be.
+    pub idle: Vec<IdleState>,
+    /// Whether utilisation is frequency-invariant on this hardware.
+    pub frequency_invariant: bool,
+    /// Whether the driver can switch from the scheduler's context.
+    pub fast_switch: bool,
+}
+
+/// One operating point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperatingPoint {
+    /// What governors ask for and the operating system lists: the point's key in
+    /// [`ClockDomain::opps`].
+    pub frequency: KiloHertz,
+    /// Speed that software sees; less where hardware delivers less than it lists.
+    pub effective: KiloHertz,
+    /// What kind of point it is.
+    pub kind: PointKind,
+    /// Supply voltage in millivolts, where known.
+    pub millivolts: Option<f64>,
+    /// Power of one busy CPU, in milliwatts.
+    pub busy_power_mw: f64,
+    /// Power of one CPU that is awake in the idle loop, clock running, in milliwatts.
+    pub idle_power_mw: f64,
+}
+
+/// Kinds of operating points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PointKind {
+    /// A frequency of its own.
+    #[default]
+    Normal,
+    /// Opportunistic: not guaranteed when all CPUs are busy.
+    Boost,
+    /// Clock modulation (ACPI T-states): a lower speed without a lower voltage.
+    Throttle,
+}
+
+/// Who chooses the frequency.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FrequencyControl {
+    /// The operating system's governor.
+    Software,
+    /// The hardware or its firmware, by demand; governors have no say (Apple's macOS, HWP).
+    Demand {
+        /// How often it decides.
+        period: Nanos,
+        /// Busy share of the busiest CPU of the domain above which it goes to the maximum.
+        up_percent: u8,
+        /// ... below which it goes one point down.
+        down_percent: u8,
+    },
+}
+
+/// What a change of frequency costs. *Write* is how long the writer is busy, *stall* how long the
+/// domain's CPUs execute nothing, *effect* how long after the write the new frequency holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// Time of the write, charged to the CPU that writes.
+    pub write: Cost,
+    /// Time without execution, on every CPU of the domain.
+    pub stall: Cost,
+    /// From the end of the write until the new frequency holds, the grid not included.
+    pub effect: Cost,
+    /// Hardware acts only at multiples of this, if any (Zen 2: 1 ms).
+    pub grid: Option<Nanos>,
+    /// Declared latency (`cpuinfo_transition_latency`); None is cpufreq's "eternal".
+    pub declared_latency: Option<Nanos>,
+    /// Declared least time between changes (`transition_delay_us`).
+    pub declared_delay: Option<Nanos>,
+}
+
+/// A time that may depend on the two operating points (positions in [`ClockDomain::points`]).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cost {
+    /// Always the same.
+    Constant(Nanos),
+    /// One for rising, one for falling.
+    Direction {
+        /// From lower to higher.
+        up: Nanos,
+        /// From higher to lower.
+        down: Nanos,
+    },
+    /// A fixed part and one per point passed.
+    ByDistance {
+        /// Fixed part.
+        base: Nanos,
+        /// Per point between source and destination.
+        per_point: Nanos,
+    },
+    /// `matrix[from][to]`.
+    Matrix(Vec<Vec<Nanos>>),
+}
+
+impl Cost {
+    /// The time for a change from point `from` to point `to`; zero where they are the same.
+    pub fn of(&self, from: usize, to: usize) -> Nanos {
+        if from == to {
+            return Nanos::ZERO;
+        }
+        match self {
+            Cost::Constant(time) => *time,
+            Cost::Direction { up, down } => *if to > from { up } else { down },
+            Cost::ByDistance { base, per_point } => {
+                *base + Nanos(per_point.0.saturating_mul(from.abs_diff(to) as u64))
+            }
+            Cost::Matrix(rows) => {
+                rows.get(from).and_then(|row| row.get(to)).copied().unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// An idle state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdleState {
+    /// Its name: `WFI`, `C3`.
+    pub name: String,
+    /// Time to wake up from it.
+    pub exit_latency: Nanos,
+    /// Shortest stay that pays.
+    pub target_residency: Nanos,
+    /// Power while in it, in milliwatts.
+    pub power_mw: f64,
+    /// Whether the tick's timer stops in it.
+    pub stops_timer: bool,
+}
+
+/// A first-order thermal model: T tends to ambient + resistance x power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thermal {
+    /// In degrees Celsius.
+    pub ambient_c: f64,
+    /// In kelvin per watt.
+    pub resistance_k_per_w: f64,
+    /// Time constant, in seconds.
+    pub time_constant_s: f64,
+    /// Where the hardware starts to throttle, in degrees Celsius.
+    pub throttle_c: Option<f64>,
+    /// Critical temperature, in degrees Celsius.
+    pub critical_c: Option<f64>,
+}
+
+/// A kernel: what software brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Short name, the file's stem: `linux-6.12`.
+    pub name: String,
+    /// Title for people.
+    pub title: String,
+    /// What the figures rest on, and what is assumed.
+    pub notes: String,
+    /// Ticks per second.
+    pub hz: u32,
+    /// Rate of the statistics clock, in Hz; the tick's on Linux.
+    pub stat_hz: u32,
+    /// What happens to the tick of an idle CPU.
+    pub idle_tick: IdleTick,
+    /// Which rule gives schedutil's default rate limit.
+    pub rate_limit_rule: RateLimitRule,
+    /// A rate limit set by the administrator, in microseconds.
+    pub rate_limit_us: Option<u32>,
+    /// Whether uclamp is built in.
+    pub uclamp: bool,
+    /// Whether placement uses capacities.
+    pub capacity_aware: bool,
+    /// Whether placement uses the energy model.
+    pub energy_aware: bool,
+    /// Slice of a fair task.
+    pub slice: Nanos,
+    /// How an idle state is chosen.
+    pub idle_governor: IdleGovernor,
+    /// Patches of the response-time series that it has.
+    pub features: Features,
+    /// Sources of the figures, as in [`Platform::sources`].
+    pub sources: Vec<(String, String)>,
+}
+
+/// What happens to the tick of an idle CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleTick {
+    /// It stops (NO_HZ_IDLE).
+    #[default]
+    Stops,
+    /// It goes on (FreeBSD before it was tickless).
+    Continues,
+}
+
+/// How an idle state is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleGovernor {
+    /// Only the shallowest state.
+    None,
+    /// Next timer times a correction learnt from past sleeps.
+    #[default]
+    Menu,
+    /// Past sleeps in bins of the states.
+    Teo,
+}
+
+impl Platform {
+    /// The clock domain of a CPU; None where the platform has no such CPU.
+    pub fn domain(&self, cpu: CpuId) -> Option<&ClockDomain> {
+        let cpu = self.cpus.get(usize::try_from(cpu.0).ok()?)?;
+        self.domains.get(cpu.domain)
+    }
+
+    /// The sources of figures that nobody measured or published: those starting with "assumed".
+    pub fn assumptions(&self) -> impl Iterator<Item = &(String, String)> {
+        self.sources.iter().filter(|(_, text)| text.starts_with("assumed"))
+    }
+}

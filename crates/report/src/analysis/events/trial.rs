@@ -1,0 +1,180 @@
+//! One trial's events: the questions, asked once, as figures of the report.
+
+use flyball_run::Tables;
+use flyball_trace::Recording;
+use flyball_trace::questions::{Distribution, FrequencyResidency, ItemLatency, Share, Transitions};
+
+use super::Context;
+use crate::model::{CauseCount, DomainEvents, EnergySum, EventTrial, LevelShare, TaskItems};
+use crate::timeline::{Ask, RunView};
+
+/// Every trial with events, in their order.
+pub(super) fn all(context: &Context<'_>, several: bool) -> Vec<EventTrial> {
+    let (tables, manifest) = (&context.run.tables, &context.run.manifest);
+    let trials = numbers(tables);
+    let alone = trials.len() == 1;
+    let named = |number: u32| {
+        let record = manifest.order.iter().find(|record| record.trial == number);
+        let own = match record {
+            Some(record) => record.condition.clone(),
+            None => format!("phase {number}"),
+        };
+        match (several, alone) {
+            (false, _) => own,
+            (true, true) => context.name.clone(),
+            (true, false) => format!("{}: {own}", context.name),
+        }
+    };
+    let each = trials.into_iter().map(|trial| {
+        let name = trial.map_or_else(|| context.name.clone(), named);
+        of(context, &Recording::new(tables, manifest, trial), trial, name)
+    });
+    each.collect()
+}
+
+/// The numbers of the trials; `None` alone where events belong to the run.
+fn numbers(tables: &Tables) -> Vec<Option<u32>> {
+    let mut found: Vec<u32> = Vec::new();
+    macro_rules! see {
+        ($($table:ident),+) => {$( found.extend(tables.$table.trial.iter().flatten()); )+};
+    }
+    see!(slices, utilization, frequency, governor, items, energy, idle, wakeups);
+    found.sort_unstable();
+    found.dedup();
+    if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
+}
+
+fn of(
+    context: &Context<'_>,
+    recording: &Recording<'_>,
+    trial: Option<u32>,
+    name: String,
+) -> EventTrial {
+    let (view, zero) = view(context, recording, &name);
+    let length_ms = recording.span().length_ns() as f64 / 1e6;
+    let items = ItemLatency::all(recording).unwrap_or_default().iter().map(task).collect();
+    let energy = energy(&context.run.tables, trial, length_ms);
+    let mut trial = EventTrial {
+        trial,
+        name,
+        length_ms,
+        items,
+        domains: domains(recording),
+        energy,
+        gaps: recording.gaps().len() as u64,
+        lost_events: recording.gaps().events(),
+        missing: Vec::new(),
+        zero,
+        view: view.map(Box::new),
+    };
+    trial.missing = missing(&trial, recording);
+    trial
+}
+
+/// The time line of the first task that the manifest names, else of the one that ran longest; from
+/// the task's first mark on, as the results over phases count, and the text of that mark.
+fn view(
+    context: &Context<'_>,
+    recording: &Recording<'_>,
+    name: &str,
+) -> (Option<RunView>, Option<String>) {
+    let workloads = context.run.manifest.workloads.iter();
+    let task = workloads.filter_map(|workload| recording.find(&workload.name).ok()).next();
+    let mark = task.as_ref().and_then(|task| {
+        let own = recording.marks().find(|mark| mark.tid == Some(task.tid))?;
+        // Another task may have left the same text before.
+        recording.marker(own.text).is_ok_and(|first| first.t_ns == own.t_ns).then_some(own.text)
+    });
+    let (task, marker) = (task.map(|task| task.tid.to_string()), mark.map(str::to_owned));
+    let view =
+        RunView::of(name, recording, &Ask { task, marker: marker.clone(), ..Ask::default() });
+    (view.ok(), marker)
+}
+
+fn task(answer: &ItemLatency) -> TaskItems {
+    let us = |of: fn(&Distribution) -> u64| answer.latency.as_ref().map(|d| of(d) as f64 / 1e3);
+    TaskItems {
+        task: answer.task.name.clone(),
+        tid: answer.task.tid,
+        done: answer.latency.as_ref().map_or(0, |d| d.count),
+        unfinished: answer.unfinished,
+        median_us: us(|d| d.p50_ns),
+        p99_us: us(|d| d.p99_ns),
+        max_us: us(|d| d.max_ns),
+        with_deadline: answer.with_deadline,
+        missed: answer.missed,
+    }
+}
+
+fn domains(recording: &Recording<'_>) -> Vec<DomainEvents> {
+    let length = recording.span().length_ns().max(1) as f64;
+    let one = |domain: &String| {
+        let residency = FrequencyResidency::of(recording, domain).ok()?;
+        let changes = Transitions::of(recording, domain).ok()?;
+        let known: f64 = residency.values.iter().map(|share| share.residency_ns as f64).sum();
+        let part = |share: &Share<u64>| LevelShare {
+            mhz: share.value as f64 / 1e3,
+            share: share.residency_ns as f64 / known,
+        };
+        let levels: Vec<LevelShare> =
+            if known > 0.0 { residency.values.iter().map(part).collect() } else { Vec::new() };
+        let mean = levels.iter().map(|level| level.mhz * level.share).sum();
+        let cause = |cause: &flyball_trace::questions::Cause| CauseCount {
+            event: cause.event.clone(),
+            why: cause.why.clone(),
+            count: cause.count,
+        };
+        Some(DomainEvents {
+            domain: domain.clone(),
+            mean_mhz: (!levels.is_empty()).then_some(mean),
+            residency: levels,
+            unknown_share: residency.unknown_ns.saturating_add(residency.lost_ns) as f64 / length,
+            transitions: changes.count,
+            transitions_per_s: changes.per_second,
+            up: changes.up,
+            down: changes.down,
+            causes: changes.causes.iter().map(cause).collect(),
+            unexplained: changes.unexplained,
+            delay_median_us: changes.delay.as_ref().map(|delay| delay.p50_ns as f64 / 1e3),
+        })
+    };
+    recording.domains().iter().filter_map(one).collect()
+}
+
+/// Sums of the energy table, in order of appearance.
+fn energy(tables: &Tables, trial: Option<u32>, length_ms: f64) -> Vec<EnergySum> {
+    let mut sums: Vec<EnergySum> = Vec::new();
+    let rows = (0..tables.energy.len()).filter_map(|row| tables.energy.row(row));
+    for row in rows.filter(|row| trial.is_none() || row.trial.is_none() || row.trial == trial) {
+        let subject = match (row.kind.as_str(), row.cpu, &row.domain) {
+            ("cpu", Some(cpu), _) => format!("cpu{cpu}"),
+            (kind, _, Some(domain)) => format!("{kind} {domain}"),
+            (kind, ..) => format!("{kind} {}", row.state),
+        };
+        match sums.iter_mut().find(|sum| sum.subject == subject) {
+            Some(sum) => sum.energy_mj += row.energy_mj,
+            None => {
+                sums.push(EnergySum { subject, energy_mj: row.energy_mj, power_mw: None });
+            }
+        }
+    }
+    for sum in &mut sums {
+        sum.power_mw = (length_ms > 0.0).then(|| sum.energy_mj / length_ms * 1e3);
+    }
+    sums
+}
+
+/// Which tables have no rows, and what cannot be told without them.
+fn missing(trial: &EventTrial, recording: &Recording<'_>) -> Vec<String> {
+    let lacks = [
+        (trial.items.is_empty(), "items", "no latencies of work items"),
+        (trial.domains.is_empty(), "frequency", "no residency and no changes of frequency"),
+        (recording.decisions().next().is_none(), "governor", "no causes of changes"),
+        (trial.energy.is_empty(), "energy", "no energy"),
+        (recording.slices().next().is_none(), "slices", "not known which task ran when"),
+        (recording.signals().next().is_none(), "utilization", "no utilisation over time"),
+    ];
+    let say =
+        |(_, table, what): &(bool, &str, &str)| format!("table `{table}`: no rows, so {what}");
+    lacks.iter().filter(|(lacks, ..)| *lacks).map(say).collect()
+}

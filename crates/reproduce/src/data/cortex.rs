@@ -1,0 +1,156 @@
+//! Sources A and B: windows of four kernels under governors (Linux) and loads (macOS).
+
+use super::{Folder, Recordings};
+use crate::context::Context;
+use crate::functions::Parameter::{Number, Text};
+use crate::functions::{Arguments, Function, function};
+use crate::quantity::{Outcome, Quantity, Undecided};
+use flyball_run::import::{Options, import};
+use flyball_run::{Columns, Run};
+use flyball_stats::{Summary, geometric_mean};
+use std::collections::BTreeMap;
+
+const PUBLISHED_AT: &str = "https://github.com/WestonVoglesonger/CORTEX, folder experiments";
+const LINUX: Folder = Folder { name: "cortex-linux-2025-12-05", published_at: PUBLISHED_AT };
+const MACOS: Folder = Folder { name: "cortex-macos-2025-11-15", published_at: PUBLISHED_AT };
+
+pub(super) const FUNCTIONS: [Function; 9] = [
+    function(
+        "median",
+        &[Text, Text],
+        "median execution of a condition and a kernel, us",
+        |c, g| summary(c, g).map(|s| Quantity::of(s.median)),
+    ),
+    function("mean", &[Text, Text], "mean execution of a condition and a kernel, us", |c, g| {
+        summary(c, g).map(|s| Quantity::of(s.mean))
+    }),
+    function("sd", &[Text, Text], "standard deviation (n - 1) of the same, us", |c, g| {
+        let sd = summary(c, g)?.sd;
+        sd.map(Quantity::of).ok_or_else(|| Undecided::Reason("a single window".to_owned()))
+    }),
+    function("p01", &[Text, Text], "1st percentile of the same, us", |c, g| {
+        summary(c, g).map(|s| Quantity::of(s.p01))
+    }),
+    function("windows", &[Text, Text], "number of windows of a condition and a kernel", |c, g| {
+        summary(c, g).map(|s| Quantity::of(s.n as f64))
+    }),
+    function("geomean", &[Text], "geometric mean of a condition's medians, us", geomean),
+    function(
+        "claimed_mean",
+        &[Text, Text],
+        "mean of the frequency log of a condition and a policy, MHz",
+        claimed_mean,
+    ),
+    function(
+        "claimed_share",
+        &[Text, Text, Number],
+        "share of a level in the frequency log of a condition and a policy, %",
+        claimed_share,
+    ),
+    function("fewest_windows", &[Text], "windows of the smallest cell of a folder", fewest),
+];
+
+/// Executions and claimed frequencies by condition.
+pub(crate) struct Cortex {
+    /// Executions in microseconds, without warm-up.
+    cells: BTreeMap<(String, String), Summary>,
+    /// Claimed frequencies in MHz.
+    claimed: BTreeMap<(String, String), Vec<f64>>,
+    /// Conditions by folder.
+    folders: BTreeMap<&'static str, Vec<String>>,
+}
+
+impl Cortex {
+    /// Reads what is there of the two folders; at least one has to be.
+    pub(super) fn read(recordings: &Recordings) -> Result<Cortex, Undecided> {
+        let (linux, macos) = (recordings.path(&LINUX)?, recordings.path(&MACOS)?);
+        let mut cortex =
+            Cortex { cells: BTreeMap::new(), claimed: BTreeMap::new(), folders: BTreeMap::new() };
+        for (name, path) in [("linux", linux), ("macos", macos)] {
+            let options = Options { columns: Columns::All, ..Options::default() };
+            let run = import(&path, &options)
+                .map_err(|error| Undecided::Unreadable(error.to_string()))?;
+            cortex.add(name, &run)?;
+        }
+        Ok(cortex)
+    }
+
+    fn add(&mut self, folder: &'static str, run: &Run) -> Result<(), Undecided> {
+        let windows = &run.tables.windows;
+        let mut cells: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+        let names = windows.condition.iter().zip(windows.workload.iter());
+        for ((names, warmup), exec_ns) in names.zip(&windows.warmup).zip(&windows.exec_ns) {
+            if !warmup {
+                let key = (names.0.to_owned(), names.1.to_owned());
+                cells.entry(key).or_default().push(*exec_ns as f64 / 1e3);
+            }
+        }
+        for (key, mut sample) in cells {
+            sample.sort_by(f64::total_cmp);
+            let summary = Summary::of_sorted(&sample)
+                .map_err(|error| Undecided::Unreadable(error.to_string()))?;
+            self.folders.entry(folder).or_default().push(key.0.clone());
+            self.cells.insert(key, summary);
+        }
+        let log = &run.tables.frequency;
+        for ((domain, condition), khz) in
+            log.domain.iter().zip(log.condition.iter()).zip(log.claimed_khz.iter())
+        {
+            if let (Some(condition), Some(khz)) = (condition, khz) {
+                let key = (condition.to_owned(), domain.to_owned());
+                self.claimed.entry(key).or_default().push(khz as f64 / 1e3);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_cell(condition: &str, what: &str) -> Undecided {
+    Undecided::Unreadable(format!("the recordings hold no {what} of {condition}"))
+}
+
+fn summary<'a>(context: &'a Context<'_>, given: &Arguments) -> Result<&'a Summary, Undecided> {
+    let (condition, kernel) = (given.text(0)?, given.text(1)?);
+    let cells = &context.recordings.cortex()?.cells;
+    let cell = cells.get(&(condition.to_owned(), kernel.to_owned()));
+    cell.ok_or_else(|| no_cell(condition, kernel))
+}
+
+fn geomean(context: &Context<'_>, given: &Arguments) -> Outcome {
+    let condition = given.text(0)?;
+    let cells = context.recordings.cortex()?.cells.iter();
+    let medians: Vec<f64> =
+        cells.filter(|(key, _)| key.0 == condition).map(|(_, cell)| cell.median).collect();
+    let mean = geometric_mean(&medians).map_err(|_| no_cell(condition, "windows"))?;
+    Ok(Quantity::of(mean))
+}
+
+fn claimed<'a>(context: &'a Context<'_>, given: &Arguments) -> Result<&'a [f64], Undecided> {
+    let (condition, policy) = (given.text(0)?, given.text(1)?);
+    let log = &context.recordings.cortex()?.claimed;
+    let samples = log.get(&(condition.to_owned(), policy.to_owned()));
+    samples.map(Vec::as_slice).ok_or_else(|| no_cell(condition, "frequency log"))
+}
+
+const CLAIMED: &str = "from a log of sysfs at 1 Hz: what the system claims, not what it delivers";
+
+fn claimed_mean(context: &Context<'_>, given: &Arguments) -> Outcome {
+    let samples = claimed(context, given)?;
+    Ok(Quantity::of(samples.iter().sum::<f64>() / samples.len() as f64).note(CLAIMED))
+}
+
+fn claimed_share(context: &Context<'_>, given: &Arguments) -> Outcome {
+    let samples = claimed(context, given)?;
+    let level = given.number(0)?;
+    let at = samples.iter().filter(|mhz| **mhz == level).count();
+    Ok(Quantity::of(100.0 * at as f64 / samples.len() as f64).note(CLAIMED))
+}
+
+fn fewest(context: &Context<'_>, given: &Arguments) -> Outcome {
+    let cortex = context.recordings.cortex()?;
+    let folder = given.text(0)?;
+    let conditions = cortex.folders.get(folder).ok_or_else(|| no_cell(folder, "conditions"))?;
+    let of_folder = cortex.cells.iter().filter(|(key, _)| conditions.contains(&key.0));
+    let fewest = of_folder.map(|(_, cell)| cell.n).min();
+    fewest.map(|n| Quantity::of(n as f64)).ok_or_else(|| no_cell(folder, "windows"))
+}

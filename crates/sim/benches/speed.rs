@@ -1,0 +1,162 @@
+//! How many seconds a machine simulates per second of one core.
+//!
+//! Measures CPU time, not wall time, where the system tells it: what else runs on a shared machine
+//! does not count.
+
+#![allow(missing_docs, reason = "criterion's macros make public items")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench stops at a broken setup")]
+
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use flyball_platform::{Kernel, Platform};
+use flyball_sim::behavior::{Behavior, Step, Work};
+use flyball_sim::engine::Machine;
+use flyball_sim::observe::Blind;
+use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_units::{CpuId, Nanos};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::hint::black_box;
+use std::time::Duration;
+
+/// Time that this thread executed (the first number of `schedstat`, in ns; the kernel brings it up
+/// to date at its ticks).
+struct CpuTime;
+
+impl CpuTime {
+    fn now() -> Duration {
+        #[allow(clippy::disallowed_methods, reason = "a bench has no recorded machine")]
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+    }
+}
+
+impl Measurement for CpuTime {
+    type Intermediate = Duration;
+    type Value = Duration;
+
+    fn start(&self) -> Duration {
+        CpuTime::now()
+    }
+    fn end(&self, start: Duration) -> Duration {
+        // Shorter than a tick it may seem nothing, which no statistics bear.
+        (CpuTime::now() - start).max(Duration::from_nanos(1))
+    }
+    fn add(&self, a: &Duration, b: &Duration) -> Duration {
+        *a + *b
+    }
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+    fn to_f64(&self, value: &Duration) -> f64 {
+        value.as_nanos() as f64
+    }
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WallTime.formatter()
+    }
+}
+
+struct Spin;
+
+impl Behavior for Spin {
+    fn next(&mut self, _: Nanos, _: &mut Xoshiro256PlusPlus) -> Step {
+        Step::Run(Work::FOREVER)
+    }
+}
+
+struct Periodic {
+    period: u64,
+    cycles: u64,
+    released: u64,
+    sleeps: bool,
+}
+
+impl Behavior for Periodic {
+    fn next(&mut self, _: Nanos, _: &mut Xoshiro256PlusPlus) -> Step {
+        self.sleeps = !self.sleeps;
+        if self.sleeps {
+            self.released += self.period;
+            Step::SleepUntil(Nanos(self.released))
+        } else {
+            Step::Run(Work { cycles: self.cycles, memory: Nanos::ZERO })
+        }
+    }
+}
+
+fn task(allowed: Vec<CpuId>, behavior: Box<dyn Behavior>) -> TaskSetup {
+    TaskSetup {
+        name: "task".to_owned(),
+        class: Class::Fair { nice: 0 },
+        allowed,
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        rampup_multiplier: None,
+        start: Nanos::ZERO,
+        initial_util: None,
+        behavior,
+    }
+}
+
+/// The platform with `tasks` under schedutil on a kernel with HZ=1000.
+fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
+    let platform = Platform::named(platform).unwrap();
+    let domains = platform.domains.len();
+    Setup {
+        governors: (0..domains).map(|_| flyball_governors::create("schedutil").unwrap()).collect(),
+        kernel: Kernel::named("linux-6.12").unwrap(),
+        platform,
+        governor_cost: GovernorCost::default(),
+        tasks,
+        placement: Placement::CapacityAware,
+        tick_phase: Nanos(300_000),
+        poll_phase: Nanos::ZERO,
+        limits: vec![None; domains],
+        initial: vec![None; domains],
+        duration: Nanos::from_secs(1_000_000),
+        seed: 1,
+    }
+}
+
+/// One CPU that is always busy.
+fn one_busy() -> Machine {
+    let mut setup = setup("pentium-m", vec![task(vec![CpuId(0)], Box::new(Spin))]);
+    setup.kernel.hz = 1000;
+    Machine::new(setup).unwrap()
+}
+
+/// The M1 with 8 CPUs and 16 tasks with periods of 10 to 16 ms, each busy for 2 ms at 1 GHz.
+fn m1_with_16_tasks() -> Machine {
+    let periodic = |n: u64| {
+        let period = 10_000_000 + n * 400_000;
+        task(
+            Vec::new(),
+            Box::new(Periodic { period, cycles: 2_000_000, released: 0, sleeps: true }),
+        )
+    };
+    Machine::new(setup("apple-m1", (0..16).map(periodic).collect())).unwrap()
+}
+
+fn speed(criterion: &mut Criterion<CpuTime>) {
+    let mut group = criterion.benchmark_group("simulated seconds");
+    for (name, make, seconds) in [
+        ("one busy CPU, HZ=1000, schedutil", one_busy as fn() -> Machine, 2000),
+        ("M1, 8 CPUs, 16 periodic tasks, schedutil", m1_with_16_tasks, 100),
+    ] {
+        group.throughput(Throughput::Elements(seconds));
+        let mut machine = make();
+        machine.run_until(Nanos::from_secs(5), &mut Blind);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let until = machine.now() + Nanos::from_secs(seconds);
+                machine.run_until(black_box(until), &mut Blind);
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime).sample_size(20);
+    targets = speed
+}
+criterion_main!(benches);

@@ -1,0 +1,58 @@
+//! What tasks do: work, sleep, wait for each other.
+
+use crate::setup::TaskId;
+use flyball_units::Nanos;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A task's program. The engine asks for the next step each time the last one is done.
+pub trait Behavior: Send {
+    /// The next step at time `now`. `random` is the task's own stream.
+    fn next(&mut self, now: Nanos, random: &mut Xoshiro256PlusPlus) -> Step;
+}
+
+/// One step of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Executes.
+    Run(Work),
+    /// Sleeps until an absolute time; a time that is past does not sleep.
+    SleepUntil(Nanos),
+    /// Sleeps for a while.
+    Sleep(Nanos),
+    /// As [`Step::Sleep`], waiting for I/O: the wake-up carries the iowait flag.
+    WaitForIo(Nanos),
+    /// Sleeps until another task wakes it; returns at once where a wake-up is already pending.
+    Wait,
+    /// Wakes another task, which takes no time.
+    Wake(TaskId),
+    /// Starts to measure: an item of work was released at this time.
+    Begin {
+        /// Number of the item in its task.
+        item: u64,
+        /// When it was due.
+        released: Nanos,
+    },
+    /// The item is done.
+    End {
+        /// Number of the item in its task.
+        item: u64,
+    },
+    /// Leaves a mark in the record.
+    Mark(&'static str),
+    /// Ends the task.
+    Exit,
+}
+
+/// An amount of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Cycles of the reference kind of core: the part that scales with frequency.
+    pub cycles: u64,
+    /// Time for memory, which does not scale with frequency; spread evenly over the cycles.
+    pub memory: Nanos,
+}
+
+impl Work {
+    /// More than any simulation executes.
+    pub const FOREVER: Work = Work { cycles: u64::MAX, memory: Nanos::ZERO };
+}

@@ -1,0 +1,366 @@
+//! A machine from a setup that was checked.
+
+use super::Machine;
+use super::cpu::{self, Activity, Cpu};
+use super::domain::Domain;
+use super::govern::{of_simulation, since_boot};
+use super::idle::Sleeps;
+use super::power::{TEMPERATURE_PERIOD, Temperature};
+use super::task::{self, Program, State, Task};
+use super::timers::Timers;
+use crate::setup::{Class, GovernorCost, Setup, TaskSetup};
+use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
+use flyball_pelt::{Averages, ClockPelt, Features, QueueUtilEst, QueueWaiting, frequency_scale};
+use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform};
+use flyball_units::{KiloHertz, Nanos, Relation};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Sets everything up at time 0.
+pub(super) fn build(setup: Setup) -> Machine {
+    let Setup { platform, kernel, tasks, governors, .. } = setup;
+    let tick = 1_000_000_000 / u64::from(kernel.hz);
+    let uclamp_used =
+        kernel.uclamp && tasks.iter().any(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
+    let mut domains: Vec<Domain> =
+        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, g)).collect();
+    for (domain, limits) in domains.iter_mut().zip(&setup.limits) {
+        if let &Some((min, max)) = limits {
+            domain.min = domain.opps.min().max(min);
+            domain.max = domain.opps.max().min(max);
+        }
+    }
+    let mut tasks: Vec<Task> = tasks
+        .into_iter()
+        .enumerate()
+        .map(|(t, task)| new_task(t, task, &platform, &kernel.features, setup.seed))
+        .collect();
+    add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, platform.cpus.len());
+    let mut cpus: Vec<Cpu> =
+        (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, tick)).collect();
+    for cpu in &mut cpus {
+        // Every task may come to wait there; nothing is to be allocated while time passes.
+        cpu.fair.reserve(tasks.len());
+        cpu.urgent.reserve(tasks.len());
+    }
+    let mut timers = Timers::with_capacity(tasks.len());
+    for (t, task) in tasks.iter().enumerate().filter(|(_, task)| task.timer != u64::MAX) {
+        timers.insert(task.timer, t);
+    }
+    let stat_period = 1_000_000_000 / u64::from(kernel.stat_hz);
+    let samples = kernel.idle_tick == IdleTick::Continues && domains.iter().any(|d| d.needs.poll);
+    let counts = samples || domains.iter().any(|domain| domain.needs.tick_hz.is_some());
+    let phase = setup.tick_phase.0;
+    let stat_phase = phase % stat_period;
+    let first_stat = if stat_phase == 0 { stat_period } else { stat_phase };
+    let mut machine = Machine {
+        now: 0,
+        duration: setup.duration.0,
+        events: 0,
+        announced: false,
+        next: vec![u64::MAX; domains.len() + 2 + platform.cpus.len()],
+        capacities_equal: platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity),
+        cpus,
+        domains,
+        timers,
+        pending: Vec::with_capacity(4 * (platform.cpus.len() + tasks.len())),
+        tasks,
+        tick,
+        tick_phase: phase,
+        stat_period,
+        stat_at: if counts { first_stat } else { u64::MAX },
+        slice: kernel.slice.0.max(1),
+        idle_tick: kernel.idle_tick,
+        idle_rule: kernel.idle_governor,
+        energy_aware: kernel.energy_aware && kernel.capacity_aware,
+        uclamp_used,
+        placement: setup.placement,
+        features: kernel.features,
+        balance_at: 0,
+        base_power: platform.base_power_mw,
+        nanowatts: 0,
+        temperature_at: if platform.thermal.is_some() { TEMPERATURE_PERIOD } else { u64::MAX },
+        temperature: platform.thermal.map(Temperature::new),
+        throttled: 0,
+    };
+    start(&mut machine, &kernel, &setup.initial, setup.poll_phase.0);
+    machine
+}
+
+/// Frequencies, governors, idle CPUs, first ticks.
+fn start(machine: &mut Machine, kernel: &Kernel, initial: &[Option<KiloHertz>], poll_phase: u64) {
+    for (d, initial) in initial.iter().enumerate() {
+        let domain = &mut machine.domains[d];
+        let lowest = domain.opps.resolve(domain.min, domain.min, domain.max, Relation::L);
+        let at = domain.opps.index_of(initial.unwrap_or(lowest)).unwrap_or(0);
+        place_at(machine, d, at);
+        machine.cap_capacities(d);
+        start_governor(machine, d, kernel, initial.is_none(), poll_phase);
+        machine.requeue_domain(d);
+    }
+    for c in 0..machine.cpus.len() {
+        if machine.idle_tick == IdleTick::Continues {
+            machine.cpus[c].tick_at = machine.next_tick();
+        }
+        machine.enter_idle(c, &mut crate::observe::Blind);
+    }
+    machine.requeue_timers();
+    let slot = machine.domains.len() + 1;
+    machine.next[slot] = machine.stat_at.min(machine.temperature_at);
+}
+
+/// Puts a domain at an operating point before time begins.
+fn place_at(machine: &mut Machine, d: usize, at: usize) {
+    let domain = &mut machine.domains[d];
+    domain.point = at;
+    domain.wanted = (domain.points[at].frequency, Relation::H);
+    if domain.frequency_invariant {
+        let scale = frequency_scale(domain.points[at].frequency.0, domain.opps.max().0);
+        for &c in &domain.cpus {
+            machine.cpus[c].frequency_scale = scale;
+        }
+    }
+}
+
+/// Hands the domain to its governor. `free`: what it asks for at the start holds at once, and it
+/// sees an idle machine before time begins.
+fn start_governor(machine: &mut Machine, d: usize, kernel: &Kernel, free: bool, poll_phase: u64) {
+    if machine.domains[d].control != FrequencyControl::Software {
+        return;
+    }
+    let view = view(machine, d, kernel);
+    let domain = &mut machine.domains[d];
+    let writer = domain.cpus[0];
+    let mut decision = domain.governor.start(&view, since_boot(0));
+    if domain.needs.poll && poll_phase > 0 {
+        decision.wake_at = decision.wake_at.map(|_| since_boot(poll_phase));
+    }
+    // A first look at time 0 is allowed here, and only here.
+    let first = decision.wake_at.take();
+    machine.apply(d, &decision, writer);
+    machine.domains[d].wake_at = first.map_or(u64::MAX, of_simulation);
+    if free && let Some(change) = machine.domains[d].change.take() {
+        place_at(machine, d, change.to);
+        let domain = &mut machine.domains[d];
+        let frequency = domain.points[change.to].frequency;
+        let decision = domain.governor.on(&Event::Applied { frequency }, since_boot(0));
+        for &c in &machine.domains[d].cpus {
+            machine.cpus[c].frozen_until = 0;
+        }
+        machine.apply(d, &decision, writer);
+    }
+}
+
+/// The domain as its governor sees it.
+fn view(machine: &Machine, d: usize, kernel: &Kernel) -> flyball_governors::Domain {
+    let domain = &machine.domains[d];
+    flyball_governors::Domain {
+        cpus: domain.cpus.iter().map(|&c| flyball_units::CpuId(c as u32)).collect(),
+        capacity: machine.cpus[domain.cpus[0]].capacity,
+        opps: domain.opps.clone(),
+        min: domain.min,
+        max: domain.max,
+        current: domain.points[domain.point].frequency,
+        tick: Nanos(machine.tick),
+        stat_hz: kernel.stat_hz,
+        transition_latency: domain.transition.declared_latency,
+        transition_delay: domain.transition.declared_delay,
+        frequency_invariant: domain.frequency_invariant,
+        fast_switch: domain.fast_switch,
+        exact_idle_accounting: machine.idle_tick == IdleTick::Stops,
+        uclamp_used: machine.uclamp_used,
+        rate_limit_rule: kernel.rate_limit_rule,
+        on_battery: None,
+        features: kernel.features,
+    }
+}
+
+fn domain(from: &ClockDomain, governor: Box<dyn Governor>) -> Domain {
+    let software = from.control == FrequencyControl::Software;
+    let needs = if software { governor.needs() } else { Needs::default() };
+    let demand_at = match from.control {
+        FrequencyControl::Software => u64::MAX,
+        FrequencyControl::Demand { period, .. } => period.0,
+    };
+    let cpus: Vec<usize> = from.cpus.iter().map(|cpu| cpu.0 as usize).collect();
+    Domain {
+        name: from.name.clone(),
+        opps: from.opps.clone(),
+        points: from.points.clone(),
+        idle_states: from.idle.clone(),
+        transition: from.transition.clone(),
+        control: from.control,
+        frequency_invariant: from.frequency_invariant,
+        fast_switch: from.fast_switch,
+        governor,
+        needs,
+        signals: vec![CpuSignals::default(); cpus.len()],
+        times: vec![CpuTimes::default(); cpus.len()],
+        wake_at: u64::MAX,
+        governor_task: None,
+        point: 0,
+        wanted: (from.opps.min(), Relation::L),
+        change: None,
+        min: from.opps.min(),
+        max: from.opps.max(),
+        thermal_cap: from.points.len() - 1,
+        since: 0,
+        residency: vec![0; from.points.len()],
+        busy: vec![0; from.points.len()],
+        transitions: 0,
+        governor_events: 0,
+        governor_wakeups: 0,
+        throttled_since: None,
+        demand_at,
+        demand_busy: vec![0; cpus.len()],
+        cpus,
+    }
+}
+
+fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
+    let from = &platform.cpus[c];
+    let domain = &platform.domains[from.domain];
+    let multiplier = kernel.features.pelt_multiplier;
+    let capacity = from.capacity.0;
+    // Cycles per nanosecond are kHz / 10^6.
+    let ns_per_cycle = |khz: u64| 1e6 / (khz as f64 * from.work_per_cycle);
+    Cpu {
+        domain: from.domain,
+        capacity,
+        capacity_capped: capacity,
+        fit_rule: kernel.features.migration_margin.rule(capacity, tick / 1000, multiplier),
+        ns_per_cycle: domain.points.iter().map(|point| ns_per_cycle(point.effective.0)).collect(),
+        activity: Activity::Idle(None),
+        in_interrupt: false,
+        current: None,
+        fair: Vec::new(),
+        urgent: Vec::new(),
+        fair_count: 0,
+        fifo_count: 0,
+        weight: 0,
+        min_vruntime: 0,
+        clock: ClockPelt::starting_at(0, multiplier),
+        clock_at: 0,
+        frequency_scale: flyball_pelt::CAPACITY_SCALE,
+        cfs: Averages::default(),
+        rt: Averages::default(),
+        irq: Averages::default(),
+        waiting: QueueWaiting::default(),
+        util_est: QueueUtilEst::default(),
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        stale: true,
+        misfit: false,
+        tick_at: u64::MAX,
+        complete_at: u64::MAX,
+        awake_at: u64::MAX,
+        frozen_until: 0,
+        progress_at: 0,
+        idle_since: 0,
+        idle_calls: 0,
+        sleeps: Sleeps::new(domain.idle.len()),
+        iowait_count: 0,
+        power: 0.0,
+        nanowatts: 0,
+        power_since: 0,
+        totals: cpu::Totals {
+            residency: vec![0; domain.idle.len()],
+            entries: vec![0; domain.idle.len()],
+            ..cpu::Totals::default()
+        },
+        sampled: CpuTimes::default(),
+    }
+}
+
+fn new_task(
+    t: usize,
+    from: TaskSetup,
+    platform: &Platform,
+    features: &Features,
+    seed: u64,
+) -> Task {
+    let cpus = platform.cpus.len();
+    let named = |c: usize| from.allowed.iter().any(|cpu| cpu.0 as usize == c);
+    let allowed: Vec<bool> = (0..cpus).map(|c| from.allowed.is_empty() || named(c)).collect();
+    // Far apart for neighbouring tasks and seeds.
+    let stream = seed ^ (t as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Task {
+        rank: task::rank(from.class),
+        weight: task::weight(from.class),
+        uclamp_min: match (from.class, from.uclamp_min) {
+            // `sched_util_clamp_min_rt_default`; it counts only where uclamp is in use.
+            (Class::Fifo { .. }, 0) => 1024,
+            (_, clamp) => clamp,
+        },
+        uclamp_max: from.uclamp_max,
+        multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
+        initial_util: from.initial_util,
+        random: Xoshiro256PlusPlus::seed_from_u64(stream),
+        timer: from.start.0,
+        ..blank(from.name, from.class, allowed, Program::Behavior(from.behavior))
+    }
+}
+
+/// A task that was not created yet.
+fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Task {
+    let mut cpus = allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
+    let pinned = match (cpus.next(), cpus.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    };
+    Task {
+        name,
+        class,
+        rank: task::rank(class),
+        weight: task::weight(class),
+        pinned,
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        multiplier: 1,
+        initial_util: None,
+        program,
+        random: Xoshiro256PlusPlus::seed_from_u64(0),
+        state: State::Unborn,
+        since: 0,
+        cpu: pinned.unwrap_or(0),
+        segment: None,
+        wake_pending: false,
+        in_iowait: false,
+        timer: u64::MAX,
+        avg: Averages::default(),
+        attached: false,
+        util_est: flyball_pelt::UtilEst::default(),
+        waiting: flyball_pelt::Waiting::default(),
+        util_at_dequeue: 0,
+        exec_start: 0,
+        ungrown: 0,
+        vruntime: 0,
+        deadline: 0,
+        lag: 0,
+        protected: false,
+        totals: task::Totals { running_on: vec![0; allowed.len()], ..task::Totals::default() },
+        allowed,
+    }
+}
+
+/// A task per polling governor that costs something: it sleeps until its governor's next poll.
+fn add_governor_tasks(
+    domains: &mut [Domain],
+    tasks: &mut Vec<Task>,
+    cost: GovernorCost,
+    cpus: usize,
+) {
+    if cost.cycles_per_poll == 0 {
+        return;
+    }
+    for (d, domain) in domains.iter_mut().enumerate().filter(|(_, domain)| domain.needs.poll) {
+        let name = format!("{}:{}", domain.governor.name(), domain.name);
+        let allowed = (0..cpus).map(|c| c == cost.cpu.0 as usize).collect();
+        let program = Program::Governor { domain: d, cycles: cost.cycles_per_poll, working: false };
+        domain.governor_task = Some(tasks.len());
+        let initial_util = Some(0);
+        let class = Class::Fair { nice: 0 };
+        let state = State::Sleeping;
+        tasks.push(Task { initial_util, state, ..blank(name, class, allowed, program) });
+    }
+}

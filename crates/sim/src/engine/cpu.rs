@@ -1,0 +1,149 @@
+//! A CPU as the engine sees it.
+
+use super::idle::Sleeps;
+use flyball_governors::CpuTimes;
+use flyball_pelt::{Averages, ClockPelt, FitRule, QueueUtilEst, QueueWaiting};
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    /// In the idle loop, in the idle state of this position, or awake (None).
+    Idle(Option<usize>),
+    /// On the way out of an idle state.
+    Waking,
+    /// Executes [`Cpu::current`].
+    Busy,
+}
+
+/// A CPU.
+pub(super) struct Cpu {
+    /// Its clock domain.
+    pub(super) domain: usize,
+    /// At the highest frequency, 1 to 1024.
+    pub(super) capacity: u32,
+    /// What limits of frequency leave of it.
+    pub(super) capacity_capped: u32,
+    /// Patch 4's rule for tasks that fit.
+    pub(super) fit_rule: FitRule,
+    /// Nanoseconds per reference cycle at each operating point.
+    pub(super) ns_per_cycle: Vec<f64>,
+
+    pub(super) activity: Activity,
+    /// Whether [`Cpu::current`] is an interrupt.
+    pub(super) in_interrupt: bool,
+    /// The task that runs.
+    pub(super) current: Option<usize>,
+    /// Fair tasks that wait, in no order.
+    pub(super) fair: Vec<usize>,
+    /// FIFO tasks and interrupts that wait, the one to run next at the end.
+    pub(super) urgent: Vec<usize>,
+    /// Fair tasks, waiting and running.
+    pub(super) fair_count: u32,
+    /// FIFO tasks, waiting and running.
+    pub(super) fifo_count: u32,
+    /// Sum of the fair tasks' weights.
+    pub(super) weight: u64,
+    /// No waiting task has a lower virtual time; it never falls.
+    pub(super) min_vruntime: i64,
+
+    pub(super) clock: ClockPelt,
+    /// Time of the last update of `clock`.
+    pub(super) clock_at: u64,
+    /// Of the present frequency, 1024 at the highest or without invariance.
+    pub(super) frequency_scale: u32,
+    pub(super) cfs: Averages,
+    pub(super) rt: Averages,
+    pub(super) irq: Averages,
+    /// Patch 12's signal.
+    pub(super) waiting: QueueWaiting,
+    pub(super) util_est: QueueUtilEst,
+    /// Clamps of the runnable tasks; the upper one is kept while the CPU is idle.
+    pub(super) uclamp_min: u32,
+    pub(super) uclamp_max: u32,
+    /// Whether the governor's copy of the signals is out of date.
+    pub(super) stale: bool,
+    /// Whether the running task was found not to fit at the last tick.
+    pub(super) misfit: bool,
+
+    /// Times of the next events; `u64::MAX` without one.
+    pub(super) tick_at: u64,
+    pub(super) complete_at: u64,
+    pub(super) awake_at: u64,
+    /// Nothing is executed before this time.
+    pub(super) frozen_until: u64,
+    /// Up to when the running task's progress is accounted.
+    pub(super) progress_at: u64,
+
+    pub(super) idle_since: u64,
+    pub(super) idle_calls: u64,
+    pub(super) sleeps: Sleeps,
+    /// Tasks of this CPU that sleep for I/O.
+    pub(super) iowait_count: u32,
+
+    /// Present power in milliwatts, and since when.
+    pub(super) power: f64,
+    pub(super) power_since: u64,
+    /// The same power in whole nanowatts.
+    pub(super) nanowatts: i64,
+    pub(super) totals: Totals,
+    /// Times as the statistics clock samples them.
+    pub(super) sampled: CpuTimes,
+}
+
+/// Sums over a CPU's time.
+#[derive(Default)]
+pub(super) struct Totals {
+    pub(super) busy: u64,
+    /// The part of `busy` with tasks of a positive nice value.
+    pub(super) nice: u64,
+    pub(super) idle: u64,
+    /// The part of `idle` while a task waited for I/O.
+    pub(super) iowait: u64,
+    pub(super) interrupt: u64,
+    pub(super) stalled: u64,
+    /// Picojoules: milliwatts times nanoseconds.
+    pub(super) energy: f64,
+    pub(super) wakeups: u64,
+    pub(super) governor_wakeups: u64,
+    pub(super) residency: Vec<u64>,
+    pub(super) entries: Vec<u64>,
+    pub(super) ticks: u64,
+}
+
+impl Cpu {
+    /// Whether it has nothing to do, and nothing on the way to it.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.activity, Activity::Idle(_))
+    }
+
+    /// Runnable tasks of all classes, the running one included.
+    #[inline]
+    pub(super) fn runnable_count(&self) -> u32 {
+        (self.fair.len() + self.urgent.len()) as u32 + u32::from(self.current.is_some())
+    }
+
+    /// Time of its next event.
+    #[inline]
+    pub(super) fn next_event(&self) -> u64 {
+        self.tick_at.min(self.complete_at).min(self.awake_at)
+    }
+
+    /// Utilisation of the fair tasks, what is expected of those that just woke up included.
+    #[inline]
+    pub(super) fn expected_util(&self) -> u32 {
+        self.cfs.util_avg.max(self.util_est.0)
+    }
+
+    /// Capacity that real-time tasks and interrupts leave, at least 1.
+    pub(super) fn capacity_left(&self) -> u32 {
+        if self.rt.util_avg == 0 && self.irq.util_avg == 0 {
+            return self.capacity;
+        }
+        let free = self.capacity.saturating_sub(self.rt.util_avg);
+        let interrupts = self.irq.util_avg.min(self.capacity);
+        let left = u64::from(free) * u64::from(self.capacity - interrupts);
+        // Not above the capacity.
+        ((left / u64::from(self.capacity)) as u32).max(1)
+    }
+}

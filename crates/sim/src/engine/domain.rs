@@ -1,0 +1,98 @@
+//! A clock domain as the engine sees it.
+
+use flyball_governors::{CpuSignals, CpuTimes, Governor, Needs};
+use flyball_platform::{FrequencyControl, IdleState, OperatingPoint, Transition};
+use flyball_units::{KiloHertz, OppTable, Relation};
+
+/// A clock domain.
+pub(super) struct Domain {
+    pub(super) name: String,
+    /// Numbers of its CPUs.
+    pub(super) cpus: Vec<usize>,
+    pub(super) opps: OppTable,
+    pub(super) points: Vec<OperatingPoint>,
+    pub(super) idle_states: Vec<IdleState>,
+    pub(super) transition: Transition,
+    pub(super) control: FrequencyControl,
+    pub(super) frequency_invariant: bool,
+    pub(super) fast_switch: bool,
+
+    pub(super) governor: Box<dyn Governor>,
+    pub(super) needs: Needs,
+    /// The governor's copy of its CPUs' signals.
+    pub(super) signals: Vec<CpuSignals>,
+    /// Its CPUs' times at the last poll.
+    pub(super) times: Vec<CpuTimes>,
+    /// When the governor wants to be woken; `u64::MAX`: never.
+    pub(super) wake_at: u64,
+    /// Task that does the governor's work, if it costs something.
+    pub(super) governor_task: Option<usize>,
+
+    /// Present operating point.
+    pub(super) point: usize,
+    /// What was asked for last.
+    pub(super) wanted: (KiloHertz, Relation),
+    /// Change in flight.
+    pub(super) change: Option<Change>,
+    /// Policy limits.
+    pub(super) min: KiloHertz,
+    pub(super) max: KiloHertz,
+    /// Highest point that the temperature allows.
+    pub(super) thermal_cap: usize,
+
+    /// Since when it is at `point`.
+    pub(super) since: u64,
+    pub(super) residency: Vec<u64>,
+    pub(super) busy: Vec<u64>,
+    pub(super) transitions: u64,
+    pub(super) governor_events: u64,
+    pub(super) governor_wakeups: u64,
+    pub(super) throttled_since: Option<u64>,
+
+    /// Demand-driven hardware: when it decides next, and its CPUs' busy times at the last time.
+    pub(super) demand_at: u64,
+    pub(super) demand_busy: Vec<u64>,
+}
+
+/// A change of frequency that was written and does not hold yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// Destination.
+    pub(super) to: usize,
+    /// When hardware takes it up: until then another write replaces it.
+    pub(super) acts_at: u64,
+    /// How long the domain's CPUs execute nothing from `acts_at` on.
+    pub(super) stall: u64,
+    /// When the frequency holds.
+    pub(super) holds_at: u64,
+    /// Whether `acts_at` has passed.
+    pub(super) acting: bool,
+    /// A destination that came later, and the CPU that wrote it.
+    pub(super) queued: Option<(usize, usize)>,
+}
+
+impl Domain {
+    /// Time of its next event.
+    pub(super) fn next_event(&self) -> u64 {
+        let change = match self.change {
+            Some(Change { acts_at, acting: false, .. }) => acts_at,
+            Some(Change { holds_at, .. }) => holds_at,
+            None => u64::MAX,
+        };
+        change.min(self.wake_at).min(self.demand_at)
+    }
+
+    /// The point it is at or on the way to.
+    pub(super) fn destination(&self) -> usize {
+        match self.change {
+            Some(Change { queued: Some((to, _)), .. }) => to,
+            Some(Change { to, .. }) => to,
+            None => self.point,
+        }
+    }
+
+    /// Highest frequency allowed now.
+    pub(super) fn ceiling(&self) -> KiloHertz {
+        self.max.min(self.points[self.thermal_cap].frequency)
+    }
+}

@@ -1,0 +1,119 @@
+//! Why a setup can't be simulated.
+
+use flyball_units::{CpuId, KiloHertz, Nanos};
+
+/// A setup that is no machine.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SetupError {
+    /// The platform has no CPU.
+    #[error("platform `{platform}` has no CPU, at least one expected")]
+    NoCpu {
+        /// Its name.
+        platform: String,
+    },
+    /// A part of the platform contradicts another.
+    #[error("platform `{platform}`: {what}")]
+    Platform {
+        /// Its name.
+        platform: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// A list has not one entry per clock domain.
+    #[error("{list}: {found} entries for {expected} clock domains")]
+    PerDomain {
+        /// Which list.
+        list: &'static str,
+        /// Number of domains.
+        expected: usize,
+        /// Number of entries.
+        found: usize,
+    },
+    /// The tick or the statistics clock has no usable rate.
+    #[error("kernel `{kernel}`: {name} = {hz} Hz is outside 1..=100000")]
+    Rate {
+        /// The kernel's name.
+        kernel: String,
+        /// Which clock.
+        name: &'static str,
+        /// Its rate.
+        hz: u32,
+    },
+    /// A phase is not shorter than its period.
+    #[error("{name} = {found:?} is not below its period of {period:?}")]
+    Phase {
+        /// Which phase.
+        name: &'static str,
+        /// What was given.
+        found: Nanos,
+        /// The period.
+        period: Nanos,
+    },
+    /// A task names a CPU that the platform does not have.
+    #[error("task `{task}` is allowed on {cpu}, the platform has {cpus} CPUs")]
+    UnknownCpu {
+        /// The task's name.
+        task: String,
+        /// The CPU.
+        cpu: CpuId,
+        /// Number of CPUs.
+        cpus: usize,
+    },
+    /// A task's parameter is out of range.
+    #[error("task `{task}`: {name} = {found} is outside {min}..={max}")]
+    TaskRange {
+        /// The task's name.
+        task: String,
+        /// Which parameter.
+        name: &'static str,
+        /// What was given.
+        found: i64,
+        /// Lowest value.
+        min: i64,
+        /// Highest value.
+        max: i64,
+    },
+    /// Policy limits that are no range of the domain's operating points.
+    #[error("domain `{domain}`: limits {min:?}..={max:?} hold no operating point")]
+    Limits {
+        /// The domain's name.
+        domain: String,
+        /// Lower limit.
+        min: KiloHertz,
+        /// Upper limit.
+        max: KiloHertz,
+    },
+    /// An initial frequency that is no operating point.
+    #[error("domain `{domain}`: initial frequency {found:?} is no operating point")]
+    Initial {
+        /// The domain's name.
+        domain: String,
+        /// What was given.
+        found: KiloHertz,
+    },
+    /// A governor needs what the machine can't give.
+    #[error("domain `{domain}`: governor {governor} needs {need}")]
+    Need {
+        /// The domain's name.
+        domain: String,
+        /// The governor's name.
+        governor: &'static str,
+        /// What it needs.
+        need: &'static str,
+    },
+}
+
+impl SetupError {
+    /// What to do about it, where that is not obvious.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            SetupError::Phase { .. } => Some("phases repeat with the period: take the remainder"),
+            SetupError::Need { .. } => {
+                Some("describe a thermal model for the platform, or choose another governor")
+            }
+            SetupError::Initial { .. } => Some("`flyball sim` lists the operating points"),
+            SetupError::PerDomain { .. } => Some("domains ruled by hardware count as well"),
+            _ => None,
+        }
+    }
+}

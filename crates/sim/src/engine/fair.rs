@@ -1,0 +1,154 @@
+//! Fair scheduling: virtual time, slices, and who is next (after EEVDF).
+//!
+//! ```text
+//!   V          = sum(w_i * v_i) / sum(w_i)      average virtual time of the runnable tasks
+//!   lag_i      = V - v_i                        what it has been denied
+//!   eligible_i = lag_i >= 0
+//!   deadline_i = v_i + slice * 1024 / w_i       renewed when v_i passes it
+//! ```
+//! The eligible task with the earliest deadline is next. A running task that is eligible keeps the
+//! CPU until its slice ends (the kernel's `RUN_TO_PARITY`), so equals do not preempt each other at
+//! wake-up.
+
+use super::Machine;
+
+/// `time` of a task of `weight`, as virtual time.
+#[inline]
+fn virtual_time(time: u64, weight: u32) -> i64 {
+    if weight == 1024 {
+        return time as i64;
+    }
+    // Below 2^64 for every time a simulation has, as weights are at least 15.
+    (u128::from(time) * 1024 / u128::from(weight.max(1))) as i64
+}
+
+/// Weighted sum of virtual times relative to `base`, and the sum of the weights.
+#[derive(Clone, Copy)]
+struct Average {
+    base: i64,
+    sum: i128,
+    weight: i128,
+}
+
+impl Average {
+    fn add(&mut self, vruntime: i64, weight: u32) {
+        self.sum += i128::from(vruntime - self.base) * i128::from(weight);
+        self.weight += i128::from(weight);
+    }
+
+    fn is_eligible(&self, vruntime: i64) -> bool {
+        i128::from(vruntime - self.base) * self.weight <= self.sum
+    }
+
+    fn value(&self) -> i64 {
+        if self.weight == 0 { self.base } else { self.base + (self.sum / self.weight) as i64 }
+    }
+}
+
+impl Machine {
+    fn average(&self, c: usize) -> Average {
+        let cpu = &self.cpus[c];
+        let mut average = Average { base: cpu.min_vruntime, sum: 0, weight: 0 };
+        for &t in &cpu.fair {
+            average.add(self.tasks[t].vruntime, self.tasks[t].weight);
+        }
+        if let Some(task) = cpu.current.map(|t| &self.tasks[t]).filter(|task| task.is_fair()) {
+            average.add(task.vruntime, task.weight);
+        }
+        average
+    }
+
+    /// Accounts the running fair task's execution; `clock` is up to date. Whether its slice is
+    /// over.
+    pub(super) fn update_current(&mut self, c: usize) -> bool {
+        let cpu = &mut self.cpus[c];
+        let Some(t) = cpu.current else { return false };
+        let task = &mut self.tasks[t];
+        let executed = cpu.clock.clock_task.wrapping_sub(task.exec_start);
+        task.exec_start = cpu.clock.clock_task;
+        task.ungrown += executed;
+        task.vruntime += virtual_time(executed, task.weight);
+        if cpu.fair.is_empty() {
+            cpu.min_vruntime = cpu.min_vruntime.max(task.vruntime);
+        }
+        let over = task.vruntime >= task.deadline;
+        if over {
+            task.deadline = task.vruntime + virtual_time(self.slice, task.weight);
+            task.protected = false;
+        }
+        over
+    }
+
+    /// Gives a task that joins CPU `c` its virtual time: the average, less the lag it left with.
+    /// `new`: its first slice is half as long.
+    pub(super) fn place_virtually(&mut self, t: usize, c: usize, new: bool) {
+        let average = self.average(c);
+        let task = &mut self.tasks[t];
+        let slice = virtual_time(self.slice, task.weight);
+        let mut lag = i128::from(task.lag.clamp(0, 2 * slice));
+        if average.weight > 0 {
+            // Joining moves the average towards the task: the lag is stretched to last.
+            lag = lag * (average.weight + i128::from(task.weight)) / average.weight;
+        }
+        task.vruntime = average.value() - lag as i64;
+        task.deadline = task.vruntime + if new { slice / 2 } else { slice };
+    }
+
+    /// Remembers the lag of a task that leaves CPU `c`.
+    pub(super) fn keep_lag(&mut self, t: usize, c: usize) {
+        let value = self.average(c).value();
+        let cpu = &mut self.cpus[c];
+        cpu.min_vruntime = cpu.min_vruntime.max(value);
+        self.tasks[t].lag = value - self.tasks[t].vruntime;
+    }
+
+    /// Position in the queue of the fair task that is next; None: the running one goes on, or none
+    /// is there.
+    pub(super) fn pick_fair(&self, c: usize) -> Option<usize> {
+        let cpu = &self.cpus[c];
+        if cpu.fair.is_empty() {
+            return None;
+        }
+        let average = self.average(c);
+        let key = |t: usize| (self.tasks[t].deadline, self.tasks[t].vruntime, t);
+        let current = cpu
+            .current
+            .filter(|&t| self.tasks[t].is_fair() && average.is_eligible(self.tasks[t].vruntime));
+        if current.is_some_and(|t| self.tasks[t].protected) {
+            return None;
+        }
+        let eligible = |&(_, &t): &(usize, &usize)| average.is_eligible(self.tasks[t].vruntime);
+        let best = cpu.fair.iter().enumerate().filter(eligible).min_by_key(|&(_, &t)| key(t));
+        match (best, current) {
+            (Some((_, &t)), Some(running)) if key(running) < key(t) => None,
+            (Some((at, _)), _) => Some(at),
+            // Rounding can leave none eligible: the one that is behind most.
+            (None, Some(_)) => None,
+            (None, None) => {
+                let behind = |&(_, &t): &(usize, &usize)| (self.tasks[t].vruntime, t);
+                cpu.fair.iter().enumerate().min_by_key(behind).map(|(at, _)| at)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heavy_tasks_age_slowly() {
+        assert_eq!(virtual_time(3_000_000, 1024), 3_000_000);
+        assert_eq!(virtual_time(3_000_000, 2048), 1_500_000);
+        assert_eq!(virtual_time(3_000_000, 512), 6_000_000);
+    }
+
+    #[test]
+    fn those_behind_the_average_are_eligible() {
+        let mut average = Average { base: 100, sum: 0, weight: 0 };
+        average.add(110, 1024);
+        average.add(140, 2048);
+        assert_eq!(average.value(), 130);
+        assert!(average.is_eligible(130) && !average.is_eligible(131));
+    }
+}

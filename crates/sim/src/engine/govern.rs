@@ -1,0 +1,162 @@
+//! What governors are told, when, and what becomes of their answers.
+
+use super::Machine;
+use super::cpu::Cpu;
+use super::domain::Domain;
+use super::task::State;
+use crate::observe::Observer;
+use flyball_governors::{CpuSignals, CpuTimes, Decision, Event, UtilFlags};
+use flyball_platform::IdleTick;
+use flyball_units::{CpuId, Nanos};
+use std::borrow::Cow;
+
+/// How long the machine had been up when the simulation began, in ns. Governors compare times with
+/// their last change, 0 before the first: no rate limit (the longest known is 6.44 s) may hold up
+/// the first request.
+const UPTIME: u64 = 60_000_000_000;
+
+/// The time that governors are told.
+#[inline]
+pub(super) fn since_boot(now: u64) -> Nanos {
+    Nanos(now.saturating_add(UPTIME))
+}
+
+/// The simulation's time of a governor's.
+#[inline]
+pub(super) fn of_simulation(at: Nanos) -> u64 {
+    at.0.saturating_sub(UPTIME)
+}
+
+impl Machine {
+    /// The scheduler asks cpufreq on behalf of CPU `c`.
+    #[inline]
+    pub(super) fn ask<O: Observer>(&mut self, c: usize, flags: UtilFlags, observer: &mut O) {
+        let d = self.cpus[c].domain;
+        if !self.domains[d].needs.utilization {
+            return;
+        }
+        self.refresh_signals(d);
+        let domain = &mut self.domains[d];
+        let signals = Cow::Borrowed(domain.signals.as_slice());
+        let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
+        let decision = domain.governor.on(&event, since_boot(self.now));
+        domain.governor_events += 1;
+        observer.governor(Nanos(self.now), d, &event, &decision);
+        self.apply(d, &decision, c);
+    }
+
+    #[inline]
+    fn refresh_signals(&mut self, d: usize) {
+        let Domain { cpus, signals, .. } = &mut self.domains[d];
+        for (&c, signals) in cpus.iter().zip(signals) {
+            let cpu = &mut self.cpus[c];
+            if std::mem::take(&mut cpu.stale) {
+                *signals = signals_of(cpu, self.slice);
+            }
+        }
+    }
+
+    /// Tells the governor of domain `d` anything that does not borrow from the machine. `writer`
+    /// is the CPU that would write a change.
+    pub(super) fn tell<O: Observer>(
+        &mut self,
+        d: usize,
+        event: &Event<'_>,
+        writer: usize,
+        observer: &mut O,
+    ) {
+        let domain = &mut self.domains[d];
+        let decision = domain.governor.on(event, since_boot(self.now));
+        domain.governor_events += 1;
+        observer.governor(Nanos(self.now), d, event, &decision);
+        self.apply(d, &decision, writer);
+    }
+
+    pub(super) fn tell_idle<O: Observer>(&mut self, c: usize, enter: bool, observer: &mut O) {
+        let d = self.cpus[c].domain;
+        if self.domains[d].needs.idle {
+            self.tell(d, &Event::Idle { cpu: CpuId(c as u32), enter }, c, observer);
+        }
+    }
+
+    #[inline]
+    pub(super) fn apply(&mut self, d: usize, decision: &Decision, writer: usize) {
+        if let Some(at) = decision.wake_at {
+            // Not now: time has to pass between two decisions.
+            self.domains[d].wake_at = of_simulation(at).max(self.now + 1);
+            self.requeue_domain(d);
+        }
+        if let Some(request) = decision.request {
+            self.request(d, request, writer);
+        }
+    }
+
+    /// The time that a governor asked to be woken at. One that costs something is a task.
+    pub(super) fn wake_governor<O: Observer>(&mut self, d: usize, observer: &mut O) {
+        let domain = &mut self.domains[d];
+        domain.wake_at = u64::MAX;
+        domain.governor_wakeups += 1;
+        match domain.governor_task {
+            Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, observer),
+            Some(t) => self.tasks[t].wake_pending = true,
+            None if domain.needs.poll => {
+                let writer = domain.cpus[0];
+                self.poll_governor(d, writer, observer);
+            }
+            None => {
+                let writer = domain.cpus[0];
+                self.tell(d, &Event::Timer, writer, observer);
+            }
+        }
+    }
+
+    /// Gives a polling governor the times of its CPUs.
+    pub(super) fn poll_governor<O: Observer>(&mut self, d: usize, writer: usize, observer: &mut O) {
+        for at in 0..self.domains[d].cpus.len() {
+            let c = self.domains[d].cpus[at];
+            self.flush(c);
+            self.domains[d].times[at] = self.times_of(c);
+        }
+        let domain = &mut self.domains[d];
+        let event = Event::Poll { times: Cow::Borrowed(domain.times.as_slice()) };
+        let decision = domain.governor.on(&event, since_boot(self.now));
+        domain.governor_events += 1;
+        observer.governor(Nanos(self.now), d, &event, &decision);
+        self.apply(d, &decision, writer);
+    }
+
+    /// Exact where idle CPUs stop their tick, else as the statistics clock sampled them.
+    fn times_of(&self, c: usize) -> CpuTimes {
+        let cpu = &self.cpus[c];
+        match self.idle_tick {
+            IdleTick::Continues => cpu.sampled,
+            IdleTick::Stops => CpuTimes {
+                busy: Nanos(cpu.totals.busy - cpu.totals.nice),
+                nice: Nanos(cpu.totals.nice),
+                idle: Nanos(cpu.totals.idle - cpu.totals.iowait),
+                iowait: Nanos(cpu.totals.iowait),
+            },
+        }
+    }
+}
+
+fn signals_of(cpu: &Cpu, slice: u64) -> CpuSignals {
+    CpuSignals {
+        util: cpu.cfs.util_avg,
+        // Ten thousand runnable tasks are ten million: the conversion holds.
+        runnable: cpu.cfs.runnable_avg as u32,
+        util_est: cpu.util_est.0,
+        waiting: cpu.waiting.0,
+        rt: cpu.rt.util_avg,
+        dl: 0,
+        bw_dl: 0,
+        irq: cpu.irq.util_avg,
+        uclamp_min: cpu.uclamp_min,
+        uclamp_max: cpu.uclamp_max,
+        rt_runnable: cpu.fifo_count > 0,
+        nr_running: cpu.runnable_count(),
+        slice: Nanos(slice),
+        idle_calls: cpu.idle_calls,
+        capacity: 0,
+    }
+}

@@ -1,0 +1,308 @@
+//! Load tracking: when the kernel updates which signal, and when it asks cpufreq.
+//!
+//! cpufreq is asked when the update of a root run queue crossed a period, at attach and detach,
+//! when a task that waited for I/O is enqueued, and when a FIFO task comes or goes; not at each
+//! enqueue.
+
+use super::Machine;
+use super::cpu::Cpu;
+use crate::observe::Observer;
+use crate::setup::TaskId;
+use flyball_governors::UtilFlags;
+use flyball_pelt::{Averages, Running, new_task_utilization};
+use flyball_units::{CpuId, Nanos};
+
+impl Cpu {
+    /// Brings the clocks to `now`. The whole time since the last update counts with the frequency
+    /// that holds now.
+    #[inline]
+    pub(super) fn touch(&mut self, now: u64) {
+        let delta = now - self.clock_at;
+        if delta == 0 {
+            return;
+        }
+        self.clock_at = now;
+        if self.current.is_none() {
+            self.clock.advance_idle(delta);
+        } else if self.in_interrupt {
+            self.count_interrupt(delta, now);
+        } else {
+            self.clock.advance(delta, self.capacity, self.frequency_scale);
+        }
+    }
+
+    /// An interrupt took the last `delta` ns: the task clock stood still.
+    fn count_interrupt(&mut self, delta: u64, now: u64) {
+        let multiplier = self.clock.multiplier;
+        self.irq.update_irq(now, delta, self.frequency_scale, self.capacity, multiplier);
+        self.stale = true;
+    }
+
+    /// Brings the real-time signal up to date. Whether a period was crossed.
+    fn update_rt(&mut self, running: bool) -> bool {
+        // Sums of 0 stay 0, and the position in the period comes out the same however late.
+        if !running && is_blank(&self.rt) {
+            return false;
+        }
+        self.stale = true;
+        self.rt.update_class(self.clock.now(), running)
+    }
+
+    /// Lets the signal of interrupts decay. Whether a period was crossed.
+    fn update_irq(&mut self, now: u64) -> bool {
+        if is_blank(&self.irq) {
+            return false;
+        }
+        self.stale = true;
+        let multiplier = self.clock.multiplier;
+        self.irq.update_irq(now, 0, self.frequency_scale, self.capacity, multiplier)
+    }
+
+    /// Whether any signal still has to decay.
+    pub(super) fn has_blocked_load(&self) -> bool {
+        !(is_blank(&self.cfs) && is_blank(&self.rt) && is_blank(&self.irq))
+    }
+}
+
+fn is_blank(averages: &Averages) -> bool {
+    averages.util_sum == 0
+        && averages.runnable_sum == 0
+        && averages.load_sum == 0
+        && averages.util_avg == 0
+        && averages.runnable_avg == 0
+        && averages.load_avg == 0
+}
+
+impl Machine {
+    /// Updates the fair run queue of CPU `c`, whose clock is up to date, and asks cpufreq where a
+    /// period was crossed.
+    #[inline]
+    pub(super) fn update_queue<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        if self.update_queue_silently(c, observer) {
+            self.ask(c, UtilFlags::default(), observer);
+        }
+    }
+
+    #[inline]
+    fn update_queue_silently<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
+        let cpu = &mut self.cpus[c];
+        let now = cpu.clock.now();
+        let running = cpu.fair_count as usize > cpu.fair.len();
+        let crossed = cpu.cfs.update(now, cpu.weight, cpu.fair_count.into(), running);
+        if crossed {
+            cpu.stale = true;
+            Self::show_queue(cpu, c, self.now, observer);
+        }
+        crossed
+    }
+
+    fn show_queue<O: Observer>(cpu: &Cpu, c: usize, now: u64, observer: &mut O) {
+        let runnable = cpu.cfs.runnable_avg.min(u32::MAX.into()) as u32;
+        observer.cpu_util(Nanos(now), CpuId(c as u32), cpu.cfs.util_avg, runnable, cpu.util_est.0);
+    }
+
+    /// Updates a task on the queue of CPU `c`, then the queue.
+    #[inline]
+    pub(super) fn update_task<O: Observer>(
+        &mut self,
+        t: usize,
+        c: usize,
+        running: bool,
+        observer: &mut O,
+    ) {
+        self.update_entity(t, c, true, running, observer);
+        self.update_queue(c, observer);
+    }
+
+    #[inline]
+    fn update_entity<O: Observer>(
+        &mut self,
+        t: usize,
+        c: usize,
+        on_rq: bool,
+        running: bool,
+        observer: &mut O,
+    ) {
+        let task = &mut self.tasks[t];
+        let now = self.cpus[c].clock.now();
+        let crossed = task.avg.update_entity(now, task.weight.into(), on_rq, running);
+        if crossed {
+            task.util_est.after_update(true);
+        }
+        if self.features.waiting_avg {
+            self.update_waiting(t, c, on_rq, running);
+        }
+        if crossed {
+            self.show_task(t, c, observer);
+        }
+    }
+
+    /// Patch 12.
+    fn update_waiting(&mut self, t: usize, c: usize, on_rq: bool, running: bool) {
+        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        if on_rq {
+            cpu.waiting.subtract(&task.waiting);
+        }
+        task.waiting.update(cpu.clock.now(), on_rq, running);
+        if on_rq {
+            cpu.waiting.add(&task.waiting);
+        }
+    }
+
+    pub(super) fn show_task<O: Observer>(&self, t: usize, c: usize, observer: &mut O) {
+        let (util, util_est) = (self.tasks[t].avg.util_avg, self.tasks[t].util_est.value);
+        observer.task_util(Nanos(self.now), TaskId(t as u32), CpuId(c as u32), util, util_est);
+    }
+
+    /// A fair task joins the queue of CPU `c`, whose clock is up to date. Its own weight counts
+    /// from now on.
+    pub(super) fn load_enqueue<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        let iowait = std::mem::take(&mut self.tasks[t].in_iowait);
+        self.cpus[c].util_est.enqueue(self.tasks[t].util_est);
+        self.cpus[c].stale = true;
+        if iowait {
+            let flags = UtilFlags { iowait: true, ..UtilFlags::default() };
+            self.ask(c, flags, observer);
+        }
+        if self.tasks[t].attached {
+            self.update_entity(t, c, false, false, observer);
+            self.update_queue(c, observer);
+        } else {
+            self.update_queue_silently(c, observer);
+            self.attach(t, c, observer);
+        }
+        let cpu = &mut self.cpus[c];
+        cpu.weight += u64::from(self.tasks[t].weight);
+        cpu.fair_count += 1;
+        cpu.waiting.add(&self.tasks[t].waiting);
+    }
+
+    /// A fair task leaves the queue of CPU `c` to sleep. util_est sees the signals of the last
+    /// update.
+    pub(super) fn load_sleep<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        cpu.util_est.dequeue(task.util_est);
+        let seen = flyball_pelt::Dequeued {
+            util: task.avg.util_avg,
+            runnable: task.avg.runnable_avg,
+            capacity: cpu.capacity,
+        };
+        if task.util_est.sleep_with(seen, task.multiplier, &self.features) {
+            task.util_at_dequeue = seen.util;
+        }
+        self.update_task(t, c, true, observer);
+        self.load_leave(t, c);
+    }
+
+    /// A fair task that waits on CPU `c` takes its signals with it to another CPU. cpufreq is to
+    /// be asked once it is out of the queue.
+    pub(super) fn load_migrate<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        self.cpus[c].util_est.dequeue(self.tasks[t].util_est);
+        self.update_entity(t, c, true, false, observer);
+        self.update_queue_silently(c, observer);
+        let task = &mut self.tasks[t];
+        self.cpus[c].cfs.detach(&task.avg, task.weight.into());
+        task.attached = false;
+        self.load_leave(t, c);
+    }
+
+    fn load_leave(&mut self, t: usize, c: usize) {
+        let cpu = &mut self.cpus[c];
+        cpu.weight = cpu.weight.saturating_sub(self.tasks[t].weight.into());
+        cpu.fair_count -= 1;
+        cpu.waiting.subtract(&self.tasks[t].waiting);
+        cpu.stale = true;
+    }
+
+    /// A sleeping task takes its share of CPU `c`'s signals with it, because it will wake up
+    /// elsewhere.
+    pub(super) fn load_remove<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        if !std::mem::take(&mut self.tasks[t].attached) {
+            return;
+        }
+        self.cpus[c].touch(self.now);
+        self.update_entity(t, c, false, false, observer);
+        self.update_queue_silently(c, observer);
+        let (cpu, avg) = (&mut self.cpus[c], &self.tasks[t].avg);
+        cpu.cfs.remove_blocked(avg.load_avg, avg.runnable_avg, avg.util_avg);
+        cpu.stale = true;
+        self.ask(c, UtilFlags::default(), observer);
+    }
+
+    fn attach<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        cpu.cfs.attach(&mut task.avg, task.weight.into());
+        task.waiting.attach(&cpu.cfs);
+        task.attached = true;
+        cpu.stale = true;
+        Self::show_queue(cpu, c, self.now, observer);
+        self.show_task(t, c, observer);
+        self.ask(c, UtilFlags::default(), observer);
+    }
+
+    /// Brings the real-time signal of CPU `c` up to date; `running` tells what was the case.
+    pub(super) fn update_rt(&mut self, c: usize, running: bool) {
+        self.cpus[c].update_rt(running);
+    }
+
+    /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one changed.
+    pub(super) fn update_blocked<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.cpus[c].touch(self.now);
+        let fifo_runs = self.current_is_fifo(c);
+        let queue = self.update_queue_silently(c, observer);
+        let others = self.update_others(c, fifo_runs);
+        if queue || others {
+            self.ask(c, UtilFlags::default(), observer);
+        }
+    }
+
+    /// Real-time and interrupt signals at a tick.
+    #[inline]
+    pub(super) fn update_others(&mut self, c: usize, fifo_runs: bool) -> bool {
+        let cpu = &mut self.cpus[c];
+        if !fifo_runs && cpu.rt.runnable_sum == 0 && cpu.irq.runnable_sum == 0 {
+            // Nothing ever ran there, or it is forgotten.
+            return false;
+        }
+        let rt = cpu.update_rt(fifo_runs);
+        rt | cpu.update_irq(self.now)
+    }
+
+    pub(super) fn current_is_fifo(&self, c: usize) -> bool {
+        self.cpus[c]
+            .current
+            .is_some_and(|t| !self.tasks[t].is_fair() && !self.tasks[t].is_interrupt())
+    }
+
+    /// Patches 8, 9, 11 and 15: the running task's util_est grows by what it executed.
+    #[inline]
+    pub(super) fn grow_util_est(&mut self, t: usize, c: usize) {
+        if !self.features.util_est_ramp_up {
+            return;
+        }
+        let task = &mut self.tasks[t];
+        let seen = Running {
+            executed_us: task.ungrown / 1000,
+            util: task.avg.util_avg,
+            util_at_dequeue: task.util_at_dequeue,
+            multiplier: task.multiplier,
+        };
+        task.ungrown = 0;
+        let before = task.util_est;
+        if task.util_est.run(seen, &self.features) {
+            let cpu = &mut self.cpus[c];
+            cpu.util_est.dequeue(before);
+            cpu.util_est.enqueue(task.util_est);
+            cpu.stale = true;
+        }
+    }
+
+    /// The signals that a new task starts with on CPU `c`.
+    pub(super) fn new_signals(&self, t: usize, c: usize) -> Averages {
+        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
+        let weight = u64::from(task.weight);
+        let (util, load) = (cpu.cfs.util_avg, cpu.cfs.load_avg);
+        let start = || new_task_utilization(cpu.capacity, util, load, weight, &self.features);
+        Averages::new_task(weight, task.initial_util.unwrap_or_else(start))
+    }
+}

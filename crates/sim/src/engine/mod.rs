@@ -1,0 +1,222 @@
+//! The machine in virtual time: a loop over the earliest of a few next events.
+//!
+//! ```text
+//!   clock domains | timers | statistics clock, temperature | CPUs: out of idle, work done, tick
+//! ```
+//! Each source keeps the time of its next event in a flat array; at equal times the first in this
+//! order is served. Nothing is allocated while time passes, and nothing random is drawn except
+//! from the tasks' own streams, so that the same setup gives the same events.
+
+mod balance;
+mod build;
+mod check;
+mod cpu;
+mod domain;
+mod error;
+mod fair;
+mod finish;
+mod frequency;
+mod govern;
+mod idle;
+mod load;
+mod place;
+mod power;
+mod schedule;
+mod summary;
+mod task;
+mod tick;
+mod timers;
+mod wake;
+
+pub use error::SetupError;
+pub use summary::{
+    CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary, TemperatureSummary,
+};
+
+use crate::observe::Observer;
+use crate::setup::{Placement, Setup};
+use cpu::{Activity, Cpu};
+use domain::Domain;
+use flyball_pelt::Features;
+use flyball_platform::{IdleGovernor, IdleTick};
+use flyball_units::{CpuId, Nanos};
+use power::Temperature;
+use task::Task;
+use timers::Timers;
+
+/// A simulated machine.
+pub struct Machine {
+    now: u64,
+    duration: u64,
+    events: u64,
+    /// Whether an observer was told how the machine starts.
+    announced: bool,
+    /// Times of the next events: one per domain, the timers', the periodic ones', one per CPU.
+    next: Vec<u64>,
+    cpus: Vec<Cpu>,
+    domains: Vec<Domain>,
+    tasks: Vec<Task>,
+    timers: Timers,
+    /// CPUs on which the running task may have to give way.
+    pending: Vec<usize>,
+
+    tick: u64,
+    tick_phase: u64,
+    stat_period: u64,
+    /// Next tick of the statistics clock; `u64::MAX` where nobody looks.
+    stat_at: u64,
+    slice: u64,
+    idle_tick: IdleTick,
+    idle_rule: IdleGovernor,
+    energy_aware: bool,
+    uclamp_used: bool,
+    capacities_equal: bool,
+    placement: Placement,
+    features: Features,
+    /// Next periodic balancing, at the first tick of any CPU after that.
+    balance_at: u64,
+
+    /// In milliwatts.
+    base_power: f64,
+    /// Sum of the CPUs' power, in whole nanowatts so that it can follow each change exactly.
+    nanowatts: i64,
+    temperature: Option<Temperature>,
+    /// Next look at the temperature.
+    temperature_at: u64,
+    /// Time during which a domain was throttled.
+    throttled: u64,
+}
+
+impl Machine {
+    /// A machine at time 0, before anything happened: governors are started, tasks are not.
+    ///
+    /// # Errors
+    /// A setup that contradicts itself.
+    pub fn new(setup: Setup) -> Result<Machine, SetupError> {
+        check::check(&setup)?;
+        Ok(build::build(setup))
+    }
+
+    /// The present time.
+    pub fn now(&self) -> Nanos {
+        Nanos(self.now)
+    }
+
+    /// Lets the whole duration pass.
+    pub fn run<O: Observer>(&mut self, observer: &mut O) {
+        self.run_until(Nanos(self.duration), observer);
+    }
+
+    /// Lets time pass until `until`, or until the setup's duration where that is earlier. Events
+    /// at that very time have happened then.
+    pub fn run_until<O: Observer>(&mut self, until: Nanos, observer: &mut O) {
+        let until = until.0.min(self.duration);
+        if !std::mem::replace(&mut self.announced, true) {
+            self.announce(observer);
+        }
+        while let Some((slot, at)) = self.earliest(until) {
+            self.now = at;
+            self.events += 1;
+            self.dispatch(slot, observer);
+            while let Some(c) = self.pending.pop() {
+                self.reschedule(c, observer);
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Tells how the machine starts: frequencies, idle states, temperature.
+    fn announce<O: Observer>(&self, observer: &mut O) {
+        for (d, domain) in self.domains.iter().enumerate() {
+            observer.frequency(Nanos::ZERO, d, domain.points[domain.point].frequency);
+        }
+        for (c, cpu) in self.cpus.iter().enumerate() {
+            if let Activity::Idle(state) = cpu.activity {
+                observer.idle(Nanos::ZERO, CpuId(c as u32), state);
+            }
+        }
+        if let Some(temperature) = &self.temperature {
+            observer.temperature(Nanos::ZERO, temperature.celsius);
+        }
+    }
+
+    /// The first event that is not after `until`.
+    #[inline]
+    fn earliest(&self, until: u64) -> Option<(usize, u64)> {
+        let mut best = (0, u64::MAX);
+        for (slot, &at) in self.next.iter().enumerate() {
+            if at < best.1 {
+                best = (slot, at);
+            }
+        }
+        (best.1 <= until && best.1 != u64::MAX).then_some(best)
+    }
+
+    #[inline]
+    fn dispatch<O: Observer>(&mut self, slot: usize, observer: &mut O) {
+        let first_cpu = self.first_cpu();
+        if slot >= first_cpu {
+            self.cpu_event(slot - first_cpu, observer);
+        } else if slot < self.domains.len() {
+            self.domain_event(slot, observer);
+        } else if slot == self.domains.len() {
+            self.expire_timers(observer);
+        } else {
+            self.periodic_event(observer);
+        }
+    }
+
+    fn cpu_event<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let (now, cpu) = (self.now, &self.cpus[c]);
+        if cpu.awake_at <= now {
+            self.awake(c, observer);
+        } else if cpu.complete_at <= now {
+            self.complete(c, observer);
+        } else {
+            self.tick(c, observer);
+        }
+    }
+
+    fn domain_event<O: Observer>(&mut self, d: usize, observer: &mut O) {
+        if self.domains[d].demand_at <= self.now {
+            self.decide_by_demand(d);
+        }
+        self.advance_change(d, observer);
+        if self.domains[d].wake_at <= self.now {
+            self.wake_governor(d, observer);
+        }
+        self.requeue_domain(d);
+    }
+
+    fn periodic_event<O: Observer>(&mut self, observer: &mut O) {
+        if self.stat_at <= self.now {
+            self.statistics_tick(observer);
+        }
+        if self.temperature_at <= self.now {
+            self.check_temperature(observer);
+        }
+        let slot = self.domains.len() + 1;
+        self.next[slot] = self.stat_at.min(self.temperature_at);
+    }
+
+    #[inline]
+    fn first_cpu(&self) -> usize {
+        self.domains.len() + 2
+    }
+
+    /// The events of CPU `c` changed.
+    #[inline]
+    fn requeue(&mut self, c: usize) {
+        let slot = self.first_cpu() + c;
+        self.next[slot] = self.cpus[c].next_event();
+    }
+
+    fn requeue_domain(&mut self, d: usize) {
+        self.next[d] = self.domains[d].next_event();
+    }
+
+    fn requeue_timers(&mut self) {
+        let slot = self.domains.len();
+        self.next[slot] = self.timers.next();
+    }
+}

@@ -1,0 +1,220 @@
+//! Which CPU a task gets when it wakes up.
+
+use super::Machine;
+use super::cpu::Cpu;
+use super::domain::Domain;
+use super::task::Task;
+use crate::setup::Placement;
+use flyball_pelt::{Clamps, CpuCapacity, Fit, util_fits_cpu};
+use std::cmp::Reverse;
+
+impl Machine {
+    /// The CPU for a task that wakes up or, without a previous CPU, begins.
+    pub(super) fn choose_cpu(&self, t: usize, previous: Option<usize>) -> usize {
+        let task = &self.tasks[t];
+        if let Some(only) = task.pinned {
+            return only;
+        }
+        let chosen = if task.is_interrupt() {
+            previous.or_else(|| self.allowed(task).next())
+        } else if !task.is_fair() {
+            self.choose_for_fifo(task, previous)
+        } else {
+            match self.placement {
+                Placement::PreviousOrIdle => self.previous_or_idle(task, previous),
+                Placement::CapacityAware => self
+                    .most_efficient(t, previous)
+                    .or_else(|| self.smallest_that_fits(task, previous)),
+                Placement::Consolidating => self.consolidating(t, previous),
+            }
+        };
+        // Every task is allowed on at least one CPU.
+        chosen.unwrap_or(0)
+    }
+
+    fn allowed<'a>(&self, task: &'a Task) -> impl Iterator<Item = usize> + use<'a> {
+        task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
+    }
+
+    /// The allowed CPU that executes the least urgent task, an idle one first; the previous one of
+    /// equals. Where uclamp is in use, CPUs as large as the task's clamp come first: by default the
+    /// largest.
+    fn choose_for_fifo(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        let urgency = |c: usize| self.cpus[c].current.map(|current| self.tasks[current].rank);
+        let wanted = task.uclamp_min.min(task.uclamp_max);
+        let small = |c: usize| self.uclamp_used && self.cpus[c].capacity < wanted;
+        self.allowed(task).min_by_key(|&c| (small(c), urgency(c), previous != Some(c), c))
+    }
+
+    fn previous_or_idle(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        if let Some(c) = previous.filter(|&c| self.cpus[c].is_idle()) {
+            return Some(c);
+        }
+        let near = |c: usize| previous.is_some_and(|p| self.cpus[p].domain == self.cpus[c].domain);
+        self.allowed(task).min_by_key(|&c| {
+            let cpu = &self.cpus[c];
+            if cpu.is_idle() {
+                (0, 0, !near(c), c)
+            } else {
+                (1, cpu.runnable_count(), previous != Some(c), c)
+            }
+        })
+    }
+
+    /// Without energy: the smallest idle CPU that the task fits, or else the largest idle one: to
+    /// run at once on a CPU that is too small beats waiting. Where none is idle, the smallest that
+    /// it fits, the least crowded of equals.
+    fn smallest_that_fits(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        self.allowed(task).min_by_key(|&c| {
+            let cpu = &self.cpus[c];
+            let fit = self.fit(task, c);
+            let size = if fit == Fit::No { 1024 - cpu.capacity } else { cpu.capacity };
+            let busy = !cpu.is_idle();
+            let crowd = if busy { cpu.runnable_count() } else { 0 };
+            (busy, Reverse(fit), size, crowd, previous != Some(c), c)
+        })
+    }
+
+    /// The CPU whose choice costs least energy by the kernel's estimate; None where the kernel
+    /// does not use it: not energy-aware, or a CPU is overutilised, or the task fits nowhere.
+    ///
+    /// Candidates are the CPU with the most spare capacity of each domain, and the previous CPU,
+    /// which wins where nothing is saved.
+    fn most_efficient(&self, t: usize, previous: Option<usize>) -> Option<usize> {
+        if !self.energy_aware || self.overutilized() {
+            return None;
+        }
+        let mut best: Option<(f64, bool, usize)> = None;
+        for domain in &self.domains {
+            let (roomiest, here) = self.candidates(t, domain, previous);
+            let Some(roomiest) = roomiest else { continue };
+            let without = domain.cpus.iter().map(|&c| self.util_without(t, c));
+            let (sum, highest) = without.fold((0, 0), |(sum, max), u| (sum + u, u.max(max)));
+            let before = self.estimate(domain, sum, highest);
+            for c in [Some(roomiest), here.filter(|&c| c != roomiest)].into_iter().flatten() {
+                let with = self.util_with(t, c);
+                let grown = sum - self.util_without(t, c) + with;
+                let costs = self.estimate(domain, grown, highest.max(with)) - before;
+                let is_previous = previous == Some(c);
+                let better = best.is_none_or(|(least, previous_is_best, _)| {
+                    costs < least || (costs == least && !previous_is_best && is_previous)
+                });
+                if better {
+                    best = Some((costs, is_previous, c));
+                }
+            }
+        }
+        best.map(|(.., c)| c)
+    }
+
+    /// The CPU of a domain with the most room for the task, and the previous one if it is there;
+    /// both only where they have room.
+    fn candidates(
+        &self,
+        t: usize,
+        domain: &Domain,
+        previous: Option<usize>,
+    ) -> (Option<usize>, Option<usize>) {
+        let (mut roomiest, mut most, mut here) = (None, 0, None);
+        for &c in &domain.cpus {
+            if !self.has_room(t, c) {
+                continue;
+            }
+            let spare = self.cpus[c].capacity_left().saturating_sub(self.util_with(t, c));
+            if roomiest.is_none() || spare > most {
+                (roomiest, most) = (Some(c), spare);
+            }
+            if previous == Some(c) {
+                here = previous;
+            }
+        }
+        (roomiest, here)
+    }
+
+    /// Whether CPU `c` can take the task besides what it has.
+    fn has_room(&self, t: usize, c: usize) -> bool {
+        let task = &self.tasks[t];
+        if !task.allowed[c] || self.fit(task, c) != Fit::Yes {
+            return false;
+        }
+        let capped = self.uclamp_used && task.uclamp_max < self.cpus[c].capacity;
+        let cpu = &self.cpus[c];
+        capped || cpu.fit_rule.fits(self.util_with(t, c), cpu.capacity_left())
+    }
+
+    /// Utilisation of CPU `c` with the task on it.
+    fn util_with(&self, t: usize, c: usize) -> u32 {
+        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
+        let counted = task.attached && task.cpu == c;
+        let util = cpu.cfs.util_avg + if counted { 0 } else { task.avg.util_avg };
+        util.max(cpu.util_est.0 + task.expected_util())
+    }
+
+    /// Utilisation of CPU `c` without the task, which is never more than with it.
+    fn util_without(&self, t: usize, c: usize) -> u32 {
+        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
+        let counted = task.attached && task.cpu == c;
+        let own = if counted { task.avg.util_avg } else { 0 };
+        cpu.cfs.util_avg.saturating_sub(own).max(cpu.util_est.0)
+    }
+
+    /// Estimated power of a domain whose CPUs are used `sum` in all and the busiest one `highest`:
+    /// power of the operating point that the busiest needs, times utilisation per capacity there.
+    fn estimate(&self, domain: &Domain, sum: u32, highest: u32) -> f64 {
+        let capacity = self.cpus[domain.cpus[0]].capacity;
+        let top = domain.opps.max().0;
+        let wanted = top * u64::from((highest + highest / 4).min(capacity)) / u64::from(capacity);
+        let enough = domain.points.iter().position(|point| point.frequency.0 >= wanted);
+        let highest_allowed = domain.points.len() - 1;
+        let at = enough.unwrap_or(highest_allowed).min(domain.thermal_cap);
+        let point = &domain.points[at];
+        let speed = f64::from(capacity) * point.frequency.0 as f64 / top as f64;
+        point.busy_power_mw * f64::from(sum) / speed
+    }
+
+    /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.
+    pub(super) fn overutilized(&self) -> bool {
+        self.cpus.iter().any(|cpu| {
+            let clamps = Clamps { min: cpu.uclamp_min, max: cpu.uclamp_max };
+            let clamps = self.uclamp_used.then_some(clamps);
+            let capacity = self.capacity_of(cpu);
+            cpu.fair_count > 0
+                && util_fits_cpu(cpu.expected_util(), clamps, capacity, cpu.fit_rule) == Fit::No
+        })
+    }
+
+    /// The busiest CPU that has room; where none has, an idle one, then the least crowded.
+    fn consolidating(&self, t: usize, previous: Option<usize>) -> Option<usize> {
+        let task = &self.tasks[t];
+        let room = self.allowed(task).filter(|&c| self.has_room(t, c));
+        let used = room.max_by_key(|&c| (self.util_without(t, c), previous == Some(c), Reverse(c)));
+        used.or_else(|| self.previous_or_idle(task, previous))
+    }
+
+    /// How well a task fits CPU `c`.
+    pub(super) fn fit(&self, task: &Task, c: usize) -> Fit {
+        let cpu = &self.cpus[c];
+        let clamps =
+            self.uclamp_used.then_some(Clamps { min: task.uclamp_min, max: task.uclamp_max });
+        util_fits_cpu(task.expected_util(), clamps, self.capacity_of(cpu), cpu.fit_rule)
+    }
+
+    /// Capacities of a CPU: as built, as limits leave it, and as interrupts and FIFO tasks do.
+    #[inline]
+    fn capacity_of(&self, cpu: &Cpu) -> CpuCapacity {
+        let actual = cpu.capacity_capped;
+        CpuCapacity { original: cpu.capacity, actual, available: cpu.capacity_left().min(actual) }
+    }
+
+    /// The ceiling of a domain changed: its CPUs' capacities follow.
+    pub(super) fn cap_capacities(&mut self, d: usize) {
+        let domain = &self.domains[d];
+        let (ceiling, top) = (domain.ceiling().0, domain.opps.max().0);
+        for &c in &domain.cpus {
+            let cpu = &mut self.cpus[c];
+            let allowed = u64::from(cpu.capacity) * ceiling / top;
+            // At most the capacity.
+            cpu.capacity_capped = cpu.capacity.min(allowed as u32);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Who runs: queues, switches, and the steps of tasks.
+
+use super::Machine;
+use super::cpu::Activity;
+use super::task::{Program, Segment, State};
+use crate::behavior::{Step, Work};
+use crate::observe::{Observer, SwitchOut};
+use crate::setup::TaskId;
+use flyball_units::{CpuId, Nanos};
+
+/// Steps that take no time which a task may do in a row. Then it works for [`PENANCE`], so that
+/// time passes whatever a program does.
+const MOST_STEPS: u32 = 1000;
+
+/// See [`MOST_STEPS`].
+const PENANCE: Work = Work { cycles: 0, memory: Nanos(1000) };
+
+impl Machine {
+    /// Puts a runnable task into the queue of CPU `c`; the signals of fair tasks join before.
+    pub(super) fn queue_task(&mut self, t: usize, c: usize, first_among_equals: bool) {
+        let (tasks, cpu) = (&self.tasks, &mut self.cpus[c]);
+        if tasks[t].is_fair() {
+            cpu.fair.push(t);
+        } else {
+            let rank = tasks[t].rank;
+            let before = |&other: &usize| {
+                tasks[other].rank < rank || (first_among_equals && tasks[other].rank == rank)
+            };
+            let at = cpu.urgent.partition_point(before);
+            cpu.urgent.insert(at, t);
+        }
+        cpu.stale = true;
+    }
+
+    /// Looks whether the running task of CPU `c` has to give way; to be called after a wake-up or
+    /// the end of a slice.
+    pub(super) fn reschedule<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let Some(running) = self.cpus[c].current else {
+            return;
+        };
+        let rank = self.tasks[running].rank;
+        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].rank > rank);
+        if urgent || (rank == 0 && self.pick_fair(c).is_some()) {
+            self.put_current(c, SwitchOut::Preempted, observer);
+            self.schedule(c, observer);
+            self.requeue(c);
+        } else if rank == 0 {
+            // It goes on with the slice that it has now.
+            self.tasks[running].protected = true;
+        }
+    }
+
+    /// Takes the CPU from its running task, which stays runnable.
+    pub(super) fn put_current<O: Observer>(&mut self, c: usize, why: SwitchOut, observer: &mut O) {
+        let Some(t) = self.cpus[c].current else { return };
+        self.progress(c);
+        self.cpus[c].touch(self.now);
+        if self.tasks[t].is_fair() {
+            self.update_current(c);
+            self.grow_util_est(t, c);
+            self.update_task(t, c, true, observer);
+        } else if !self.tasks[t].is_interrupt() {
+            self.update_rt(c, true);
+        }
+        self.release_cpu(c);
+        self.tasks[t].enter(State::Runnable, self.now);
+        if why == SwitchOut::Preempted {
+            self.tasks[t].totals.preemptions += 1;
+        }
+        self.queue_task(t, c, true);
+        observer.switched_out(Nanos(self.now), TaskId(t as u32), CpuId(c as u32), why);
+    }
+
+    /// CPU `c` has no running task for the moment.
+    fn release_cpu(&mut self, c: usize) {
+        self.flush(c);
+        let cpu = &mut self.cpus[c];
+        cpu.current = None;
+        cpu.in_interrupt = false;
+        cpu.complete_at = u64::MAX;
+        cpu.stale = true;
+    }
+
+    /// Gives CPU `c`, which has no running task and an up-to-date clock, to the next one; pulls
+    /// one from another CPU, or goes idle, where there is none.
+    pub(super) fn schedule<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        loop {
+            let next = match self.cpus[c].urgent.pop() {
+                Some(t) => Some(t),
+                None => match self.pick_fair(c) {
+                    Some(at) => Some(self.cpus[c].fair.swap_remove(at)),
+                    None => None,
+                },
+            };
+            match next {
+                Some(t) => {
+                    self.switch_in(t, c, observer);
+                    if self.advance_program(t, c, observer) {
+                        return;
+                    }
+                }
+                None if self.pull_when_idle(c, observer) => {}
+                None => {
+                    self.enter_idle(c, observer);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn switch_in<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        self.flush(c);
+        self.cpus[c].touch(self.now);
+        if self.tasks[t].is_fair() {
+            // It has waited up to now.
+            self.cpus[c].fair.push(t);
+            self.update_task(t, c, false, observer);
+            self.cpus[c].fair.pop();
+        } else if !self.tasks[t].is_interrupt() {
+            self.update_rt(c, false);
+        }
+        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        task.enter(State::Running, self.now);
+        task.exec_start = cpu.clock.clock_task;
+        task.protected = true;
+        cpu.current = Some(t);
+        cpu.in_interrupt = task.is_interrupt();
+        cpu.activity = Activity::Busy;
+        cpu.progress_at = self.now;
+        cpu.misfit = false;
+        cpu.stale = true;
+        self.set_power(c);
+        observer.switched_in(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
+    }
+
+    /// Accounts what the running task of CPU `c` executed up to now.
+    pub(super) fn progress(&mut self, c: usize) {
+        let cpu = &mut self.cpus[c];
+        let Some(t) = cpu.current else { return };
+        let passed = self.now - cpu.progress_at;
+        let begin = cpu.progress_at.max(cpu.frozen_until);
+        let active = self.now.saturating_sub(begin);
+        cpu.progress_at = self.now;
+        cpu.totals.stalled += passed - active;
+        let task = &mut self.tasks[t];
+        if let Some(segment) = &mut task.segment {
+            let ns = segment.ns_per_unit(cpu.ns_per_cycle[self.domains[cpu.domain].point]);
+            let done = (active as f64 / ns).min(segment.units);
+            segment.units -= done;
+            task.totals.cycles += done * segment.cycles;
+        }
+    }
+
+    /// Computes when the running task of CPU `c`, whose progress is accounted, is done.
+    pub(super) fn set_completion(&mut self, c: usize) {
+        let cpu = &mut self.cpus[c];
+        let segment = cpu.current.and_then(|t| self.tasks[t].segment);
+        cpu.complete_at = segment.map_or(u64::MAX, |segment| {
+            let ns = segment.ns_per_unit(cpu.ns_per_cycle[self.domains[cpu.domain].point]);
+            // The conversion saturates.
+            let left = (segment.units * ns).ceil() as u64;
+            self.now.max(cpu.frozen_until).saturating_add(left)
+        });
+        self.requeue(c);
+    }
+
+    /// The running task of CPU `c` has done its step.
+    pub(super) fn complete<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.progress(c);
+        let Some(t) = self.cpus[c].current else { return };
+        if let Some(segment) = self.tasks[t].segment.take() {
+            // What rounding left over.
+            self.tasks[t].totals.cycles += segment.units * segment.cycles;
+        }
+        if !self.advance_program(t, c, observer) {
+            self.schedule(c, observer);
+            self.requeue(c);
+        }
+    }
+
+    /// Asks the running task of CPU `c` for steps until one takes time. Whether it still runs.
+    fn advance_program<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) -> bool {
+        let mut steps = 0;
+        while self.tasks[t].segment.is_none() {
+            steps += 1;
+            let step = if steps > MOST_STEPS { Step::Run(PENANCE) } else { self.step(t, observer) };
+            match step {
+                Step::Run(work) => self.tasks[t].segment = Segment::new(work),
+                Step::SleepUntil(at) if at.0 > self.now => return self.sleep(t, c, at.0, observer),
+                Step::SleepUntil(_) | Step::Sleep(Nanos(0)) | Step::WaitForIo(Nanos(0)) => {}
+                Step::Sleep(time) => {
+                    return self.sleep(t, c, self.now.saturating_add(time.0), observer);
+                }
+                Step::WaitForIo(time) => {
+                    self.tasks[t].in_iowait = true;
+                    return self.sleep(t, c, self.now.saturating_add(time.0), observer);
+                }
+                Step::Wait => {
+                    if !std::mem::take(&mut self.tasks[t].wake_pending) {
+                        return self.sleep(t, c, u64::MAX, observer);
+                    }
+                }
+                Step::Wake(other) => self.wake_other(other, observer),
+                Step::Begin { item, released } => {
+                    let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+                    observer.item_begun(Nanos(self.now), task, item, released, cpu);
+                }
+                Step::End { item } => {
+                    let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+                    observer.item_ended(Nanos(self.now), task, item, cpu);
+                }
+                Step::Mark(name) => observer.mark(Nanos(self.now), TaskId(t as u32), name),
+                Step::Exit => {
+                    self.leave_cpu(t, c, State::Ended, observer);
+                    self.tasks[t].totals.ended = Some(self.now);
+                    return false;
+                }
+            }
+        }
+        self.set_completion(c);
+        true
+    }
+
+    fn step<O: Observer>(&mut self, t: usize, observer: &mut O) -> Step {
+        let task = &mut self.tasks[t];
+        let (domain, working) = match &mut task.program {
+            Program::Behavior(behavior) => {
+                return behavior.next(Nanos(self.now), &mut task.random);
+            }
+            Program::Governor { cycles, working: working @ false, .. } => {
+                *working = true;
+                return Step::Run(Work { cycles: *cycles, memory: Nanos::ZERO });
+            }
+            Program::Governor { domain, working, .. } => (*domain, working),
+        };
+        *working = false;
+        let writer = task.cpu;
+        self.poll_governor(domain, writer, observer);
+        Step::Wait
+    }
+
+    /// The running task of CPU `c` sleeps until `until`, or until it is woken. Always false: it
+    /// does not run any more.
+    fn sleep<O: Observer>(&mut self, t: usize, c: usize, until: u64, observer: &mut O) -> bool {
+        if self.tasks[t].in_iowait {
+            self.flush(c);
+            self.cpus[c].iowait_count += 1;
+        }
+        self.leave_cpu(t, c, State::Sleeping, observer);
+        self.tasks[t].timer = until;
+        if until != u64::MAX {
+            self.timers.insert(until, t);
+            self.requeue_timers();
+        }
+        false
+    }
+
+    /// The running task of CPU `c` gives it up and is not runnable any more.
+    fn leave_cpu<O: Observer>(&mut self, t: usize, c: usize, state: State, observer: &mut O) {
+        self.progress(c);
+        self.cpus[c].touch(self.now);
+        // cpufreq sees the signals with the task but the clamps without it.
+        self.aggregate_clamps(c, |other| other != t, None);
+        if self.tasks[t].is_fair() {
+            self.update_current(c);
+            self.load_sleep(t, c, observer);
+            self.keep_lag(t, c);
+        } else if !self.tasks[t].is_interrupt() {
+            self.update_rt(c, true);
+            self.cpus[c].fifo_count -= 1;
+        }
+        self.release_cpu(c);
+        self.tasks[t].enter(state, self.now);
+        let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+        observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
+        if self.tasks[t].rank > 0 && !self.tasks[t].is_interrupt() {
+            self.ask(c, flyball_governors::UtilFlags::default(), observer);
+        }
+    }
+
+    /// The clamps of CPU `c`'s runnable tasks that `stay`, and of one that `joins`: of several the
+    /// highest. An idle CPU keeps the upper one that it had.
+    pub(super) fn aggregate_clamps(
+        &mut self,
+        c: usize,
+        stay: impl Fn(usize) -> bool,
+        joins: Option<usize>,
+    ) {
+        if !self.uclamp_used {
+            return;
+        }
+        let cpu = &self.cpus[c];
+        let present = || cpu.fair.iter().chain(&cpu.urgent).chain(&cpu.current).copied();
+        let runnable = || present().filter(|&t| stay(t)).chain(joins);
+        let clamped = || runnable().map(|t| &self.tasks[t]).filter(|task| !task.is_interrupt());
+        let min = clamped().map(|task| task.uclamp_min).max().unwrap_or(0);
+        let max = clamped().map(|task| task.uclamp_max).max();
+        let cpu = &mut self.cpus[c];
+        cpu.uclamp_min = min;
+        cpu.uclamp_max = max.unwrap_or(cpu.uclamp_max);
+        cpu.stale = true;
+    }
+}

@@ -1,0 +1,235 @@
+//! A task as the engine sees it.
+
+use crate::behavior::{Behavior, Work};
+use crate::setup::Class;
+use flyball_pelt::{Averages, UtilEst, Waiting};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Weights of the nice values -20 to 19: a step is about 1.25.
+const WEIGHTS: [u32; 40] = [
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
+    3906, 3121, 2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87,
+    70, 56, 45, 36, 29, 23, 18, 15,
+];
+
+/// Weight of a class: 1024 at nice 0 and for those that have no nice value.
+pub(super) fn weight(class: Class) -> u32 {
+    match class {
+        Class::Fair { nice } => {
+            WEIGHTS[(i32::from(nice) + 20).clamp(0, WEIGHTS.len() as i32 - 1) as usize]
+        }
+        Class::Fifo { .. } | Class::Interrupt => 1024,
+    }
+}
+
+/// Order of the scheduling classes: a higher rank takes the CPU from a lower one.
+pub(super) fn rank(class: Class) -> u8 {
+    match class {
+        Class::Fair { .. } => 0,
+        Class::Fifo { priority } => priority,
+        Class::Interrupt => u8::MAX,
+    }
+}
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Not created yet.
+    Unborn,
+    /// Waits for a timer or another task.
+    Sleeping,
+    /// Waits for a CPU.
+    Runnable,
+    /// Has a CPU.
+    Running,
+    /// Is over.
+    Ended,
+}
+
+/// What executes a task's steps.
+pub(super) enum Program {
+    /// A workload.
+    Behavior(Box<dyn Behavior>),
+    /// The governor of a clock domain: decides each time it has run this many cycles.
+    Governor {
+        /// The domain.
+        domain: usize,
+        /// Cycles of one decision.
+        cycles: u64,
+        /// Whether the decision's work is done and the decision due.
+        working: bool,
+    },
+}
+
+/// The rest of a [`Work`]: units that take a time each. A unit is a cycle, or where there are no
+/// cycles a nanosecond of memory time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// Units left; infinite for work without end.
+    pub(super) units: f64,
+    /// Cycles per unit, 1 or 0.
+    pub(super) cycles: f64,
+    /// Nanoseconds per unit that do not scale with frequency.
+    pub(super) memory: f64,
+}
+
+impl Segment {
+    /// All of `work`; None where there is none.
+    pub(super) fn new(work: Work) -> Option<Segment> {
+        let (cycles, memory) = (work.cycles as f64, work.memory.0 as f64);
+        if work.cycles == u64::MAX {
+            Some(Segment { units: f64::INFINITY, cycles: 1.0, memory: memory / cycles })
+        } else if work.cycles > 0 {
+            Some(Segment { units: cycles, cycles: 1.0, memory: memory / cycles })
+        } else if work.memory.0 > 0 {
+            Some(Segment { units: memory, cycles: 0.0, memory: 1.0 })
+        } else {
+            None
+        }
+    }
+
+    /// Nanoseconds that a unit takes where a cycle takes `ns_per_cycle`.
+    #[inline]
+    pub(super) fn ns_per_unit(&self, ns_per_cycle: f64) -> f64 {
+        self.cycles * ns_per_cycle + self.memory
+    }
+}
+
+/// A task.
+pub(super) struct Task {
+    pub(super) name: String,
+    pub(super) class: Class,
+    /// See [`rank`].
+    pub(super) rank: u8,
+    /// See [`weight`].
+    pub(super) weight: u32,
+    /// Per CPU, whether it may run there.
+    pub(super) allowed: Vec<bool>,
+    /// The only CPU it may run on, if there is only one.
+    pub(super) pinned: Option<usize>,
+    pub(super) uclamp_min: u32,
+    pub(super) uclamp_max: u32,
+    /// Patch 11's ramp-up multiplier.
+    pub(super) multiplier: u32,
+    pub(super) initial_util: Option<u32>,
+    pub(super) program: Program,
+    pub(super) random: Xoshiro256PlusPlus,
+
+    pub(super) state: State,
+    /// Since when it is in `state`.
+    pub(super) since: u64,
+    /// CPU that it runs, waits or last ran on.
+    pub(super) cpu: usize,
+    /// What it executes; None: the program has to be asked.
+    pub(super) segment: Option<Segment>,
+    /// Whether a wake-up came while it was awake.
+    pub(super) wake_pending: bool,
+    /// Whether it sleeps for I/O.
+    pub(super) in_iowait: bool,
+    /// When its timer expires; `u64::MAX` without one.
+    pub(super) timer: u64,
+
+    pub(super) avg: Averages,
+    /// Whether `avg` belongs to a queue: not before the first enqueue.
+    pub(super) attached: bool,
+    pub(super) util_est: UtilEst,
+    /// Patch 12's signal.
+    pub(super) waiting: Waiting,
+    /// util_avg at the last sleeping dequeue that looked at it (patch 9).
+    pub(super) util_at_dequeue: u32,
+    /// Its CPU's task clock at the last account of its execution.
+    pub(super) exec_start: u64,
+    /// Execution not yet counted by patch 8's growth, in ns.
+    pub(super) ungrown: u64,
+    /// Virtual time, in ns at weight 1024.
+    pub(super) vruntime: i64,
+    /// Virtual time at which its slice ends.
+    pub(super) deadline: i64,
+    /// How far it lagged behind its queue's average when it went to sleep.
+    pub(super) lag: i64,
+    /// Whether it runs on the slice it was picked with, and is not preempted by equals.
+    pub(super) protected: bool,
+
+    pub(super) totals: Totals,
+}
+
+/// Sums over a task's life.
+#[derive(Default)]
+pub(super) struct Totals {
+    pub(super) running: u64,
+    pub(super) runnable: u64,
+    pub(super) sleeping: u64,
+    pub(super) running_on: Vec<u64>,
+    pub(super) cycles: f64,
+    pub(super) wakeups: u64,
+    pub(super) preemptions: u64,
+    pub(super) migrations: u64,
+    pub(super) ended: Option<u64>,
+}
+
+impl Task {
+    /// Changes state at `now`, and accounts the time in the old one.
+    pub(super) fn enter(&mut self, state: State, now: u64) {
+        self.account(now);
+        self.state = state;
+    }
+
+    /// Accounts the time up to `now` to the present state.
+    pub(super) fn account(&mut self, now: u64) {
+        let passed = now.saturating_sub(self.since);
+        self.since = now;
+        match self.state {
+            State::Unborn => {}
+            State::Sleeping | State::Ended => self.totals.sleeping += passed,
+            State::Runnable => self.totals.runnable += passed,
+            State::Running => {
+                self.totals.running += passed;
+                self.totals.running_on[self.cpu] += passed;
+            }
+        }
+    }
+
+    /// Whether it is of the fair class.
+    #[inline]
+    pub(super) fn is_fair(&self) -> bool {
+        self.rank == 0
+    }
+
+    /// Whether it is an interrupt.
+    #[inline]
+    pub(super) fn is_interrupt(&self) -> bool {
+        self.rank == u8::MAX
+    }
+
+    /// The utilisation to expect of it.
+    #[inline]
+    pub(super) fn expected_util(&self) -> u32 {
+        self.util_est.task_utilization(self.avg.util_avg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_units::Nanos;
+
+    #[test]
+    fn weights_and_ranks_are_ordered() {
+        assert_eq!(weight(Class::Fair { nice: 0 }), 1024);
+        assert_eq!(weight(Class::Fair { nice: -20 }), 88761);
+        assert_eq!(weight(Class::Fair { nice: 19 }), 15);
+        assert!(rank(Class::Interrupt) > rank(Class::Fifo { priority: 99 }));
+        assert!(rank(Class::Fifo { priority: 1 }) > rank(Class::Fair { nice: -20 }));
+    }
+
+    #[test]
+    fn work_is_cycles_and_memory() {
+        let work = |cycles, memory| Segment::new(Work { cycles, memory: Nanos(memory) });
+        let both = work(1000, 500).unwrap();
+        assert_eq!(both.units * both.ns_per_unit(2.0), 2500.0);
+        let memory = work(0, 500).unwrap();
+        assert_eq!(memory.units * memory.ns_per_unit(2.0), 500.0);
+        assert!(work(0, 0).is_none());
+        assert_eq!(Segment::new(Work::FOREVER).unwrap().units, f64::INFINITY);
+    }
+}

@@ -1,0 +1,97 @@
+//! The scheduler's tick and the statistics clock.
+
+use super::Machine;
+use super::cpu::Activity;
+use crate::observe::Observer;
+use crate::setup::Class;
+use flyball_governors::Event;
+use flyball_platform::IdleTick;
+use flyball_units::{CpuId, Nanos};
+
+impl Machine {
+    /// The first tick after now.
+    pub(super) fn next_tick(&self) -> u64 {
+        match self.now.checked_sub(self.tick_phase) {
+            Some(passed) => self.tick_phase + (passed / self.tick + 1) * self.tick,
+            None => self.tick_phase,
+        }
+    }
+
+    /// A tick of CPU `c`: execution is accounted, the running task's signals and then its queue's
+    /// are updated, which may ask cpufreq; then slice, misfit and balance.
+    pub(super) fn tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let cpu = &mut self.cpus[c];
+        cpu.totals.ticks += 1;
+        cpu.tick_at += self.tick;
+        let Some(t) = cpu.current else {
+            self.tick_without_task(c, observer);
+            return;
+        };
+        cpu.touch(self.now);
+        let mut slice_over = false;
+        if self.tasks[t].is_fair() {
+            slice_over = self.update_current(c);
+            self.grow_util_est(t, c);
+            self.update_task(t, c, true, observer);
+            self.update_others(c, false);
+        } else {
+            self.update_others(c, !self.tasks[t].is_interrupt());
+        }
+        if slice_over && !self.cpus[c].fair.is_empty() {
+            self.pending.push(c);
+        }
+        if self.cpus.len() > 1 {
+            if self.tasks[t].is_fair() && self.handle_misfit(c, observer) {
+                return;
+            }
+            self.balance_at_tick(c, observer);
+        } else if self.cpus[c].fair_count == 0 && self.now >= self.balance_at {
+            self.balance_at = self.now + super::balance::BALANCE_PERIOD;
+            self.update_blocked(c, observer);
+        }
+        self.requeue(c);
+    }
+
+    /// A tick that finds its CPU idle takes it out of its idle state, and lets its signals decay.
+    fn tick_without_task<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        if let Activity::Idle(_) = self.cpus[c].activity {
+            if self.cpus[c].has_blocked_load() {
+                self.update_blocked(c, observer);
+            }
+            self.leave_idle(c, false, observer);
+        }
+        self.requeue(c);
+    }
+
+    /// A tick of the statistics clock, on all CPUs at once. Idle CPUs have none where their tick
+    /// stops.
+    pub(super) fn statistics_tick<O: Observer>(&mut self, observer: &mut O) {
+        self.stat_at += self.stat_period;
+        for c in 0..self.cpus.len() {
+            let busy = self.cpus[c].current.is_some();
+            if !busy && self.idle_tick == IdleTick::Stops {
+                continue;
+            }
+            self.sample(c);
+            let d = self.cpus[c].domain;
+            if self.domains[d].needs.tick_hz.is_some() {
+                let event = Event::Tick { cpu: CpuId(c as u32), busy };
+                self.tell(d, &event, c, observer);
+            }
+        }
+    }
+
+    /// Accounts a whole period to what CPU `c` does at this moment.
+    fn sample(&mut self, c: usize) {
+        let period = Nanos(self.stat_period);
+        let cpu = &mut self.cpus[c];
+        let times = &mut cpu.sampled;
+        let slot = match cpu.current.map(|t| self.tasks[t].class) {
+            Some(Class::Fair { nice: 1.. }) => &mut times.nice,
+            Some(_) => &mut times.busy,
+            None if cpu.iowait_count > 0 => &mut times.iowait,
+            None => &mut times.idle,
+        };
+        *slot = *slot + period;
+    }
+}

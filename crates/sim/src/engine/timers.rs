@@ -1,0 +1,52 @@
+//! The tasks' timers: each task has at most one, so nothing is ever cancelled.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Timers by time, then by task, so that equal times have one order.
+pub(super) struct Timers(BinaryHeap<Reverse<(u64, u32)>>);
+
+impl Timers {
+    /// Room for one timer per task: nothing is allocated later.
+    pub(super) fn with_capacity(tasks: usize) -> Timers {
+        Timers(BinaryHeap::with_capacity(tasks))
+    }
+
+    /// Task `task` is to be woken at `at`.
+    pub(super) fn insert(&mut self, at: u64, task: usize) {
+        self.0.push(Reverse((at, task as u32)));
+    }
+
+    /// Time of the next one; `u64::MAX` where there is none.
+    pub(super) fn next(&self) -> u64 {
+        self.0.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
+    }
+
+    /// Takes the task whose timer expires at or before `now`.
+    pub(super) fn pop(&mut self, now: u64) -> Option<usize> {
+        match self.0.peek() {
+            Some(Reverse((at, _))) if *at <= now => {
+                self.0.pop().map(|Reverse((_, task))| task as usize)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expire_in_order_of_time_and_task() {
+        let mut timers = Timers::with_capacity(3);
+        timers.insert(20, 0);
+        timers.insert(10, 2);
+        timers.insert(10, 1);
+        assert_eq!(timers.next(), 10);
+        assert_eq!(timers.pop(9), None);
+        assert_eq!([timers.pop(10), timers.pop(10), timers.pop(10)], [Some(1), Some(2), None]);
+        assert_eq!(timers.pop(20), Some(0));
+        assert_eq!(timers.next(), u64::MAX);
+    }
+}

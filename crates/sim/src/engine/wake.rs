@@ -1,0 +1,132 @@
+//! Wake-ups and moves of tasks between CPUs.
+
+use super::Machine;
+use super::cpu::Activity;
+use super::task::{Program, State};
+use crate::observe::{Observer, SwitchOut};
+use crate::setup::TaskId;
+use flyball_governors::UtilFlags;
+use flyball_units::{CpuId, Nanos};
+
+impl Machine {
+    /// Wakes every task whose timer expired.
+    pub(super) fn expire_timers<O: Observer>(&mut self, observer: &mut O) {
+        while let Some(t) = self.timers.pop(self.now) {
+            self.tasks[t].timer = u64::MAX;
+            match self.tasks[t].state {
+                State::Unborn => self.create(t, observer),
+                _ => self.wake(t, observer),
+            }
+        }
+        self.requeue_timers();
+    }
+
+    /// A task wakes another: one that waits, or else the other's next wait ends at once.
+    pub(super) fn wake_other<O: Observer>(&mut self, task: TaskId, observer: &mut O) {
+        let t = task.0 as usize;
+        match self.tasks.get_mut(t) {
+            Some(task) if task.state == State::Sleeping && task.timer == u64::MAX => {
+                self.wake(t, observer);
+            }
+            Some(task) => task.wake_pending = true,
+            None => {}
+        }
+    }
+
+    fn create<O: Observer>(&mut self, t: usize, observer: &mut O) {
+        let c = self.choose_cpu(t, None);
+        self.cpus[c].touch(self.now);
+        self.tasks[t].since = self.now;
+        self.tasks[t].cpu = c;
+        if self.tasks[t].is_fair() {
+            self.tasks[t].avg = self.new_signals(t, c);
+        }
+        self.join(t, c, true, observer);
+    }
+
+    /// Makes a sleeping task runnable.
+    pub(super) fn wake<O: Observer>(&mut self, t: usize, observer: &mut O) {
+        let previous = self.tasks[t].cpu;
+        if self.tasks[t].in_iowait {
+            self.flush(previous);
+            self.cpus[previous].iowait_count -= 1;
+        }
+        self.tasks[t].totals.wakeups += 1;
+        let c = self.choose_cpu(t, Some(previous));
+        if c != previous {
+            if self.tasks[t].is_fair() {
+                self.load_remove(t, previous, observer);
+            }
+            self.note_migration(t, previous, c, observer);
+        }
+        self.join(t, c, false, observer);
+    }
+
+    fn note_migration<O: Observer>(&mut self, t: usize, from: usize, to: usize, observer: &mut O) {
+        self.tasks[t].account(self.now);
+        self.tasks[t].cpu = to;
+        self.tasks[t].totals.migrations += 1;
+        let (from, to) = (CpuId(from as u32), CpuId(to as u32));
+        observer.migrated(Nanos(self.now), TaskId(t as u32), from, to);
+    }
+
+    /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
+    fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
+        self.cpus[c].touch(self.now);
+        let woken = self.tasks[t].state != State::Runnable;
+        self.tasks[t].enter(State::Runnable, self.now);
+        self.aggregate_clamps(c, |_| true, Some(t));
+        if self.tasks[t].is_fair() {
+            if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
+                self.update_current(c);
+            }
+            self.place_virtually(t, c, new);
+            self.load_enqueue(t, c, observer);
+            self.queue_task(t, c, false);
+        } else {
+            self.tasks[t].in_iowait = false;
+            self.queue_task(t, c, false);
+            if !self.tasks[t].is_interrupt() {
+                self.cpus[c].fifo_count += 1;
+                self.ask(c, UtilFlags::default(), observer);
+            }
+        }
+        if woken {
+            observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
+        }
+        match self.cpus[c].activity {
+            Activity::Idle(_) => {
+                let for_governor = matches!(self.tasks[t].program, Program::Governor { .. });
+                self.leave_idle(c, for_governor, observer);
+            }
+            Activity::Waking => {}
+            Activity::Busy => self.pending.push(c),
+        }
+    }
+
+    /// Moves a fair task that waits or runs from CPU `from` to CPU `to`.
+    pub(super) fn move_task<O: Observer>(
+        &mut self,
+        t: usize,
+        from: usize,
+        to: usize,
+        observer: &mut O,
+    ) {
+        let running = self.cpus[from].current == Some(t);
+        if running {
+            self.put_current(from, SwitchOut::Migrated, observer);
+        }
+        self.cpus[from].touch(self.now);
+        self.aggregate_clamps(from, |other| other != t, None);
+        self.keep_lag(t, from);
+        self.load_migrate(t, from, observer);
+        self.cpus[from].fair.retain(|&other| other != t);
+        self.ask(from, UtilFlags::default(), observer);
+        self.note_migration(t, from, to, observer);
+        self.join(t, to, false, observer);
+        if running {
+            self.schedule(from, observer);
+            self.requeue(from);
+        }
+    }
+}

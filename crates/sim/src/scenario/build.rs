@@ -1,0 +1,345 @@
+//! From a scenario to what the engine is given, once per phase.
+
+use super::load;
+use super::model::{Burst, InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
+use crate::behavior::{Behavior, Work};
+use crate::setup::{Class, GovernorCost, Setup, TaskId, TaskSetup};
+use crate::workload::rt_app::{Program, Thread};
+use crate::workload::{
+    Batch, Bursty, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup,
+    Service, kernels,
+};
+use flyball_governors::Domain;
+use flyball_platform::{ClockDomain, Kernel};
+use flyball_units::{CpuId, Nanos};
+use std::ops::Range;
+
+/// A setup, and which of its tasks belong together.
+pub struct Built {
+    /// What the engine is given.
+    pub setup: Setup,
+    /// The scenario's tasks; background load and interrupts are in no group.
+    pub groups: Vec<Group>,
+}
+
+/// Tasks that one name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// Their numbers.
+    pub tasks: Range<u32>,
+    /// Relative deadline of their items, if any.
+    pub deadline: Option<Nanos>,
+}
+
+impl Scenario {
+    /// The setup of one phase. The tick's phase goes evenly over a tick; the poll's goes over its
+    /// interval in steps that fall on no line with it (a lattice of rank 1), so that the two are
+    /// not swept as one.
+    pub fn setup(&self, phase: u32) -> Built {
+        let mut tasks =
+            Tasks { scenario: self, full_speed: FullSpeed::of(&self.platform), list: Vec::new() };
+        let mut groups = Vec::new();
+        for spec in &self.tasks {
+            tasks.add(spec, &mut groups);
+        }
+        tasks.add_load();
+        for (number, interrupt) in self.interrupts.iter().enumerate() {
+            tasks.add_interrupt(number, interrupt);
+        }
+        let list = tasks.list;
+        let tick = Nanos(1_000_000_000 / u64::from(self.kernel.hz));
+        let governors = self.governors.iter().filter_map(|spec| spec.build()).collect();
+        let setup = Setup {
+            platform: self.platform.clone(),
+            kernel: self.kernel.clone(),
+            governors,
+            governor_cost: GovernorCost {
+                cycles_per_poll: self.governor_cost.cycles(FullSpeed::of(&self.platform)),
+                cpu: self.governor_cpu,
+            },
+            tasks: list,
+            placement: self.placement,
+            tick_phase: part(tick, phase, self.phases),
+            poll_phase: self.poll_phase(phase),
+            limits: self.governors.iter().map(|spec| spec.limits).collect(),
+            initial: self.governors.iter().map(|spec| spec.initial).collect(),
+            duration: self.duration,
+            seed: phase_seed(self.seed, phase),
+        };
+        Built { setup, groups }
+    }
+
+    /// The poll's phase within the shortest interval of the polling governors.
+    fn poll_phase(&self, phase: u32) -> Nanos {
+        let intervals = self.platform.domains.iter().zip(&self.governors);
+        let intervals = intervals.filter_map(|(domain, spec)| {
+            spec.poll_interval(&governor_domain(domain, &self.kernel, &self.platform))
+        });
+        let step = lattice_step(self.phases);
+        let at = (u64::from(phase) * u64::from(step) % u64::from(self.phases.max(1))) as u32;
+        intervals.min().map_or(Nanos::ZERO, |interval| part(interval, at, self.phases))
+    }
+}
+
+/// `interval * at / of`.
+fn part(interval: Nanos, at: u32, of: u32) -> Nanos {
+    let of = u128::from(of.max(1));
+    Nanos((u128::from(interval.0) * (u128::from(at) % of) / of) as u64)
+}
+
+/// The number nearest below `n` / 1.618 that has no factor in common with `n`.
+fn lattice_step(n: u32) -> u32 {
+    let golden = (u64::from(n) * 610 / 987) as u32;
+    (1..=golden).rev().find(|step| gcd(*step, n) == 1).unwrap_or(1)
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Each phase has random numbers of its own, the same in every variant of a scenario (splitmix64).
+fn phase_seed(seed: u64, phase: u32) -> u64 {
+    let mut mixed = seed.wrapping_add(u64::from(phase).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The domain as a governor would be told of it at the start.
+fn governor_domain(
+    domain: &ClockDomain,
+    kernel: &Kernel,
+    platform: &flyball_platform::Platform,
+) -> Domain {
+    let capacities = platform.cpus.iter().filter(|cpu| domain.cpus.contains(&cpu.id));
+    Domain {
+        cpus: domain.cpus.clone(),
+        capacity: capacities.map(|cpu| cpu.capacity.0).max().unwrap_or(1024),
+        opps: domain.opps.clone(),
+        min: domain.opps.min(),
+        max: domain.opps.max(),
+        current: domain.opps.min(),
+        tick: Nanos(1_000_000_000 / u64::from(kernel.hz)),
+        stat_hz: kernel.stat_hz,
+        transition_latency: domain.transition.declared_latency,
+        transition_delay: domain.transition.declared_delay,
+        frequency_invariant: domain.frequency_invariant,
+        fast_switch: domain.fast_switch,
+        exact_idle_accounting: kernel.idle_tick == flyball_platform::IdleTick::Stops,
+        uclamp_used: kernel.uclamp,
+        rate_limit_rule: kernel.rate_limit_rule,
+        on_battery: None,
+        features: kernel.features,
+    }
+}
+
+/// The list of tasks while it grows.
+struct Tasks<'a> {
+    scenario: &'a Scenario,
+    full_speed: FullSpeed,
+    list: Vec<TaskSetup>,
+}
+
+impl Tasks<'_> {
+    fn add(&mut self, spec: &TaskSpec, groups: &mut Vec<Group>) {
+        if let Workload::RtApp(program) = &spec.workload {
+            return self.add_rt_app(spec, program, groups);
+        }
+        let from = self.list.len() as u32;
+        for number in 1..=spec.count {
+            let name =
+                if number == 1 { spec.name.clone() } else { format!("{}-{number}", spec.name) };
+            self.add_one(spec, name);
+        }
+        let tasks = from..self.list.len() as u32;
+        groups.push(Group { name: spec.name.clone(), tasks, deadline: spec.deadline });
+    }
+
+    /// One of the `count` that the scenario asks for.
+    fn add_one(&mut self, spec: &TaskSpec, name: String) {
+        match &spec.workload {
+            Workload::PageLoad(page) => self.add_page(spec, page, &name),
+            Workload::RtApp(_) => {}
+            Workload::Rampup { sleeps, gap } => {
+                self.push(spec, name, Box::new(Rampup::new(*sleeps, *gap)));
+            }
+            Workload::Periodic(release) => {
+                let work = release.work.work(release.memory, self.full_speed);
+                self.push(spec, name, Box::new(periodic(release, spec.start, work)));
+            }
+            Workload::Kernel { kernel, release } => {
+                let work = kernels::cost(kernel, self.only_core_type(&spec.cpus));
+                let behavior = periodic(release, spec.start, work.unwrap_or_default());
+                self.push(spec, name, Box::new(behavior));
+            }
+            Workload::Bursty { every, phase, burst } => {
+                let behavior = self.bursty(*every, *phase + spec.start, *burst);
+                self.push(spec, name, Box::new(behavior));
+            }
+            Workload::Batch { work, memory, rest, spread, jobs } => {
+                let work = work.work(*memory, self.full_speed);
+                self.push(spec, name, Box::new(Batch::new(work, *rest, *spread, *jobs)));
+            }
+            Workload::Poisson { mean, work, memory, service } => {
+                let work = work.work(*memory, self.full_speed);
+                self.push(spec, name, Box::new(Poisson::new(*mean, work, *service)));
+            }
+        }
+    }
+
+    fn bursty(&self, every: Nanos, phase: Nanos, burst: Burst) -> Bursty {
+        match burst {
+            Burst::Busy(busy) => Bursty::of_time(every, busy, phase),
+            Burst::Work(work, memory) => {
+                Bursty::of_work(every, work.work(memory, self.full_speed), phase)
+            }
+        }
+    }
+
+    /// The main thread and its helpers, which follow it.
+    fn add_page(&mut self, spec: &TaskSpec, page: &PageSpec, name: &str) {
+        let main = TaskId(self.list.len() as u32);
+        let load = self.page(page);
+        let helpers = (1..=page.helpers).map(|n| TaskId(main.0 + n)).collect();
+        self.push(spec, name.to_owned(), Box::new(PageMain::new(load.clone(), helpers)));
+        for helper in 1..=page.helpers {
+            let behavior = Box::new(PageHelper::new(&load, main));
+            self.push(spec, format!("{name}.helper-{helper}"), behavior);
+        }
+    }
+
+    fn push(&mut self, spec: &TaskSpec, name: String, behavior: Box<dyn Behavior>) {
+        self.list.push(TaskSetup {
+            name,
+            class: spec.class,
+            allowed: spec.cpus.clone(),
+            uclamp_min: spec.uclamp_min,
+            uclamp_max: spec.uclamp_max,
+            rampup_multiplier: spec.rampup_multiplier,
+            start: spec.start,
+            initial_util: spec.initial_util,
+            behavior,
+        });
+    }
+
+    fn page(&self, page: &PageSpec) -> PageLoad {
+        PageLoad {
+            stages: page.stages,
+            main: page.main.work(Nanos::ZERO, self.full_speed),
+            helper: page.helper.work(Nanos::ZERO, self.full_speed),
+            pause: page.pause,
+            pause_every: page.pause_every,
+            think: page.think,
+            pages: page.pages,
+        }
+    }
+
+    /// The one kind of core among some CPUs (all, where none is listed).
+    fn only_core_type(&self, cpus: &[CpuId]) -> Option<(&str, f64)> {
+        let all = &self.scenario.platform.cpus;
+        let mut allowed = all.iter().filter(|cpu| cpus.is_empty() || cpus.contains(&cpu.id));
+        let first = allowed.next()?;
+        let same = allowed.all(|cpu| cpu.core_type == first.core_type);
+        same.then_some((first.core_type.as_str(), first.work_per_cycle))
+    }
+
+    fn add_rt_app(&mut self, spec: &TaskSpec, program: &Program, groups: &mut Vec<Group>) {
+        let first = TaskId(self.list.len() as u32);
+        for thread in &program.threads {
+            let number = self.list.len() as u32;
+            let name = format!("{}.{}", spec.name, thread.name);
+            groups.push(Group { name: name.clone(), tasks: number..number + 1, deadline: None });
+            self.list.push(TaskSetup {
+                name,
+                class: thread.class,
+                allowed: thread.cpus.clone(),
+                uclamp_min: thread.uclamp_min,
+                uclamp_max: thread.uclamp_max,
+                rampup_multiplier: spec.rampup_multiplier,
+                start: thread.delay,
+                initial_util: None,
+                behavior: Box::new(Thread::new(thread, self.full_speed, first, program.duration)),
+            });
+        }
+    }
+
+    fn add_load(&mut self) {
+        let mut number = 0_u64;
+        let period = Nanos(load::PERIOD_NS);
+        let total: usize = self.scenario.load.iter().map(|group| group.tasks.len()).sum();
+        for group in &self.scenario.load {
+            for cpus in &group.tasks {
+                // The generators of a real load are not in step either.
+                let phase = Nanos(period.0 * number / total.max(1) as u64);
+                number += 1;
+                let behavior = Box::new(Duty::new(group.percent, period, phase));
+                self.list.push(plain(
+                    format!("load-{number}"),
+                    Class::Fair { nice: 0 },
+                    cpus.clone(),
+                    behavior,
+                ));
+            }
+        }
+    }
+
+    fn add_interrupt(&mut self, number: usize, spec: &InterruptSpec) {
+        for cpu in &spec.cpus {
+            let work = spec.work.work(spec.memory, self.full_speed);
+            let behavior = Box::new(Poisson::new(spec.mean, work, Service::Fixed));
+            let name = format!("irq-{}/{}", number + 1, cpu.0);
+            self.list.push(plain(name, Class::Interrupt, vec![*cpu], behavior));
+        }
+    }
+}
+
+fn plain(
+    name: String,
+    class: Class,
+    allowed: Vec<CpuId>,
+    behavior: Box<dyn Behavior>,
+) -> TaskSetup {
+    TaskSetup {
+        name,
+        class,
+        allowed,
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        rampup_multiplier: None,
+        start: Nanos::ZERO,
+        initial_util: None,
+        behavior,
+    }
+}
+
+fn periodic(release: &Release, start: Nanos, work: Work) -> Periodic {
+    let mut periodic = Periodic::new(release.period, work);
+    periodic.phase = release.phase + start;
+    periodic.jitter = release.jitter;
+    periodic.overrun = release.overrun;
+    periodic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_cover_both_intervals_evenly() {
+        for n in [1_u32, 2, 7, 20, 100] {
+            let step = lattice_step(n);
+            let mut seen: Vec<u32> = (0..n).map(|phase| phase * step % n).collect();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..n).collect::<Vec<u32>>(), "{n}");
+        }
+        assert_eq!(part(Nanos(1_000_000), 5, 20), Nanos(250_000));
+    }
+
+    #[test]
+    fn phases_have_seeds_of_their_own() {
+        let seeds: std::collections::HashSet<u64> = (0..1000).map(|n| phase_seed(1, n)).collect();
+        assert_eq!(seeds.len(), 1000);
+    }
+}

@@ -1,0 +1,37 @@
+//! Scenarios: a TOML file that says what is simulated.
+//!
+//! [`read`] turns text into a checked [`Scenario`]; every error names the place, what was expected
+//! and what was found. [`Scenario::setup`] makes of it what the engine is given, once per phase.
+
+mod build;
+mod error;
+mod examples;
+mod features;
+mod governor;
+pub mod keys;
+mod load;
+mod model;
+mod parse;
+pub mod quantity;
+mod reader;
+mod reference;
+mod task;
+mod text;
+mod tree;
+
+pub use build::{Built, Group};
+pub use error::{ScenarioError, nearest, suggestion};
+pub use examples::{EXAMPLES, Example, template};
+pub use governor::governor_names;
+pub use model::{
+    Burst, GovernorSpec, InterruptSpec, LoadGroup, PageSpec, Record, Release, Scenario, TaskSpec,
+    Workload,
+};
+pub use parse::{Source, from_tree, read};
+pub use reader::{Fields, Item, Key, key};
+pub use reference::reference;
+pub use text::{parse as parse_text, print as print_text, set};
+pub use tree::{Entry, Node, Place, Value};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! A scenario after it was read and checked.
+
+use crate::setup::{Class, Placement};
+use crate::workload::rt_app::Program;
+use crate::workload::{Amount, Overrun, Service};
+use flyball_platform::{Kernel, Platform};
+use flyball_units::{CpuId, KiloHertz, Nanos};
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What it asks.
+    pub question: Option<String>,
+    /// The hardware.
+    pub platform: Platform,
+    /// The kernel, with the scenario's tick and features.
+    pub kernel: Kernel,
+    /// One per clock domain.
+    pub governors: Vec<GovernorSpec>,
+    /// Work of one decision of a governor that runs as a task.
+    pub governor_cost: Amount,
+    /// CPU that it runs on.
+    pub governor_cpu: CpuId,
+    /// Placement at wake-up.
+    pub placement: Placement,
+    /// Simulated time per phase.
+    pub duration: Nanos,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Phases of the grid, at least 1.
+    pub phases: u32,
+    /// What is kept.
+    pub record: Record,
+    /// The phase whose events are kept.
+    pub record_phase: u32,
+    /// Utilisations whose time to reach is reported.
+    pub utilization: Vec<u32>,
+    /// Background load.
+    pub load: Vec<LoadGroup>,
+    /// The tasks.
+    pub tasks: Vec<TaskSpec>,
+    /// Noise.
+    pub interrupts: Vec<InterruptSpec>,
+    /// The scenario as run, in TOML.
+    pub text: String,
+}
+
+/// What a run keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Record {
+    /// Nothing: results are printed only.
+    None,
+    /// The results of every phase.
+    #[default]
+    Summary,
+    /// Also every event of one phase.
+    Full,
+}
+
+/// The governor of one clock domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GovernorSpec {
+    /// Its name.
+    pub name: String,
+    /// Tunables that differ from the defaults, checked.
+    pub tunables: Vec<(String, i64)>,
+    /// Policy limits; None where the hardware's hold.
+    pub limits: Option<(KiloHertz, KiloHertz)>,
+    /// Frequency at the start.
+    pub initial: Option<KiloHertz>,
+}
+
+/// A task, or several of one kind.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    /// Its name.
+    pub name: String,
+    /// How many.
+    pub count: u32,
+    /// Scheduling class.
+    pub class: Class,
+    /// CPUs it may run on; empty: all.
+    pub cpus: Vec<CpuId>,
+    /// Lower clamp.
+    pub uclamp_min: u32,
+    /// Upper clamp.
+    pub uclamp_max: u32,
+    /// The series' multiplier.
+    pub rampup_multiplier: Option<u32>,
+    /// When it is created.
+    pub start: Nanos,
+    /// Utilisation at the start.
+    pub initial_util: Option<u32>,
+    /// What it does.
+    pub workload: Workload,
+    /// Relative deadline of its items, where they have one.
+    pub deadline: Option<Nanos>,
+}
+
+/// What a task does.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Sleeps, a mark, then work without end.
+    Rampup {
+        /// Number of sleeps.
+        sleeps: u32,
+        /// Length of each.
+        gap: Nanos,
+    },
+    /// One item per period.
+    Periodic(Release),
+    /// A signal kernel, periodically.
+    Kernel {
+        /// Its name.
+        kernel: &'static str,
+        /// When.
+        release: Release,
+    },
+    /// Bursts.
+    Bursty {
+        /// From burst to burst.
+        every: Nanos,
+        /// First burst.
+        phase: Nanos,
+        /// One burst.
+        burst: Burst,
+    },
+    /// Jobs of fixed work.
+    Batch {
+        /// The job.
+        work: Amount,
+        /// Its time for memory.
+        memory: Nanos,
+        /// Time before each job.
+        rest: Nanos,
+        /// Random addition to it.
+        spread: Nanos,
+        /// Number of jobs.
+        jobs: u64,
+    },
+    /// An interactive page with its helpers.
+    PageLoad(PageSpec),
+    /// Requests at random times.
+    Poisson {
+        /// Mean time between arrivals.
+        mean: Nanos,
+        /// Mean work.
+        work: Amount,
+        /// Time for memory.
+        memory: Nanos,
+        /// Distribution of the work.
+        service: Service,
+    },
+    /// An rt-app program.
+    RtApp(Program),
+}
+
+/// Releases at regular times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// From release to release.
+    pub period: Nanos,
+    /// First release.
+    pub phase: Nanos,
+    /// Random delay.
+    pub jitter: Nanos,
+    /// What a busy task does about releases.
+    pub overrun: Overrun,
+    /// Work of an item; a kernel has its own.
+    pub work: Amount,
+    /// Its time for memory.
+    pub memory: Nanos,
+}
+
+/// An interactive page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSpec {
+    /// Hand-overs per page.
+    pub stages: u32,
+    /// Work of the main thread per stage.
+    pub main: Amount,
+    /// Work of a helper per stage.
+    pub helper: Amount,
+    /// Number of helpers.
+    pub helpers: u32,
+    /// Pause.
+    pub pause: Nanos,
+    /// Stages between pauses.
+    pub pause_every: u32,
+    /// Quiet time between pages.
+    pub think: Nanos,
+    /// Pages after which it ends.
+    pub pages: Option<u64>,
+}
+
+/// One burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Burst {
+    /// This much CPU time, whatever the frequency.
+    Busy(Nanos),
+    /// This much work.
+    Work(Amount, Nanos),
+}
+
+/// Background load: some tasks at a share of a CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadGroup {
+    /// One entry per task: the CPUs it may run on; empty: all.
+    pub tasks: Vec<Vec<CpuId>>,
+    /// Share of a CPU, 1 to 100.
+    pub percent: u8,
+}
+
+/// Interrupts on one or more CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterruptSpec {
+    /// CPUs that take it.
+    pub cpus: Vec<CpuId>,
+    /// Mean time between two on one CPU.
+    pub mean: Nanos,
+    /// Work of each.
+    pub work: Amount,
+    /// Its time for memory.
+    pub memory: Nanos,
+}

@@ -1,0 +1,247 @@
+//! From a tree of values to a scenario.
+
+use super::error::{ScenarioError, suggestion};
+use super::keys;
+use super::model::{InterruptSpec, Record, Scenario, TaskSpec};
+use super::reader::{Fields, Item};
+use super::tree::{Node, Place};
+use super::{features, governor, load, task, text};
+use crate::setup::Placement;
+use crate::workload::Amount;
+use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform};
+use flyball_units::{CpuId, Nanos};
+
+/// Where a scenario comes from, and how the files that it names are read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The file's name for error messages.
+    pub origin: &'a str,
+    /// Name of a scenario that does not name itself.
+    pub name: &'a str,
+    /// Reads a file by its path as the scenario writes it; the error says what failed.
+    pub open: &'a (dyn Fn(&str) -> Result<String, String> + Sync),
+}
+
+impl<'a> Source<'a> {
+    /// A text that names no other files.
+    pub fn text_only(origin: &'a str, name: &'a str) -> Source<'a> {
+        Source { origin, name, open: &|path| Err(format!("expected no other file, found {path}")) }
+    }
+}
+
+/// Phases above which a typing error is more likely than a wish.
+const MAX_PHASES: i64 = 100_000;
+
+/// Longest simulated time: a day.
+const MAX_DURATION: Nanos = Nanos::from_secs(86_400);
+
+/// Reads a scenario from TOML.
+///
+/// # Errors
+/// Text that is no TOML, no scenario, or contradicts itself; with line and column.
+pub fn read(text: &str, source: Source<'_>) -> Result<Scenario, ScenarioError> {
+    from_tree(&text::parse(text, source.origin)?, source)
+}
+
+/// Reads a scenario from a tree, to which the command line may have added.
+///
+/// # Errors
+/// As [`read`].
+pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioError> {
+    let top = Fields::new(source.origin, "", root, &[keys::TOP])?;
+    let platform = platform(&top.require("platform")?, source)?;
+    let kernel = kernel(&top, source)?;
+    let count = platform.cpus.len() as u32;
+    let phases = top.integer_or("phases", 20, 1..=MAX_PHASES)? as u32;
+    let (governors, (governor_cost, governor_cpu)) = governor::read(&top, &platform, &kernel)?;
+    let duration = duration(&top)?;
+    let tasks = task::read_all(&top, count, source)?;
+    hints_have_effect(&top, &tasks, &kernel)?;
+    Ok(Scenario {
+        name: top.get("name").map_or(Ok(source.name), |item| item.text())?.to_owned(),
+        question: top.get("question").map(|item| item.text().map(str::to_owned)).transpose()?,
+        governors,
+        governor_cost,
+        governor_cpu,
+        placement: placement(&top, &kernel)?,
+        duration,
+        seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,
+        phases,
+        record: top.choice_or("record", Record::Summary, RECORDS)?,
+        record_phase: top.integer_or("record_phase", 0, 0..=i64::from(phases) - 1)? as u32,
+        utilization: utilization(&top)?,
+        load: top.get("load").map_or(Ok(Vec::new()), |item| {
+            load::parse(item.text()?, count).map_err(|error| item.wrong(error))
+        })?,
+        tasks,
+        interrupts: interrupts(&top, &platform)?,
+        platform,
+        kernel,
+        text: text::print(root),
+    })
+}
+
+/// A ramp-up multiplier without the patches that read it would be without effect.
+fn hints_have_effect(
+    top: &Fields<'_>,
+    tasks: &[TaskSpec],
+    kernel: &Kernel,
+) -> Result<(), ScenarioError> {
+    let hinted = tasks.iter().find(|task| task.rampup_multiplier.is_some());
+    let features = &kernel.features;
+    if features.util_est_ramp_up || features.zero_multiplier_disables_util_est {
+        return Ok(());
+    }
+    match (hinted, top.get("task")) {
+        (Some(task), Some(item)) => Err(item
+            .wrong(format!(
+                "task `{}`: expected a kernel that reads rampup_multiplier, found {} without \
+                 features.util_est_ramp_up",
+                task.name, kernel.name
+            ))
+            .hint("switch the series on: features.series = true")),
+        _ => Ok(()),
+    }
+}
+
+const RECORDS: &[(&str, Record)] =
+    &[("none", Record::None), ("summary", Record::Summary), ("full", Record::Full)];
+
+fn duration(top: &Fields<'_>) -> Result<Nanos, ScenarioError> {
+    let duration = top.span_or("duration", Nanos::from_secs(1))?;
+    match top.get("duration") {
+        Some(item) if duration > MAX_DURATION => Err(item.expected("at most 24h")),
+        _ => Ok(duration),
+    }
+}
+
+fn platform(item: &Item<'_>, source: Source<'_>) -> Result<Platform, ScenarioError> {
+    let name = item.text()?;
+    described(item, name, source, Platform::named, Platform::parse)
+}
+
+fn kernel(top: &Fields<'_>, source: Source<'_>) -> Result<Kernel, ScenarioError> {
+    const DEFAULT: &str = "linux-6.12";
+    let mut kernel = match top.get("kernel") {
+        Some(item) => described(&item, item.text()?, source, Kernel::named, Kernel::parse)?,
+        None => Kernel::named(DEFAULT)
+            .map_err(|error| ScenarioError::new(source.origin, error.to_string()))?,
+    };
+    if let Some(item) = top.get("hz") {
+        let hz = item.integer(10..=10_000)? as u32;
+        // Where the statistics clock is the tick, it stays the tick.
+        if kernel.stat_hz == kernel.hz {
+            kernel.stat_hz = hz;
+        }
+        kernel.hz = hz;
+    }
+    if let Some(item) = top.get("features") {
+        kernel.features = features::read(&item, kernel.features)?;
+    }
+    Ok(kernel)
+}
+
+/// What ships under a name, or a file.
+fn described<T>(
+    item: &Item<'_>,
+    name: &str,
+    source: Source<'_>,
+    named: impl Fn(&str) -> Result<T, DescriptionError>,
+    parse: impl Fn(&str, &str) -> Result<T, DescriptionError>,
+) -> Result<T, ScenarioError> {
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    let described = if is_path {
+        let text = (source.open)(name).map_err(|error| item.wrong(error))?;
+        parse(&text, name)
+    } else {
+        named(name)
+    };
+    described.map_err(|error| item.wrong(&error).maybe_hint(error.hint().map(str::to_owned)))
+}
+
+fn placement(top: &Fields<'_>, kernel: &Kernel) -> Result<Placement, ScenarioError> {
+    let default = match kernel.capacity_aware || kernel.energy_aware {
+        true => Placement::CapacityAware,
+        false => Placement::PreviousOrIdle,
+    };
+    let choices = [
+        ("previous-or-idle", Placement::PreviousOrIdle),
+        ("capacity-aware", Placement::CapacityAware),
+        ("consolidating", Placement::Consolidating),
+    ];
+    top.choice_or("placement", default, &choices)
+}
+
+fn utilization(top: &Fields<'_>) -> Result<Vec<u32>, ScenarioError> {
+    let Some(item) = top.get("utilization") else { return Ok(vec![450, 1000]) };
+    item.list()?.iter().map(|item| Ok(item.integer(1..=1024)? as u32)).collect()
+}
+
+fn interrupts(top: &Fields<'_>, platform: &Platform) -> Result<Vec<InterruptSpec>, ScenarioError> {
+    let Some(list) = top.get("interrupt") else { return Ok(Vec::new()) };
+    let one = |item: &Item<'_>| {
+        let fields = item.fields(&[keys::INTERRUPT])?;
+        let work = fields.require("work")?.amount()?;
+        let cpus = match fields.get("cpus") {
+            Some(item) => on_machine(&item, platform.cpus.len() as u32)?,
+            None => platform.cpus.iter().map(|cpu| cpu.id).collect(),
+        };
+        Ok(InterruptSpec {
+            cpus,
+            mean: fields.require("mean")?.span()?,
+            work: nonzero(&fields.require("work")?, work)?,
+            memory: fields.duration_or("memory", Nanos::ZERO)?,
+        })
+    };
+    list.list()?.iter().map(one).collect()
+}
+
+/// CPUs that the machine has.
+pub(super) fn on_machine(item: &Item<'_>, count: u32) -> Result<Vec<CpuId>, ScenarioError> {
+    let cpus = item.cpus()?;
+    match cpus.iter().find(|cpu| cpu.0 >= count) {
+        Some(cpu) => {
+            Err(item.wrong(format!("expected CPUs 0 to {}, found {cpu}", count.saturating_sub(1))))
+        }
+        None => Ok(cpus),
+    }
+}
+
+/// Work that is something.
+pub(super) fn nonzero(item: &Item<'_>, amount: Amount) -> Result<Amount, ScenarioError> {
+    if amount.is_zero() { Err(item.expected("work above 0")) } else { Ok(amount) }
+}
+
+/// The error of a name that nothing has.
+pub(super) fn unknown_name(
+    item: &Item<'_>,
+    what: &str,
+    name: &str,
+    known: &[&str],
+) -> ScenarioError {
+    item.wrong(format!("expected {what}, found \"{name}\"")).maybe_hint(suggestion(name, known))
+}
+
+impl Scenario {
+    /// Name of the governor of the first clock domain that software rules; None where hardware
+    /// rules all of them.
+    pub fn governor_in_charge(&self) -> Option<&str> {
+        let domains = self.platform.domains.iter().zip(&self.governors);
+        let mut ruled = domains.filter(|(domain, _)| domain.control == FrequencyControl::Software);
+        ruled.next().map(|(_, spec)| spec.name.as_str())
+    }
+
+    /// Checks the scenario against the engine once, so that no phase can fail later.
+    ///
+    /// # Errors
+    /// What the engine refuses.
+    pub fn check(&self, origin: &str) -> Result<(), ScenarioError> {
+        let built = self.setup(0);
+        crate::engine::Machine::new(built.setup).map(drop).map_err(|error| ScenarioError {
+            origin: origin.to_owned(),
+            place: None::<Place>,
+            hint: error.hint().map(str::to_owned),
+            message: error.to_string(),
+        })
+    }
+}

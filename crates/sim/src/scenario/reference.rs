@@ -1,0 +1,44 @@
+//! The keys of a scenario as a document, from the tables that the reader uses.
+
+use super::keys::{DOMAIN, FEATURES, GOVERNOR, INTERRUPT, KINDS, Key, TASK, TOP};
+use std::fmt::Write;
+
+/// Every key as Markdown tables.
+pub fn reference() -> String {
+    let mut text = String::new();
+    section(&mut text, "## The file", "", TOP);
+    section(
+        &mut text,
+        "## `[governor]`",
+        "Every other key is a tunable by its upstream name; the governors' pages list them.",
+        GOVERNOR,
+    );
+    section(&mut text, "### `[governor.domain.NAME]`", "One clock domain.", DOMAIN);
+    section(&mut text, "## `[features]`", "", FEATURES);
+    section(
+        &mut text,
+        "## `[[task]]`",
+        "Keys of every kind; a key without a default must be there.",
+        TASK,
+    );
+    for kind in KINDS {
+        section(&mut text, &format!("### kind = \"{}\"", kind.name), kind.doc, kind.keys);
+    }
+    section(&mut text, "## `[[interrupt]]`", "", INTERRUPT);
+    text
+}
+
+fn section(text: &mut String, title: &str, doc: &str, keys: &[Key]) {
+    let _ = writeln!(text, "{title}\n");
+    if !doc.is_empty() {
+        let _ = writeln!(text, "{doc}\n");
+    }
+    if keys.is_empty() {
+        return;
+    }
+    text.push_str("| key | form | default | meaning |\n|---|---|---|---|\n");
+    for key in keys {
+        let _ = writeln!(text, "| `{}` | {} | {} | {} |", key.name, key.form, key.default, key.doc);
+    }
+    text.push('\n');
+}

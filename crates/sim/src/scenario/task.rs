@@ -1,0 +1,271 @@
+//! `[[task]]`: what runs.
+
+use super::error::ScenarioError;
+use super::keys::{self, KINDS, Kind};
+use super::model::{Burst, PageSpec, Release, TaskSpec, Workload};
+use super::parse::{Source, nonzero, on_machine, unknown_name};
+use super::reader::{Fields, Item};
+use crate::setup::Class;
+use crate::workload::{Amount, Overrun, Service, kernels, rt_app};
+use flyball_units::Nanos;
+
+/// Tasks above which a typing error is more likely than a wish.
+const MAX_COUNT: i64 = 10_000;
+
+/// All tasks of a scenario on a machine with `cpus` CPUs.
+pub fn read_all(
+    top: &Fields<'_>,
+    cpus: u32,
+    source: Source<'_>,
+) -> Result<Vec<TaskSpec>, ScenarioError> {
+    let list =
+        top.require("task").map_err(|error| error.hint("add:\n  [[task]]\n  kind = \"rampup\""))?;
+    let items = list.list()?;
+    if items.is_empty() {
+        return Err(list.expected("at least one task"));
+    }
+    let tasks = items.iter().map(|item| read(item, cpus, source));
+    let tasks = tasks.collect::<Result<Vec<TaskSpec>, ScenarioError>>()?;
+    for (index, (task, item)) in tasks.iter().zip(&items).enumerate() {
+        let before = tasks.iter().take(index);
+        if before.clone().any(|other| other.name == task.name) {
+            return Err(item
+                .wrong(format!("expected names that differ, found \"{}\" twice", task.name))
+                .hint("give each task a name of its own: name = \"...\""));
+        }
+    }
+    Ok(tasks)
+}
+
+fn read(item: &Item<'_>, cpus: u32, source: Source<'_>) -> Result<TaskSpec, ScenarioError> {
+    let kind = kind(item)?;
+    let fields = item.fields(&[keys::TASK, kind.keys])?;
+    let number = |key: &str, default: i64, max: i64| fields.integer_or(key, default, 0..=max);
+    let optional = |key: &str, max: i64| {
+        fields.get(key).map(|item| item.integer(0..=max).map(|value| value as u32)).transpose()
+    };
+    let (workload, deadline) = workload(kind, &fields, source)?;
+    let (low, high) = (number("uclamp_min", 0, 1024)?, number("uclamp_max", 1024, 1024)?);
+    if low > high {
+        return Err(
+            item.wrong(format!("expected uclamp_min at most uclamp_max, found {low} and {high}"))
+        );
+    }
+    let spec = TaskSpec {
+        name: fields.get("name").map_or(Ok(kind.name), |item| item.text())?.to_owned(),
+        count: fields.integer_or("count", 1, 1..=MAX_COUNT)? as u32,
+        class: fields.get("class").map_or(Ok(Class::Fair { nice: 0 }), |item| class(&item))?,
+        cpus: fields.get("cpus").map_or(Ok(Vec::new()), |item| on_machine(&item, cpus))?,
+        uclamp_min: low as u32,
+        uclamp_max: high as u32,
+        rampup_multiplier: optional("rampup_multiplier", 16)?,
+        start: fields.duration_or("start", Nanos::ZERO)?,
+        initial_util: optional("initial_util", 1024)?,
+        workload,
+        deadline,
+    };
+    if let Workload::RtApp(program) = &spec.workload {
+        check_rt_app(program, &fields, cpus)?;
+    }
+    Ok(spec)
+}
+
+fn kind(item: &Item<'_>) -> Result<&'static Kind, ScenarioError> {
+    let fields = item.any_fields()?;
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let named = fields
+        .require("kind")
+        .map_err(|error| error.hint(format!("kinds: {}", names.join(", "))))?;
+    let name = named.text()?;
+    KINDS
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| unknown_name(&named, "a kind of task", name, &names))
+}
+
+/// `fair`, `nice:5`, `fifo:80`.
+fn class(item: &Item<'_>) -> Result<Class, ScenarioError> {
+    let text = item.text()?;
+    let (word, number) = text.split_once(':').map_or((text, None), |(w, n)| (w, Some(n.trim())));
+    match (word.trim(), number) {
+        ("fair", None) => return Ok(Class::Fair { nice: 0 }),
+        ("nice", Some(nice)) => {
+            let nice = nice.parse().ok().filter(|nice| (-20..=19).contains(nice));
+            let nice = nice.ok_or_else(|| item.expected("a nice value from -20 to 19"))?;
+            return Ok(Class::Fair { nice });
+        }
+        ("fifo", Some(priority)) => {
+            let priority = priority.parse().ok().filter(|priority| (1..=99).contains(priority));
+            let priority =
+                priority.ok_or_else(|| item.expected("a real-time priority from 1 to 99"))?;
+            return Ok(Class::Fifo { priority });
+        }
+        _ => {}
+    }
+    Err(unknown_name(
+        item,
+        "a scheduling class (fair, nice:5, fifo:80)",
+        text,
+        &["fair", "nice:5", "fifo:80"],
+    ))
+}
+
+type WithDeadline = (Workload, Option<Nanos>);
+
+fn workload(
+    kind: &Kind,
+    fields: &Fields<'_>,
+    source: Source<'_>,
+) -> Result<WithDeadline, ScenarioError> {
+    let deadline = fields.get("deadline").map(|item| item.span()).transpose()?;
+    let memory = fields.duration_or("memory", Nanos::ZERO)?;
+    let phase = fields.duration_or("phase", Nanos::ZERO)?;
+    match kind.name {
+        "rampup" => {
+            let sleeps = fields.integer_or("sleeps", 100, 0..=1_000_000)? as u32;
+            let gap = fields.span_or("gap", Nanos::from_millis(10))?;
+            Ok((Workload::Rampup { sleeps, gap }, None))
+        }
+        "spin" => Ok((Workload::Rampup { sleeps: 0, gap: Nanos::ZERO }, None)),
+        "periodic" => {
+            let work = fields.require("work")?.amount()?;
+            let release = release(fields, fields.require("period")?.span()?, work)?;
+            Ok((Workload::Periodic(release), Some(deadline.unwrap_or(release.period))))
+        }
+        "kernel" => {
+            let item = fields.require("kernel")?;
+            let name = item.text()?;
+            let kernel = kernels::KERNELS.iter().find(|kernel| **kernel == name);
+            let kernel =
+                kernel.ok_or_else(|| unknown_name(&item, "a kernel", name, kernels::KERNELS))?;
+            let period = fields.span_or("period", Nanos::from_millis(500))?;
+            let release = release(fields, period, Amount::Cycles(0))?;
+            Ok((Workload::Kernel { kernel, release }, Some(deadline.unwrap_or(period))))
+        }
+        "bursty" => {
+            let burst = burst(fields, memory)?;
+            let every = fields.require("every")?.span()?;
+            Ok((Workload::Bursty { every, phase, burst }, None))
+        }
+        "batch" => Ok((batch(fields, memory)?, None)),
+        "page-load" => Ok((page_load(fields)?, None)),
+        "poisson" => {
+            let services = [
+                ("fixed", Service::Fixed),
+                ("uniform", Service::Uniform),
+                ("exponential", Service::Exponential),
+            ];
+            let work = fields.require("work")?;
+            let workload = Workload::Poisson {
+                mean: fields.require("mean")?.span()?,
+                work: nonzero(&work, work.amount()?)?,
+                memory,
+                service: fields.choice_or("service", Service::Fixed, &services)?,
+            };
+            Ok((workload, deadline))
+        }
+        _ => Ok((Workload::RtApp(program(fields, source)?), None)),
+    }
+}
+
+fn release(fields: &Fields<'_>, period: Nanos, work: Amount) -> Result<Release, ScenarioError> {
+    let jitter = fields.duration_or("jitter", Nanos::ZERO)?;
+    if let Some(item) = fields.get("jitter").filter(|_| jitter >= period) {
+        return Err(item.expected("less than the period"));
+    }
+    Ok(Release {
+        period,
+        phase: fields.duration_or("phase", Nanos::ZERO)?,
+        jitter,
+        overrun: fields.choice_or(
+            "overrun",
+            Overrun::Queue,
+            &[("queue", Overrun::Queue), ("skip", Overrun::Skip)],
+        )?,
+        work,
+        memory: fields.duration_or("memory", Nanos::ZERO)?,
+    })
+}
+
+fn burst(fields: &Fields<'_>, memory: Nanos) -> Result<Burst, ScenarioError> {
+    match (fields.get("busy"), fields.get("work")) {
+        (Some(busy), None) => Ok(Burst::Busy(busy.span()?)),
+        (None, Some(work)) => Ok(Burst::Work(nonzero(&work, work.amount()?)?, memory)),
+        (None, None) => fields
+            .require("busy")
+            .map(|_| Burst::Busy(Nanos::ZERO))
+            .map_err(|error| error.hint("a burst has a time (busy) or an amount of work (work)")),
+        (Some(_), Some(work)) => Err(work.wrong("expected `busy` or `work`, found both")),
+    }
+}
+
+fn batch(fields: &Fields<'_>, memory: Nanos) -> Result<Workload, ScenarioError> {
+    let work = fields.require("work")?;
+    Ok(Workload::Batch {
+        work: nonzero(&work, work.amount()?)?,
+        memory,
+        rest: fields.duration_or("rest", Nanos::from_secs(1))?,
+        spread: fields.duration_or("spread", Nanos::ZERO)?,
+        jobs: fields.integer_or("jobs", 1, 1..=i64::MAX)? as u64,
+    })
+}
+
+fn page_load(fields: &Fields<'_>) -> Result<Workload, ScenarioError> {
+    let full_speed = |us| Amount::AtFullSpeed(Nanos::from_micros(us));
+    let amount = |key: &str, default| match fields.get(key) {
+        Some(item) => nonzero(&item, item.amount()?),
+        None => Ok(default),
+    };
+    let pages = fields.get("pages").map(|item| item.integer(1..=i64::MAX)).transpose()?;
+    Ok(Workload::PageLoad(PageSpec {
+        stages: fields.integer_or("stages", 40, 1..=1_000_000)? as u32,
+        main: amount("main", full_speed(1_200))?,
+        helper: amount("helper", full_speed(800))?,
+        helpers: fields.integer_or("helpers", 3, 0..=64)? as u32,
+        pause: fields.duration_or("pause", Nanos::from_millis(4))?,
+        pause_every: fields.integer_or("pause_every", 4, 0..=1_000_000)? as u32,
+        think: fields.duration_or("think", Nanos::from_millis(200))?,
+        pages: pages.map(|pages| pages as u64),
+    }))
+}
+
+fn program(fields: &Fields<'_>, source: Source<'_>) -> Result<rt_app::Program, ScenarioError> {
+    match (fields.get("file"), fields.get("json")) {
+        (Some(file), None) => {
+            let path = file.text()?;
+            let text = (source.open)(path).map_err(|error| file.wrong(error))?;
+            rt_app::parse(&text, path)
+        }
+        (None, Some(json)) => rt_app::parse(json.text()?, &format!("{}: json", source.origin)),
+        (None, None) => Err(fields.require("file").err().unwrap_or_else(|| {
+            ScenarioError::new(source.origin, "expected `file` or `json`, found neither")
+        })),
+        (Some(_), Some(json)) => Err(json.wrong("expected `file` or `json`, found both")),
+    }
+}
+
+/// What the file says about its threads must not be said twice, and must fit the machine.
+fn check_rt_app(
+    program: &rt_app::Program,
+    fields: &Fields<'_>,
+    cpus: u32,
+) -> Result<(), ScenarioError> {
+    for key in ["count", "class", "cpus", "uclamp_min", "uclamp_max", "start", "initial_util"] {
+        if let Some(item) = fields.get(key) {
+            return Err(item
+                .wrong("expected this in the rt-app file, found it here")
+                .hint("rt-app's own keys: instance, policy, priority, cpus, util_min, delay"));
+        }
+    }
+    let listed = program.threads.iter().flat_map(|thread| &thread.cpus);
+    match listed.clone().find(|cpu| cpu.0 >= cpus) {
+        Some(cpu) => {
+            let item = fields.require("kind")?;
+            Err(item.wrong(format!(
+                "expected threads on CPUs 0 to {}, found {cpu}",
+                cpus.saturating_sub(1)
+            )))
+        }
+        None => Ok(()),
+    }
+}

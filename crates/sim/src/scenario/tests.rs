@@ -1,0 +1,196 @@
+use super::*;
+
+const MINIMAL: &str = "platform = \"apple-m1\"\n[[task]]\nkind = \"rampup\"\n";
+
+fn read_text(text: &str) -> Result<Scenario, ScenarioError> {
+    let scenario = read(text, Source::text_only("x.toml", "x"))?;
+    scenario.check("x.toml")?;
+    Ok(scenario)
+}
+
+fn error_of(text: &str) -> ScenarioError {
+    read_text(text).map(drop).expect_err(text)
+}
+
+#[test]
+fn what_ships_reads_and_says_what_it_shows() {
+    assert!(EXAMPLES.len() >= 20);
+    for example in EXAMPLES {
+        read_text(example.text).unwrap_or_else(|error| panic!("{}: {error}", example.name));
+        assert!(example.summary().len() > 20, "{}", example.name);
+    }
+}
+
+#[test]
+fn what_ships_covers_every_governor_kind_and_platform() {
+    let texts: Vec<&str> = EXAMPLES.iter().map(|example| example.text).collect();
+    let scenarios: Vec<Scenario> = texts.iter().map(|text| read_text(text).unwrap()).collect();
+    for name in governor_names() {
+        let used = |s: &Scenario| s.governors.iter().any(|spec| spec.name == name);
+        assert!(scenarios.iter().any(used), "no example with governor {name}");
+    }
+    for kind in keys::KINDS {
+        let line = format!("kind = \"{}\"", kind.name);
+        assert!(texts.iter().any(|text| text.contains(&line)), "no example of kind {}", kind.name);
+    }
+    for platform in flyball_platform::catalogue().platforms {
+        let used = |s: &Scenario| s.platform.name == platform.name;
+        assert!(scenarios.iter().any(used), "no example on {}", platform.name);
+    }
+}
+
+#[test]
+fn the_template_states_the_defaults() {
+    let template = read_text(template()).unwrap();
+    let minimal = read_text(MINIMAL).unwrap();
+    assert_eq!(template.kernel, minimal.kernel);
+    assert_eq!(template.governors, minimal.governors);
+    assert_eq!(
+        (template.duration, template.seed, template.phases, template.record),
+        (minimal.duration, minimal.seed, minimal.phases, minimal.record)
+    );
+    assert_eq!(template.utilization, minimal.utilization);
+    assert_eq!((template.placement, template.load), (minimal.placement, minimal.load));
+}
+
+#[test]
+fn unknown_keys_have_a_place_and_the_nearest_right_one() {
+    for (text, place, hint) in [
+        (format!("hzz = 3\n{MINIMAL}"), (1, 1), "did you mean `hz`?"),
+        (format!("{MINIMAL}gapp = \"3ms\"\n"), (4, 1), "did you mean `gap`?"),
+        (
+            format!("{MINIMAL}[governor]\nrate_limit = 70\n"),
+            (5, 1),
+            "did you mean `rate_limit_us`?",
+        ),
+        (format!("{MINIMAL}[features]\nseris = true\n"), (5, 1), "did you mean `series`?"),
+        (format!("{MINIMAL}[[interrupt]]\nmeen = \"3ms\"\n"), (5, 1), "did you mean `mean`?"),
+    ] {
+        let error = error_of(&text);
+        let (line, column) = place;
+        assert_eq!(error.place, Some(Place::At { line, column }), "{text}: {error}");
+        assert_eq!(error.hint.as_deref(), Some(hint), "{text}: {error}");
+    }
+}
+
+#[test]
+fn wrong_values_say_what_was_expected_and_found() {
+    for (line, words) in [
+        ("duration = 3", "with the unit, such as \"3ms\", found 3"),
+        ("duration = \"0s\"", "above 0"),
+        ("duration = \"25h\"", "at most 24h"),
+        ("phases = 0", "from 1 to 100000, found 0"),
+        ("hz = 1", "from 10 to 10000"),
+        ("record = \"all\"", "one of none, summary, full"),
+        ("record_phase = 20", "from 0 to 19"),
+        ("seed = -1", "from 0 up"),
+        ("kernel = \"linux-6.13\"", "kernel"),
+        ("load = \"hevy\"", "did you mean \"heavy\"?"),
+        ("load = \"cpus=8,percent=90\"", "CPUs 0 to 7, found 8"),
+        ("placement = \"best\"", "one of previous-or-idle"),
+        ("utilization = [2000]", "from 1 to 1024"),
+        ("name = 3", "expected a text, found 3"),
+        ("governor = \"shedutil\"", "expected a governor, found \"shedutil\""),
+    ] {
+        let error = error_of(&format!("{line}\n{MINIMAL}"));
+        assert!(error.to_string().contains(words), "{line}: {error}");
+        let at_line_1 = matches!(error.place, Some(Place::At { line: 1, .. }));
+        assert!(at_line_1, "{line}: {error}");
+    }
+}
+
+#[test]
+fn wrong_tasks_say_so() {
+    for (lines, words) in [
+        ("kind = \"perodic\"", "expected a kind of task"),
+        ("kind = \"periodic\"\nwork = \"1ms\"", "expected the key `task[0].period`"),
+        ("kind = \"periodic\"\nperiod = \"5ms\"\nwork = \"2\"", "expected work such as"),
+        (
+            "kind = \"periodic\"\nperiod = \"5ms\"\nwork = \"1ms\"\njitter = \"5ms\"",
+            "less than the period",
+        ),
+        ("kind = \"kernel\"\nkernel = \"fft\"", "expected a kernel, found \"fft\""),
+        ("kind = \"bursty\"\nevery = \"1s\"", "expected the key `task[0].busy`"),
+        ("kind = \"bursty\"\nevery = \"1s\"\nbusy = \"1ms\"\nwork = \"1ms\"", "found both"),
+        ("kind = \"batch\"\nwork = \"0ms\"", "work above 0"),
+        ("kind = \"spin\"\nclass = \"fifo:100\"", "from 1 to 99"),
+        ("kind = \"spin\"\nclass = \"fife:1\"", "a scheduling class"),
+        ("kind = \"spin\"\ncpus = \"0-9\"", "CPUs 0 to 7"),
+        ("kind = \"spin\"\nuclamp_min = 1025", "from 0 to 1024"),
+        ("kind = \"spin\"\n[[task]]\nkind = \"spin\"", "\"spin\" twice"),
+        ("kind = \"rt-app\"\njson = \"{}\"", "expected the key `tasks`"),
+        ("kind = \"rt-app\"\nfile = \"a.json\"", "expected no other file"),
+        (
+            "kind = \"rt-app\"\ncount = 2\njson = '{\"tasks\": {\"a\": {\"run\": 1}}}'",
+            "in the rt-app file",
+        ),
+        ("kind = 3", "expected a text"),
+        ("", "expected the key `task[0].kind`"),
+    ] {
+        let error = error_of(&format!("platform = \"apple-m1\"\n[[task]]\n{lines}\n"));
+        assert!(error.to_string().contains(words), "{lines}: {error}");
+        assert!(error.place.is_some(), "{lines}: {error}");
+    }
+}
+
+#[test]
+fn wrong_governors_say_so() {
+    for (lines, words) in [
+        ("rate_limit_us = -5", "outside"),
+        ("rate_limit_us = \"70us\"", "a whole number, true or false"),
+        ("max = \"100MHz\"", "limits with an operating point"),
+        ("max = 100", "with the unit, such as \"100MHz\""),
+        ("initial = \"601MHz\"", "an operating point of `e`"),
+        ("cost_cpu = 8", "from 0 to 7"),
+        ("[governor.domain.q]\nname = \"powersave\"", "expected a clock domain of apple-m1"),
+        ("[governor.domain.e]\nname = \"powersafe\"", "expected a governor"),
+        ("name = \"performance\"\nrate_limit_us = 70", "rate_limit_us"),
+    ] {
+        let error = error_of(&format!("{MINIMAL}[governor]\n{lines}\n"));
+        assert!(error.to_string().contains(words), "{lines}: {error}");
+        assert!(error.place.is_some(), "{lines}: {error}");
+    }
+}
+
+#[test]
+fn domains_may_have_governors_of_their_own() {
+    let text = format!(
+        "{MINIMAL}[governor]\nrate_limit_us = 70\n[governor.domain.e]\nname = \"powersave\"\n\
+         [governor.domain.p]\nrate_limit_us = 500\n"
+    );
+    let scenario = read_text(&text).unwrap();
+    let spec = |n: usize| (&scenario.governors[n].name, &scenario.governors[n].tunables);
+    assert_eq!(spec(0), (&"powersave".to_owned(), &vec![]));
+    let twice = vec![("rate_limit_us".to_owned(), 70), ("rate_limit_us".to_owned(), 500)];
+    assert_eq!(spec(1), (&"schedutil".to_owned(), &twice));
+}
+
+#[test]
+fn tunables_that_bound_each_other_are_set_together() {
+    let scenario = |tunables: &str| {
+        format!(
+            "platform = \"pentium-m\"\n[governor]\nname = \"conservative\"\n{tunables}\n\
+             [[task]]\nkind = \"rampup\"\n"
+        )
+    };
+    for order in
+        ["up_threshold = 90\ndown_threshold = 85", "down_threshold = 85\nup_threshold = 90"]
+    {
+        read_text(&scenario(order)).unwrap();
+    }
+    let error = error_of(&scenario("up_threshold = 50\ndown_threshold = 60")).to_string();
+    assert!(error.contains("threshold") && error.contains("outside"), "{error}");
+}
+
+#[test]
+fn what_would_be_without_effect_is_refused() {
+    let hardware = "platform = \"apple-m1-macos\"\n[governor]\nname = \"schedutil\"\n\
+                    [[task]]\nkind = \"rampup\"\n";
+    assert!(error_of(hardware).to_string().contains("its hardware chooses"));
+    let hint = "platform = \"apple-m1\"\nkernel = \"linux-6.12\"\n\
+                [[task]]\nkind = \"rampup\"\nrampup_multiplier = 2\n";
+    assert!(error_of(hint).to_string().contains("rampup_multiplier"));
+    let clamps = "platform = \"apple-m1\"\n\
+                  [[task]]\nkind = \"rampup\"\nuclamp_min = 800\nuclamp_max = 100\n";
+    assert!(error_of(clamps).to_string().contains("uclamp_min"));
+}

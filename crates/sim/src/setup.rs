@@ -1,0 +1,106 @@
+//! What the engine is given: a machine, its kernel, one governor per clock domain, and tasks.
+
+use crate::behavior::Behavior;
+use flyball_governors::Governor;
+use flyball_platform::{Kernel, Platform};
+use flyball_units::{CpuId, Nanos};
+
+/// Everything that decides a simulation. The same setup gives the same events, bit for bit.
+pub struct Setup {
+    /// The hardware.
+    pub platform: Platform,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// One governor per clock domain, in the platform's order. Ignored by domains whose hardware
+    /// chooses by itself.
+    pub governors: Vec<Box<dyn Governor>>,
+    /// What the governor's own work costs.
+    pub governor_cost: GovernorCost,
+    /// The tasks. Their position is their [`TaskId`].
+    pub tasks: Vec<TaskSetup>,
+    /// How tasks are placed at wake-up.
+    pub placement: Placement,
+    /// Time from the start to the first tick of CPU 0, less than a tick: the phase of the ticks
+    /// relative to the workload. The ticks of other CPUs are simultaneous.
+    pub tick_phase: Nanos,
+    /// The same for the first wake-up of a polling governor, less than its polling interval.
+    pub poll_phase: Nanos,
+    /// Policy limits per clock domain; None where the hardware's hold.
+    pub limits: Vec<Option<(flyball_units::KiloHertz, flyball_units::KiloHertz)>>,
+    /// Frequency per clock domain at the start; None: the governor's choice for an idle machine.
+    pub initial: Vec<Option<flyball_units::KiloHertz>>,
+    /// End of the simulation.
+    pub duration: Nanos,
+    /// Seed of everything random: behaviours, interrupts.
+    pub seed: u64,
+}
+
+/// Number of a task: its position in [`Setup::tasks`].
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
+pub struct TaskId(pub u32);
+
+/// One task.
+pub struct TaskSetup {
+    /// Its name.
+    pub name: String,
+    /// Scheduling class.
+    pub class: Class,
+    /// CPUs it may run on; empty: all.
+    pub allowed: Vec<CpuId>,
+    /// Lower clamp, 0 to 1024. Where uclamp is in use, a FIFO task without one (0) has the kernel's
+    /// default for real-time tasks, 1024.
+    pub uclamp_min: u32,
+    /// Effective upper clamp, 0 to 1024.
+    pub uclamp_max: u32,
+    /// The series' ramp-up multiplier; None: the kernel's default.
+    pub rampup_multiplier: Option<u32>,
+    /// When it is created.
+    pub start: Nanos,
+    /// Initial util_avg where it did not start as a new task does.
+    pub initial_util: Option<u32>,
+    /// What it does.
+    pub behavior: Box<dyn Behavior>,
+}
+
+/// Scheduling classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Fair, with the weight of a nice value (-20 to 19).
+    Fair {
+        /// Nice value.
+        nice: i8,
+    },
+    /// First in, first out, before every fair task.
+    Fifo {
+        /// 1 (lowest) to 99.
+        priority: u8,
+    },
+    /// An interrupt: before everything; accounted as irq time.
+    Interrupt,
+}
+
+/// How a task that wakes up gets a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// The previous CPU if it is idle, else an idle one, else the least loaded.
+    #[default]
+    PreviousOrIdle,
+    /// The smallest CPU that the task fits, idle before busy; energy decides where the kernel is
+    /// energy-aware.
+    CapacityAware,
+    /// Onto as few CPUs as have room.
+    Consolidating,
+}
+
+/// What a governor costs the machine it rules (source C's argument against polling).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GovernorCost {
+    /// CPU time of one decision of a governor that runs as a task (powerd, powerd++): a wake-up
+    /// and this many cycles. 0: it costs nothing.
+    pub cycles_per_poll: u64,
+    /// CPU it runs on.
+    pub cpu: CpuId,
+}

@@ -1,0 +1,76 @@
+//! The virtual boards' ramp-ups, measured on real kernels (`debian-7.2`, `debian-6.12`).
+
+use crate::common::*;
+use flyball_sim::workload::Rampup;
+use flyball_units::Nanos;
+
+/// A hundred sleeps of 10 ms, then a spin; the log, and when it begins.
+fn board(platform: &str, kernel: &str, phase: u64) -> (Log, u64) {
+    let mut setup = setup(platform, kernel, "schedutil", Nanos(3000 * MS));
+    setup.tick_phase = Nanos(phase);
+    setup.tasks.push(task("rampup", Rampup::new(100, Nanos(10 * MS))));
+    let (log, _) = run(setup);
+    let from = log.marks[0].0;
+    (log, from)
+}
+
+/// Eight phases of a tick of 4 ms.
+fn phases() -> impl Iterator<Item = u64> {
+    (0..8).map(|n| n * MS / 2)
+}
+
+/// A tick of the boards, in ms.
+const TICK: f64 = 4.0;
+
+/// Our range over the phases lies within `slack` ms of what three runs measured.
+#[track_caller]
+fn assert_near(what: &str, ours: impl Iterator<Item = f64>, measured: &[f64], slack: f64) {
+    let bounds = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let (low, high) = bounds(&mut ours.into_iter());
+    let (least, most) = bounds(&mut measured.iter().copied());
+    let near = low <= most + slack && high >= least - slack && high <= most + 2.0 * slack;
+    assert!(near, "{what}: {low}..{high}, measured {least}..{most}");
+}
+
+#[test]
+fn aarch64_ramps_as_measured() {
+    let runs: Vec<(Log, u64)> =
+        phases().map(|phase| board("board-aarch64", "debian-7.2", phase)).collect();
+    for (domain, khz, measured) in [
+        (0, 1_000_000, [42.5, 38.1, 36.4]),
+        (0, 1_400_000, [62.2, 54.0, 56.5]),
+        (0, 1_800_000, [74.0, 70.1, 72.3]),
+        (1, 1_800_000, [90.7, 90.1, 88.6]),
+        (1, 2_400_000, [114.0, 106.0, 108.4]),
+        (1, 3_000_000, [134.1, 126.0, 132.4]),
+    ] {
+        let ours = runs.iter().map(|(log, from)| log.frequency_reached(domain, khz, *from));
+        assert_near(&format!("{domain} at {khz}"), ours, &measured, TICK);
+    }
+    let moves = runs.iter().map(|(log, from)| {
+        let first = log.migrations.iter().find(|&&(at, ..)| at >= *from).unwrap();
+        (first.0 - from) as f64 / 1e6
+    });
+    // The model's balancer acts a whole tick after the mark, the kernel's a fraction of one.
+    assert_near("moves to a big CPU", moves, &[87.1, 82.9, 85.2], 1.5 * TICK);
+    for (util, measured) in [(450, [106.0, 105.9, 104.3]), (1000, [266.2, 266.0, 264.3])] {
+        let ours = runs.iter().map(|(log, from)| log.reached(util, *from));
+        assert_near(&format!("util {util}"), ours, &measured, TICK);
+    }
+}
+
+#[test]
+fn x86_without_invariance_waits_at_the_lowest_frequency() {
+    let runs: Vec<(Log, u64)> =
+        phases().map(|phase| board("board-x86", "debian-6.12", phase)).collect();
+    for (khz, measured) in [(800_000, 48.6), (3_200_000, 68.0)] {
+        let ours = runs.iter().map(|(log, from)| log.frequency_reached(0, khz, *from));
+        assert_near(&format!("{khz}"), ours, &[measured], TICK);
+    }
+    for (util, measured) in [(450, 28.2), (1000, 180.0)] {
+        let ours = runs.iter().map(|(log, from)| log.reached(util, *from));
+        assert_near(&format!("util {util}"), ours, &[measured], TICK);
+    }
+}

@@ -1,0 +1,10 @@
+//! Known answers of the engine: published figures, real kernels, and what has to hold always.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what should not happen")]
+
+mod boards;
+mod common;
+mod laws;
+mod powerd;
+mod ramp;
+mod scheduling;

@@ -1,0 +1,326 @@
+//! The events that are understood, and how their texts read: as the kernel prints them, and as
+//! trace-cmd's plugins do.
+
+use super::fields::{Parsed, name, need, number, take, trim, word};
+use super::line::Malformed;
+use super::probe;
+use memchr::{memchr, memrchr};
+
+/// `cpu_idle`'s state for leaving idle.
+const AWAKE: u32 = u32::MAX;
+
+/// A task as an event names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRef<'a> {
+    /// Its name then.
+    pub name: &'a [u8],
+    /// Its number; 0 for the idle loop.
+    pub tid: u32,
+    /// The kernel's priority: 0 to 99 real-time, 100 to 139 fair; none where the event has none.
+    pub priority: Option<i32>,
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// `sched_switch`.
+    Switch {
+        /// Who gave the CPU up.
+        prev: TaskRef<'a>,
+        /// In what state: `R`, `R+`, `S`, `D`, `I`, `X`, `Z`, ...
+        state: &'a [u8],
+        /// Who got it.
+        next: TaskRef<'a>,
+    },
+    /// `sched_waking`: somebody begins to wake a task.
+    Waking(TaskRef<'a>),
+    /// `sched_wakeup` and `sched_wakeup_new`: the task is on a run queue.
+    Wakeup {
+        /// The task.
+        task: TaskRef<'a>,
+        /// The CPU that it was placed on.
+        cpu: u32,
+    },
+    /// `sched_migrate_task`.
+    Migrate {
+        /// The task.
+        task: TaskRef<'a>,
+        /// The CPU it left.
+        from: u32,
+        /// The CPU it went to.
+        to: u32,
+    },
+    /// `sched_process_fork`: the child.
+    Fork(TaskRef<'a>),
+    /// `sched_process_exit`.
+    Exit(TaskRef<'a>),
+    /// `cpu_frequency`: one per CPU of the clock domain.
+    Frequency {
+        /// The CPU.
+        cpu: u32,
+        /// Its new frequency.
+        khz: u64,
+    },
+    /// `cpu_idle`.
+    Idle {
+        /// The CPU.
+        cpu: u32,
+        /// The state that it enters; none where it leaves idle.
+        state: Option<u32>,
+    },
+    /// A probe on `pelt_se_tp`: an entity's averages.
+    EntityAverages {
+        /// The task's number; none for a group.
+        tid: Option<u32>,
+        /// util_avg.
+        util: u32,
+        /// runnable_avg.
+        runnable: Option<u32>,
+    },
+    /// A probe on `sched_util_est_se_tp`: a task's estimate, without its flag.
+    EntityEstimate {
+        /// The task's number.
+        tid: u32,
+        /// util_avg.
+        util: Option<u32>,
+        /// util_est.
+        estimate: u32,
+    },
+    /// A probe on `pelt_cfs_tp`: a fair run queue's averages.
+    QueueAverages {
+        /// The CPU.
+        cpu: u32,
+        /// util_avg.
+        util: u32,
+        /// runnable_avg.
+        runnable: Option<u32>,
+        /// Sum of util_est.
+        estimate: Option<u32>,
+    },
+    /// A probe on `sched_cpu_capacity_tp`.
+    Capacity {
+        /// The CPU.
+        cpu: u32,
+        /// Capacity left for fair tasks.
+        capacity: u32,
+    },
+    /// A probe on schedutil's `get_next_freq`: what it is given.
+    GovernorAsked {
+        /// A CPU of the clock domain, where the probe tells.
+        cpu: Option<u32>,
+        /// Utilisation with headroom.
+        util: u32,
+        /// Capacity that it is set against.
+        max: Option<u32>,
+    },
+    /// A probe on the return of `get_next_freq`: what it answers.
+    GovernorAnswered {
+        /// The operating point.
+        khz: u64,
+    },
+    /// `tracing_mark_write` and trace-cmd's `print`.
+    Mark(&'a [u8]),
+    /// Anything else, by name.
+    Other(&'a [u8]),
+}
+
+/// Reads what follows the time: `event: text`. A tracer's line without an event counts as one of
+/// the name `function`.
+pub(super) fn parse(text: &[u8]) -> Parsed<'_, Event<'_>> {
+    let colon =
+        memchr(b':', text).filter(|at| !text.get(..*at).unwrap_or_default().contains(&b' '));
+    let Some(colon) = colon else { return Ok(Event::Other(b"function")) };
+    let event = text.get(..colon).unwrap_or_default();
+    let text = trim(text.get(colon + 1..).unwrap_or_default());
+    match event {
+        b"sched_switch" => switch(text),
+        b"sched_wakeup" | b"sched_wakeup_new" => wakeup(text),
+        b"sched_waking" => wakeup(text).map(|event| match event {
+            Event::Wakeup { task, .. } => Event::Waking(task),
+            other => other,
+        }),
+        b"cpu_idle" => {
+            let (state, rest) = take(text, "state=")?;
+            let state = Some(state).filter(|state| *state != AWAKE);
+            Ok(Event::Idle { cpu: need(rest, "cpu_id=")?, state })
+        }
+        b"cpu_frequency" => {
+            let (khz, rest) = take(text, "state=")?;
+            Ok(Event::Frequency { cpu: need(rest, "cpu_id=")?, khz })
+        }
+        b"sched_migrate_task" => migrate(text),
+        b"sched_process_fork" => {
+            let (_, rest) = name(text, "child_comm=")?;
+            let (name, rest) = named(rest, "child_comm=", "child_pid=")?;
+            Ok(Event::Fork(TaskRef { name, tid: need(rest, "child_pid=")?, priority: None }))
+        }
+        b"sched_process_exit" => {
+            task(text, "comm=", "pid=", "prio=").map(|(task, _)| Event::Exit(task))
+        }
+        b"tracing_mark_write" => Ok(Event::Mark(text)),
+        b"print" | b"bprint" | b"bputs" => {
+            Ok(Event::Mark(text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text)))
+        }
+        other => probe::parse(other, text),
+    }
+}
+
+/// The name behind `key` up to ` next`, and what follows from `next` on.
+fn named<'a>(
+    text: &'a [u8],
+    key: &'static str,
+    next: &'static str,
+) -> Parsed<'a, (&'a [u8], &'a [u8])> {
+    let text = text.strip_prefix(key.as_bytes()).ok_or(Malformed { expected: key, found: text })?;
+    name(text, next)
+}
+
+/// `comm=NAME pid=N prio=N` under the given keys, and what follows.
+fn task<'a>(
+    text: &'a [u8],
+    comm: &'static str,
+    pid: &'static str,
+    prio: &'static str,
+) -> Parsed<'a, (TaskRef<'a>, &'a [u8])> {
+    let (name, rest) = named(text, comm, pid)?;
+    let (tid, rest) = take(rest, pid)?;
+    let (priority, rest) = priority(rest, prio)?;
+    Ok((TaskRef { name, tid, priority: Some(priority) }, rest))
+}
+
+/// A priority; deadline tasks have -1.
+fn priority<'a>(text: &'a [u8], key: &'static str) -> Parsed<'a, (i32, &'a [u8])> {
+    let malformed = Malformed { expected: key, found: text };
+    let value = trim(text).strip_prefix(key.as_bytes()).ok_or(malformed)?;
+    let (sign, digits) = match value.strip_prefix(b"-") {
+        Some(digits) => (-1, digits),
+        None => (1, value),
+    };
+    let (value, rest) = number(digits).ok_or(malformed)?;
+    Ok((sign * i32::try_from(value).map_err(|_| malformed)?, rest))
+}
+
+fn switch(text: &[u8]) -> Parsed<'_, Event<'_>> {
+    if !text.starts_with(b"prev_comm=") {
+        return plugin_switch(text);
+    }
+    let (prev, rest) = task(text, "prev_comm=", "prev_pid=", "prev_prio=")?;
+    let malformed = Malformed { expected: "prev_state=", found: rest };
+    let state = word(trim(rest).strip_prefix(b"prev_state=").ok_or(malformed)?);
+    let (_, rest) = name(rest, "next_comm=")?;
+    let (next, _) = task(rest, "next_comm=", "next_pid=", "next_prio=")?;
+    Ok(Event::Switch { prev, state, next })
+}
+
+/// trace-cmd: `swapper/2:0 [120] R ==> ksoftirqd/2:27 [120]`.
+fn plugin_switch(text: &[u8]) -> Parsed<'_, Event<'_>> {
+    let (_, right) = name(text, "==>")?;
+    let left = text.get(..text.len() - right.len()).unwrap_or_default();
+    let (prev, rest) = plugin_task(left)?;
+    let next = trim(right.strip_prefix(b"==>").unwrap_or_default());
+    let (next, _) = plugin_task(next)?;
+    Ok(Event::Switch { prev, state: word(trim(rest)), next })
+}
+
+/// trace-cmd: `ksoftirqd/2:27 [120]`, and what follows.
+fn plugin_task(text: &[u8]) -> Parsed<'_, (TaskRef<'_>, &[u8])> {
+    let malformed = Malformed { expected: "NAME:PID [PRIO]", found: text };
+    let open = memrchr(b'[', text).ok_or(malformed)?;
+    let (priority, rest) = priority(text.get(open..).unwrap_or_default(), "[")?;
+    let named = text.get(..open).unwrap_or_default().trim_ascii_end();
+    let colon = memrchr(b':', named).ok_or(malformed)?;
+    let (tid, _) = number(named.get(colon + 1..).unwrap_or_default()).ok_or(malformed)?;
+    let tid = u32::try_from(tid).map_err(|_| malformed)?;
+    let name = named.get(..colon).unwrap_or_default();
+    let rest = rest.strip_prefix(b"]").ok_or(malformed)?;
+    Ok((TaskRef { name, tid, priority: Some(priority) }, rest))
+}
+
+fn wakeup(text: &[u8]) -> Parsed<'_, Event<'_>> {
+    if text.starts_with(b"comm=") {
+        let (task, rest) = task(text, "comm=", "pid=", "prio=")?;
+        return Ok(Event::Wakeup { task, cpu: need(rest, "target_cpu=")? });
+    }
+    // trace-cmd: `ksoftirqd/2:27 [120] success=1 CPU:002`, the middle one of old kernels.
+    let (task, rest) = plugin_task(text)?;
+    let malformed = Malformed { expected: "CPU:", found: rest };
+    let cpu = rest.windows(4).position(|window| window == b"CPU:").ok_or(malformed)?;
+    let cpu = rest.get(cpu + 4..).and_then(number).ok_or(malformed)?.0;
+    Ok(Event::Wakeup { task, cpu: u32::try_from(cpu).map_err(|_| malformed)? })
+}
+
+fn migrate(text: &[u8]) -> Parsed<'_, Event<'_>> {
+    let (task, rest) = task(text, "comm=", "pid=", "prio=")?;
+    let (from, rest) = take(rest, "orig_cpu=")?;
+    Ok(Event::Migrate { task, from, to: need(rest, "dest_cpu=")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Event<'_> {
+        parse(text.as_bytes()).unwrap()
+    }
+
+    fn task<'a>(name: &'a str, tid: u32, priority: i32) -> TaskRef<'a> {
+        TaskRef { name: name.as_bytes(), tid, priority: Some(priority) }
+    }
+
+    #[test]
+    fn switches_as_the_kernel_and_as_trace_cmd_print_them() {
+        let prev = task("a b", 12, 120);
+        let next = task("x", 27, 98);
+        let expected = Event::Switch { prev, state: b"R+", next };
+        assert_eq!(
+            of(
+                "sched_switch: prev_comm=a b prev_pid=12 prev_prio=120 prev_state=R+ ==> next_comm=x next_pid=27 next_prio=98"
+            ),
+            expected
+        );
+        assert_eq!(of("sched_switch:         a b:12 [120] R+ ==> x:27 [98]"), expected);
+        let deadline = of(
+            "sched_switch: prev_comm=a prev_pid=1 prev_prio=-1 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+        );
+        assert!(matches!(deadline, Event::Switch { prev: TaskRef { priority: Some(-1), .. }, .. }));
+    }
+
+    #[test]
+    fn wake_ups_as_the_kernel_and_as_trace_cmd_print_them() {
+        let expected = Event::Wakeup { task: task("k:s", 27, 120), cpu: 2 };
+        assert_eq!(of("sched_wakeup: comm=k:s pid=27 prio=120 target_cpu=002"), expected);
+        assert_eq!(of("sched_wakeup: comm=k:s pid=27 prio=120 success=1 target_cpu=002"), expected);
+        assert_eq!(of("sched_wakeup:   k:s:27 [120] CPU:002"), expected);
+        assert_eq!(of("sched_wakeup:   k:s:27 [120] success=1 CPU:002"), expected);
+        assert_eq!(
+            of("sched_waking: comm=k:s pid=27 prio=120 target_cpu=002"),
+            Event::Waking(task("k:s", 27, 120))
+        );
+    }
+
+    #[test]
+    fn the_other_events() {
+        assert_eq!(of("cpu_idle: state=4294967295 cpu_id=1"), Event::Idle { cpu: 1, state: None });
+        assert_eq!(
+            of("cpu_frequency: state=1400000 cpu_id=0"),
+            Event::Frequency { cpu: 0, khz: 1_400_000 }
+        );
+        assert_eq!(
+            of("sched_migrate_task: comm=a pid=1 prio=120 orig_cpu=1 dest_cpu=2"),
+            Event::Migrate { task: task("a", 1, 120), from: 1, to: 2 }
+        );
+        let child = TaskRef { name: b"c", tid: 2, priority: None };
+        assert_eq!(
+            of("sched_process_fork: comm=p pid=1 child_comm=c child_pid=2"),
+            Event::Fork(child)
+        );
+        assert_eq!(
+            of("sched_process_exit: comm=a pid=1 prio=120 group_dead=true"),
+            Event::Exit(task("a", 1, 120))
+        );
+        assert_eq!(of("tracing_mark_write: ramp: start"), Event::Mark(b"ramp: start"));
+        assert_eq!(of("print: tracing_mark_write: ramp"), Event::Mark(b"ramp"));
+        assert_eq!(of("irq_handler_entry: irq=1 name=x"), Event::Other(b"irq_handler_entry"));
+        assert_eq!(of("do_idle <-cpu_startup_entry"), Event::Other(b"function"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Words and numbers in the text of an event, by bytes.
+
+use super::line::Malformed;
+use memchr::memchr;
+
+/// What a parser here returns.
+pub(super) type Parsed<'a, T> = Result<T, Malformed<'a>>;
+
+/// `text` without leading spaces.
+pub(super) fn trim(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|byte| **byte == b' ').count();
+    text.get(blanks..).unwrap_or_default()
+}
+
+/// What follows the first word that begins with `key`.
+pub(super) fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let mut rest = text;
+    loop {
+        if let Some(value) = rest.strip_prefix(key) {
+            return Some(value);
+        }
+        let blank = memchr(b' ', rest)?;
+        rest = rest.get(blank + 1..)?;
+    }
+}
+
+/// The first word of `text`.
+pub(super) fn word(text: &[u8]) -> &[u8] {
+    let end = memchr(b' ', text).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// A number without sign at the begin of `text`, and what follows. None where there is no digit or
+/// the number exceeds 64 bits.
+#[inline]
+pub(super) fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0_u64;
+    let mut digits = 0;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
+        digits += 1;
+    }
+    (digits > 0).then(|| (value, text.get(digits..).unwrap_or_default()))
+}
+
+/// A number that may be written `0x...`.
+pub(super) fn hex_or_decimal(text: &[u8]) -> Option<u64> {
+    let Some(hex) = text.strip_prefix(b"0x") else { return number(text).map(|(value, _)| value) };
+    let mut value = 0_u64;
+    let mut digits = 0;
+    for byte in hex.iter().take_while(|byte| byte.is_ascii_hexdigit()) {
+        let digit = char::from(*byte).to_digit(16)?;
+        value = value.checked_mul(16)?.checked_add(digit.into())?;
+        digits += 1;
+    }
+    (digits > 0).then_some(value)
+}
+
+/// The number behind `key`, which has to be there.
+pub(super) fn need<'a, T: TryFrom<u64>>(text: &'a [u8], key: &'static str) -> Parsed<'a, T> {
+    take(text, key).map(|(value, _)| value)
+}
+
+/// The number behind `key` and what follows it; keys come in the order of the kernel's format.
+pub(super) fn take<'a, T: TryFrom<u64>>(
+    text: &'a [u8],
+    key: &'static str,
+) -> Parsed<'a, (T, &'a [u8])> {
+    let malformed = Malformed { expected: key, found: text };
+    let value = after(text, key.as_bytes()).ok_or(malformed)?;
+    let (value, rest) = number(value).ok_or(malformed)?;
+    // A digit would follow where the number is whole and a letter where it is not one.
+    if rest.first().is_some_and(u8::is_ascii_alphanumeric) {
+        return Err(malformed);
+    }
+    Ok((T::try_from(value).map_err(|_| malformed)?, rest))
+}
+
+/// The number behind `key`, decimal or `0x...`; none where the key is not there.
+pub(super) fn optional(text: &[u8], key: &[u8]) -> Option<u32> {
+    after(text, key).and_then(hex_or_decimal).and_then(|value| u32::try_from(value).ok())
+}
+
+/// A name that may hold spaces: from `text`'s begin up to ` key`, and what follows from `key` on.
+pub(super) fn name<'a>(text: &'a [u8], key: &'static str) -> Parsed<'a, (&'a [u8], &'a [u8])> {
+    let mut from = 0;
+    while let Some(blank) = text.get(from..).and_then(|rest| memchr(b' ', rest)) {
+        let (end, next) = (from + blank, from + blank + 1);
+        if let Some(rest) = text.get(next..).filter(|rest| rest.starts_with(key.as_bytes())) {
+            return Ok((text.get(..end).unwrap_or_default(), rest));
+        }
+        from = next;
+    }
+    Err(Malformed { expected: key, found: text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_end_where_they_end() {
+        assert_eq!(number(b"012 x"), Some((12, b" x".as_slice())));
+        assert_eq!(number(b"x"), None);
+        assert_eq!(number(b"18446744073709551616"), None, "one above 64 bits");
+        assert_eq!(hex_or_decimal(b"0x8000000c"), Some(0x8000_000c));
+        assert_eq!(hex_or_decimal(b"0x"), None);
+        assert!(need::<u32>(b"pid=4294967296", "pid=").is_err());
+        assert!(need::<u32>(b"pid=12a", "pid=").is_err());
+    }
+
+    #[test]
+    fn names_may_hold_spaces() {
+        let (name, rest) = name(b"a task pid=7", "pid=").unwrap();
+        assert_eq!((name, rest), (b"a task".as_slice(), b"pid=7".as_slice()));
+        assert_eq!(after(b"xpid=3 pid=4", b"pid="), Some(b"4".as_slice()), "whole words only");
+    }
+}

@@ -1,0 +1,257 @@
+//! One line: what kind it is, and its head.
+
+use super::event::{self, Event};
+use super::fields::{number, trim};
+use memchr::{memchr, memchr_iter};
+
+/// The kernel's own limit lies below (`NR_CPUS` is at most 8192).
+const CPUS_MAX: u64 = 1 << 16;
+
+/// A line that reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Line<'a> {
+    /// An event.
+    Record(Record<'a>),
+    /// The kernel lost events of a CPU here; how many, where it says so.
+    Lost {
+        /// The CPU.
+        cpu: u32,
+        /// Number of events.
+        events: Option<u64>,
+    },
+    /// A comment, without its `#`.
+    Comment(&'a [u8]),
+    /// A line of a stack trace, which belongs to the event before it.
+    Stack,
+    /// Nothing, or a tool's line before the first event.
+    Preamble,
+}
+
+/// An event with its head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record<'a> {
+    /// Time in ns of the trace's clock.
+    pub t_ns: u64,
+    /// The CPU that wrote it.
+    pub cpu: u32,
+    /// The thread that the CPU ran then; 0 for the idle loop.
+    pub tid: u32,
+    /// That thread's name; `<...>` where the kernel had forgotten it.
+    pub task: &'a [u8],
+    /// The flags as written, such as `d.h2.`; empty where there are none.
+    pub flags: &'a [u8],
+    /// The event.
+    pub event: Event<'a>,
+}
+
+impl Record<'_> {
+    /// Whether it was written in an interrupt (hard, soft or not maskable): the thread was then only
+    /// interrupted.
+    pub fn in_interrupt(&self) -> bool {
+        matches!(self.flags.get(2), Some(b'h' | b'H' | b's' | b'z' | b'Z'))
+    }
+}
+
+/// What a line lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed<'a> {
+    /// What should have been there.
+    pub expected: &'static str,
+    /// The rest of the line from there.
+    pub found: &'a [u8],
+}
+
+/// Reads one line, without its line end.
+///
+/// # Errors
+/// What was expected where, and what was found.
+pub fn parse(line: &[u8]) -> Result<Line<'_>, Malformed<'_>> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match line.first() {
+        None => return Ok(Line::Preamble),
+        Some(b'#') => return Ok(Line::Comment(line.get(1..).unwrap_or_default())),
+        Some(b'C') if line.starts_with(b"CPU") => {
+            if let Some(line) = about_cpu(line) {
+                return Ok(line);
+            }
+        }
+        _ => {}
+    }
+    match head(line) {
+        Some((head, text)) => {
+            event::parse(text).map(|event| Line::Record(Record { event, ..head }))
+        }
+        None => unheaded(line),
+    }
+}
+
+/// `CPU:3 [LOST 12 EVENTS]`, `CPU:3 [LOST EVENTS]`, trace-cmd's `CPU:3 [12 EVENTS DROPPED]` and
+/// `CPU 3 is empty`.
+fn about_cpu(line: &[u8]) -> Option<Line<'_>> {
+    let rest = line.strip_prefix(b"CPU")?;
+    if rest.first() == Some(&b' ') && rest.ends_with(b"is empty") {
+        return Some(Line::Preamble);
+    }
+    let (cpu, rest) = number(rest.strip_prefix(b":")?)?;
+    let cpu = u32::try_from(cpu).ok().filter(|_| cpu < CPUS_MAX)?;
+    let rest = trim(rest).strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let count = rest.strip_prefix(b"LOST").unwrap_or(rest);
+    let (events, rest) = match number(trim(count)) {
+        Some((events, rest)) => (Some(events), trim(rest)),
+        None => (None, trim(count)),
+    };
+    matches!(rest, b"EVENTS" | b"EVENTS DROPPED").then_some(Line::Lost { cpu, events })
+}
+
+/// A line without a head: part of a stack trace, of a tool's preamble, or torn.
+fn unheaded(line: &[u8]) -> Result<Line<'_>, Malformed<'_>> {
+    let text = trim(line);
+    let is_stack = text.starts_with(b"=>") || text.starts_with(b"<stack trace>");
+    let preamble = [b"cpus=".as_slice(), b"version =", b"trace-cmd", b"tracer:"];
+    if is_stack {
+        Ok(Line::Stack)
+    } else if text.is_empty() || preamble.iter().any(|begin| text.starts_with(begin)) {
+        Ok(Line::Preamble)
+    } else {
+        Err(Malformed { expected: "TASK-PID [CPU] FLAGS SECONDS: EVENT: TEXT", found: line })
+    }
+}
+
+/// The head of a line and what follows its time. A task's name may hold brackets, so the first
+/// bracket from which everything reads counts.
+fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    memchr_iter(b'[', line).find_map(|at| head_at(line, at))
+}
+
+fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {
+    let (cpu, rest) = number(line.get(bracket + 1..)?)?;
+    let cpu = u32::try_from(cpu).ok().filter(|_| cpu < CPUS_MAX)?;
+    let rest = rest.strip_prefix(b"] ")?;
+    let (task, tid) = thread(line.get(..bracket)?)?;
+    let rest = trim(rest);
+    let (flags, t_ns, rest) = match time(rest) {
+        Some((t_ns, rest)) => (b"".as_slice(), t_ns, rest),
+        None => {
+            let end = memchr(b' ', rest)?;
+            let (t_ns, behind) = time(trim(rest.get(end..)?))?;
+            (rest.get(..end)?, t_ns, behind)
+        }
+    };
+    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, trim(rest)))
+}
+
+/// `task-pid`, with `(tgid)` or without.
+fn thread(text: &[u8]) -> Option<(&[u8], u32)> {
+    let mut text = text.trim_ascii_end();
+    if text.last() == Some(&b')') {
+        let open = text.iter().rposition(|byte| *byte == b'(')?;
+        text = text.get(..open)?.trim_ascii_end();
+    }
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (name, digits) = text.split_at_checked(text.len() - digits)?;
+    let (tid, _) = number(digits)?;
+    Some((trim(name.strip_suffix(b"-")?), u32::try_from(tid).ok()?))
+}
+
+/// `SECONDS.FRACTION:` with up to 9 digits of fraction; a clock that only counts has none, and its
+/// count is taken as ns.
+fn time(text: &[u8]) -> Option<(u64, &[u8])> {
+    const SCALE: [u64; 10] =
+        [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+    let (whole, rest) = number(text)?;
+    if let Some(rest) = rest.strip_prefix(b":") {
+        return Some((whole, rest));
+    }
+    let rest = rest.strip_prefix(b".")?;
+    let (fraction, behind) = number(rest)?;
+    let scale = SCALE.get(rest.len() - behind.len())?;
+    let t_ns = whole.checked_mul(1_000_000_000)?.checked_add(fraction.checked_mul(*scale)?)?;
+    Some((t_ns, behind.strip_prefix(b":")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(line: &str) -> Record<'_> {
+        match parse(line.as_bytes()) {
+            Ok(Line::Record(record)) => record,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn heads_of_any_kernel_and_tool() {
+        let idle = Event::Idle { cpu: 1, state: Some(1) };
+        for (line, flags) in [
+            (
+                "          <idle>-0       [001] d..1.    10.421724: cpu_idle: state=1 cpu_id=1",
+                "d..1.",
+            ),
+            ("          <idle>-0     [001] d..1    10.421724: cpu_idle: state=1 cpu_id=1", "d..1"),
+            (
+                "          <idle>-0     [001]    10.421724: cpu_idle:             state=1 cpu_id=1",
+                "",
+            ),
+            (
+                "<idle>-0     (-----) [001] dN.1. 10.421724000: cpu_idle: state=1 cpu_id=1\r",
+                "dN.1.",
+            ),
+            (
+                "          <idle>-0     (      0) [001] .....    10.421724: cpu_idle: state=1 cpu_id=1",
+                ".....",
+            ),
+        ] {
+            let record = record(line);
+            assert_eq!((record.t_ns, record.cpu, record.tid), (10_421_724_000, 1, 0), "{line}");
+            assert_eq!((record.flags, record.event), (flags.as_bytes(), idle), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_look_like_anything() {
+        for name in ["a b-1", "[003] x", "x: y", "-", "<...>", "a-2 [1] "] {
+            let line =
+                format!("{name:>16}-77    [002] d..2.  1.000001: cpu_idle: state=0 cpu_id=2");
+            let record = record(&line);
+            assert_eq!(
+                (record.task, record.tid, record.cpu),
+                (name.as_bytes().trim_ascii_start(), 77, 2)
+            );
+        }
+    }
+
+    #[test]
+    fn times_of_clocks_that_count() {
+        assert_eq!(record("a-1 [000] ..... 123456: x: y").t_ns, 123_456);
+        assert_eq!(record("a-1 [000] ..... 1.5: x: y").t_ns, 1_500_000_000);
+        assert!(parse(b"a-1 [000] ..... 1.0000000001: x: y").is_err());
+        assert!(parse(b"a-1 [000] ..... 18446744073.709551616: x: y").is_err());
+    }
+
+    #[test]
+    fn lost_events_in_every_spelling() {
+        let lost = |events| Ok(Line::Lost { cpu: 3, events });
+        assert_eq!(parse(b"CPU:3 [LOST 125 EVENTS]"), lost(Some(125)));
+        assert_eq!(parse(b"CPU:3 [LOST EVENTS]"), lost(None));
+        assert_eq!(parse(b"CPU:3 [125 EVENTS DROPPED]"), lost(Some(125)));
+        assert_eq!(parse(b"CPU:3 [EVENTS DROPPED]"), lost(None));
+        assert_eq!(parse(b"CPU 3 is empty"), Ok(Line::Preamble));
+        assert!(parse(b"CPU:3 [LOST 12").is_err());
+    }
+
+    #[test]
+    fn a_torn_line_says_what_is_missing() {
+        let torn = b"  <idle>-0       [001] d..1.    10.421724: cpu_idle: state=1 cpu";
+        assert_eq!(parse(torn), Err(Malformed { expected: "cpu_id=", found: b" cpu" }));
+        assert!(parse(b"  <idle>-0       [001] d..1.    10.42").is_err());
+        assert_eq!(parse(b" => vfs_write"), Ok(Line::Stack));
+    }
+
+    #[test]
+    fn interrupts_show_in_the_flags() {
+        let at = |flags: &str| record(&format!("a-1 [000] {flags} 1.0: x: y")).in_interrupt();
+        assert!(at("d.h2.") && at("..s3.") && at("dNH2"));
+        assert!(!at("d..3.") && !at("....."));
+    }
+}

@@ -1,0 +1,218 @@
+//! Files: from a trace to a run in memory or on disk.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flyball_run::{Error, Result, Run, RunWriter, Tables, Warning, manifest::Manifest};
+use fs_err as fs;
+
+use super::builder::{Builder, Built};
+use super::join::{Join, add as add_join, join};
+use super::{manifest, pstates};
+use crate::ftrace::{Item, Line, Reader, parse};
+
+/// Bytes looked at to find the format out.
+const HEAD_BYTES: u64 = 64 * 1024;
+/// Torn lines above this share of a file mean that it is no trace.
+const TORN_SHARE_MAX: f64 = 0.10;
+
+/// How to import a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The trace's clock, as ftrace calls it (`mono`, `local`, ...); a trace does not say.
+    pub clock: Option<String>,
+    /// A log of frequency writes seen from outside, to be joined.
+    pub pstates: Option<PathBuf>,
+    /// Start time for the manifest, RFC 3339.
+    pub created: String,
+    /// Command line for the manifest.
+    pub command: Vec<String>,
+}
+
+/// What became of a trace that went to disk.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The run directory.
+    pub dir: PathBuf,
+    /// Events that are understood.
+    pub events: u64,
+    /// Rows written.
+    pub rows: u64,
+    /// What the reader of the run has to know.
+    pub warnings: Vec<Warning>,
+    /// The log of frequency writes, where one was joined.
+    pub join: Option<Join>,
+}
+
+/// Whether a file is text of ftrace's, by its content.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn is_trace(path: impl AsRef<Path>) -> Result<bool> {
+    let path = path.as_ref();
+    let failed = |error: std::io::Error| Error::io(path, "to read it", &error);
+    if fs::metadata(path).map_err(failed)?.is_dir() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
+    let mut lines = head.split(|byte| *byte == b'\n').take(256);
+    Ok(head.starts_with(b"# tracer:")
+        || lines.any(|line| matches!(parse(line), Ok(Line::Record(_) | Line::Lost { .. }))))
+}
+
+/// Imports a trace into memory.
+///
+/// # Errors
+/// The file cannot be read, or is no trace.
+pub fn import(path: impl AsRef<Path>, options: &Options) -> Result<Run> {
+    let (built, warnings, _) = read(path.as_ref(), options, |_| Ok(()))?;
+    let Built { tables, manifest, .. } = built;
+    Ok(Run { dir: None, manifest, tables, warnings })
+}
+
+/// Imports a trace into the new run directory `dir`, in bounded memory.
+///
+/// # Errors
+/// The file cannot be read, or is no trace; the directory is not new; the disk is full.
+pub fn import_to(
+    path: impl AsRef<Path>,
+    dir: impl Into<PathBuf>,
+    options: &Options,
+) -> Result<Imported> {
+    let running = Manifest { kind: "import".to_owned(), ..Manifest::default() };
+    let writer = RunWriter::create(dir, &running)?;
+    let dir = writer.dir().to_owned();
+    write(path.as_ref(), writer, options).inspect_err(|_| {
+        // The directory was made for this trace alone: what is in it is half a run.
+        let _ = fs::remove_dir_all(&dir);
+    })
+}
+
+fn write(path: &Path, mut writer: RunWriter, options: &Options) -> Result<Imported> {
+    let mut rows = 0;
+    let (built, warnings, join) = read(path, options, |tables| {
+        rows += append(&mut writer, &tables)?;
+        Ok(())
+    })?;
+    rows += append(&mut writer, &built.tables)?;
+    let source = built.manifest.source.as_ref();
+    let events = source.and_then(|source| source.files.first()).map_or(0, |file| file.rows);
+    let dir = writer.finish(&built.manifest)?;
+    Ok(Imported { dir, events, rows, warnings, join })
+}
+
+/// Reads the whole file; hands full batches of rows to `each`.
+fn read(
+    path: &Path,
+    options: &Options,
+    mut each: impl FnMut(Tables) -> Result<()>,
+) -> Result<(Built, Vec<Warning>, Option<Join>)> {
+    let failed = |error: &std::io::Error| Error::io(path, "to read it", error);
+    let mut reader = Reader::new(fs::File::open(path).map_err(|error| failed(&error))?);
+    let mut builder = Builder::new();
+    let mut refused = None;
+    let outcome = reader.for_each(|item: Item<'_>| -> std::io::Result<()> {
+        builder.item(item);
+        if builder.is_full()
+            && let Err(error) = each(builder.take())
+        {
+            refused = Some(error);
+            return Err(std::io::ErrorKind::Other.into());
+        }
+        Ok(())
+    });
+    if let Some(error) = refused {
+        return Err(error);
+    }
+    outcome.map_err(|error| failed(&error))?;
+    check(path, &reader)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let mut built = builder.finish();
+    let (header, counts) = (reader.header(), reader.counts());
+    manifest::of_file(&mut built.manifest, &name, header, counts, options.clock.as_deref());
+    built.manifest.created.clone_from(&options.created);
+    built.manifest.command.clone_from(&options.command);
+    let mut warnings = manifest::warnings(&name, header, counts, &built);
+    let joined = match &options.pstates {
+        Some(log) => Some(joined(log, &mut built, &mut warnings)?),
+        None => None,
+    };
+    for warning in &warnings {
+        manifest::note(&mut built.tables, warning);
+    }
+    Ok((built, warnings, joined))
+}
+
+/// Joins a log of frequency writes; its rows go to the table `frequency` on the trace's clock.
+fn joined(log: &Path, built: &mut Built, warnings: &mut Vec<Warning>) -> Result<Join> {
+    let writes = pstates::read(log)?;
+    let join = join(&built.tables.frequency, built.manifest.machine.as_ref(), &writes, built.span)
+        .map_err(|found| {
+            Error::bad_input(
+                log.display(),
+                "frequency writes of the machine and the time of the trace",
+                found,
+                "name the log that was written while the trace was recorded",
+            )
+        })?;
+    let name = log.file_name().unwrap_or(log.as_os_str()).to_string_lossy().into_owned();
+    add_join(built, &name, &writes, &join);
+    for message in join.sentences() {
+        warnings.push(Warning { object: name.clone(), message, hint: None });
+    }
+    Ok(join)
+}
+
+/// Refuses a file without an event, and one that is mostly something else.
+fn check<R: Read>(path: &Path, reader: &Reader<R>) -> Result<()> {
+    let counts = reader.counts();
+    let first = counts.first_torn.first();
+    let object = match first {
+        Some(torn) => format!("{}:{}", path.display(), torn.line),
+        None => path.display().to_string(),
+    };
+    let hint = "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`";
+    let events = counts.records + counts.unknown_events();
+    if counts.records == 0 {
+        let found = match first {
+            Some(torn) => format!("none in {} lines ({torn})", counts.lines),
+            None => format!("none in {} lines, {events} of other kinds", counts.lines),
+        };
+        return Err(Error::bad_input(object, "an event of scheduler or clocks", found, hint));
+    }
+    let bad = counts.torn.saturating_sub(1) as f64;
+    if bad > TORN_SHARE_MAX * (events + counts.torn) as f64 {
+        let found = format!("{} torn of {} lines", counts.torn, counts.lines);
+        return Err(Error::bad_input(object, "at most 10 % torn lines", found, hint));
+    }
+    Ok(())
+}
+
+/// Appends all rows of the tables that a trace fills.
+fn append(writer: &mut RunWriter, tables: &Tables) -> Result<u64> {
+    let mut rows = 0;
+    macro_rules! append {
+        ($($table:ident),+) => {$(
+            for row in (0..tables.$table.len()).filter_map(|row| tables.$table.row(row)) {
+                writer.append(&row)?;
+                rows += 1;
+            }
+        )+};
+    }
+    append!(
+        slices,
+        wakeups,
+        migrations,
+        idle,
+        frequency,
+        utilization,
+        capacity,
+        markers,
+        governor,
+        lost,
+        notes
+    );
+    Ok(rows)
+}

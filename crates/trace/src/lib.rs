@@ -1,0 +1,21 @@
+//! Scheduler and frequency events of a run: what they say about a machine.
+//!
+//! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
+//! - [`import`]: traces into run directories;
+//! - [`recording`]: the event tables of one run or trial as typed events, with the stretch of time
+//!   that is looked at, the machine's CPUs, and the gaps where events were lost;
+//! - [`shadow`]: a governor fed with recorded signals, beside what the kernel did;
+//! - [`questions`]: what can be asked of a recording. Every answer is a serialisable structure;
+//!   nothing here prints.
+//!
+//! Whether the events come from a kernel or from a model makes no difference here.
+
+pub mod ftrace;
+pub mod import;
+pub mod missing;
+pub mod questions;
+pub mod recording;
+pub mod shadow;
+
+pub use missing::Missing;
+pub use recording::{Recording, Span};

@@ -1,0 +1,148 @@
+//! How a task spends its time: running, runnable but waiting, sleeping.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::Missing;
+use crate::recording::{Ended, Ran, Recording, Task, Woken};
+
+/// One task's time by state; the sum is the span.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct States {
+    /// The task.
+    pub task: Task,
+    /// Time on a CPU.
+    pub running_ns: u64,
+    /// Time wanting a CPU and not having one.
+    pub runnable_ns: u64,
+    /// Time wanting none.
+    pub sleeping_ns: u64,
+    /// Time behind its end.
+    pub exited_ns: u64,
+    /// Time before the first event that tells, behind an end that nobody saw, and in gaps.
+    pub unknown_ns: u64,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Running,
+    Runnable,
+    Sleeping,
+    Exited,
+    Unknown,
+}
+
+/// What happens to a task.
+#[derive(Clone, Copy)]
+enum Change {
+    Ends(Ended),
+    Wakes,
+    Runs,
+}
+
+impl States {
+    /// Of every task that ran or woke up, ascending in number.
+    ///
+    /// # Errors
+    /// Neither slices nor wake-ups in the span.
+    pub fn all(recording: &Recording<'_>) -> Result<Vec<States>, Missing> {
+        let mut found = BTreeMap::<u32, Vec<(u64, Change)>>::new();
+        for slice in recording.slices() {
+            found.entry(slice.tid).or_default().extend(of_slice(&slice));
+        }
+        for woken in recording.wakeups() {
+            found.entry(woken.tid).or_default().push(of_wakeup(&woken));
+        }
+        if found.is_empty() {
+            return Err(Missing::rows("the tasks", "slices"));
+        }
+        Ok(found.into_iter().map(|(tid, changes)| states(recording, tid, changes)).collect())
+    }
+
+    /// Of one task.
+    ///
+    /// # Errors
+    /// It neither ran nor woke up in the span.
+    pub fn of(recording: &Recording<'_>, tid: u32) -> Result<States, Missing> {
+        let slices = recording.slices().filter(|slice| slice.tid == tid);
+        let wakeups = recording.wakeups().filter(|woken| woken.tid == tid);
+        let mut changes: Vec<(u64, Change)> = slices.flat_map(|slice| of_slice(&slice)).collect();
+        changes.extend(wakeups.map(|woken| of_wakeup(&woken)));
+        if changes.is_empty() {
+            let task = recording.task(tid);
+            return Err(Missing::rows(format!("task {} ({tid})", task.name), "slices"));
+        }
+        Ok(states(recording, tid, changes))
+    }
+}
+
+fn of_slice(slice: &Ran) -> [(u64, Change); 2] {
+    [(slice.from_ns, Change::Runs), (slice.to_ns, Change::Ends(slice.ended))]
+}
+
+fn of_wakeup(woken: &Woken) -> (u64, Change) {
+    (woken.t_ns, Change::Wakes)
+}
+
+fn states(recording: &Recording<'_>, tid: u32, mut changes: Vec<(u64, Change)>) -> States {
+    // At one time: the end of a slice, then a wake-up, then the begin of the next.
+    changes.sort_by_key(|(t, change)| (*t, rank(*change)));
+    let span = recording.span();
+    let mut answer = States {
+        task: recording.task(tid),
+        running_ns: 0,
+        runnable_ns: 0,
+        sleeping_ns: 0,
+        exited_ns: 0,
+        unknown_ns: 0,
+    };
+    let mut state = State::Unknown;
+    let mut from = span.from_ns;
+    for (t, change) in changes {
+        spend(recording, &mut answer, state, from, t);
+        from = t;
+        state = next(state, change);
+    }
+    spend(recording, &mut answer, state, from, span.to_ns);
+    answer
+}
+
+fn rank(change: Change) -> u8 {
+    match change {
+        Change::Ends(_) => 0,
+        Change::Wakes => 1,
+        Change::Runs => 2,
+    }
+}
+
+fn next(state: State, change: Change) -> State {
+    match (change, state) {
+        (Change::Runs, _) | (Change::Wakes, State::Running) => State::Running,
+        (Change::Wakes, _) => State::Runnable,
+        (Change::Ends(ended), _) => match ended {
+            Ended::Slept => State::Sleeping,
+            Ended::Preempted | Ended::Yielded | Ended::Migrated => State::Runnable,
+            Ended::Exited => State::Exited,
+            Ended::Unknown => State::Unknown,
+        },
+    }
+}
+
+fn spend(recording: &Recording<'_>, answer: &mut States, state: State, from: u64, to: u64) {
+    let time = to.saturating_sub(from);
+    // A running task's own slice tells; of one that does not run, a gap may hide anything.
+    let lost = match state {
+        State::Running => 0,
+        _ => recording.gaps().overlap_ns(None, from, to),
+    };
+    answer.unknown_ns = answer.unknown_ns.saturating_add(lost);
+    let slot = match state {
+        State::Running => &mut answer.running_ns,
+        State::Runnable => &mut answer.runnable_ns,
+        State::Sleeping => &mut answer.sleeping_ns,
+        State::Exited => &mut answer.exited_ns,
+        State::Unknown => &mut answer.unknown_ns,
+    };
+    *slot = slot.saturating_add(time - lost);
+}

@@ -1,0 +1,299 @@
+//! Rows as small values, without allocation. A column that was not read or is shorter than the
+//! others ends the row, never the program.
+
+use std::collections::BTreeMap;
+
+use flyball_run::Nullable;
+use serde::{Deserialize, Serialize};
+
+use super::{Recording, Steps};
+
+/// Why a task gave a CPU up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It sleeps or waits.
+    Slept,
+    /// Another task took the CPU; it stays runnable.
+    Preempted,
+    /// It gave way; it stays runnable.
+    Yielded,
+    /// It went to another CPU; it stays runnable.
+    Migrated,
+    /// It ended.
+    Exited,
+    /// Nobody saw why.
+    Unknown,
+}
+
+impl Ended {
+    fn of(why: Option<&str>) -> Ended {
+        match why {
+            Some("slept") => Ended::Slept,
+            Some("preempted") => Ended::Preempted,
+            Some("yielded") => Ended::Yielded,
+            Some("migrated") => Ended::Migrated,
+            Some("exited") => Ended::Exited,
+            _ => Ended::Unknown,
+        }
+    }
+}
+
+/// A task ran on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The CPU.
+    pub cpu: u32,
+    /// The task.
+    pub tid: u32,
+    /// From when.
+    pub from_ns: u64,
+    /// Until when.
+    pub to_ns: u64,
+    /// Why it ended; unknown where the end was not seen or lies behind the span.
+    pub ended: Ended,
+}
+
+impl Ran {
+    /// For how long.
+    pub fn length_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+}
+
+/// A task woke up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Woken {
+    /// When.
+    pub t_ns: u64,
+    /// When it then ran; none where that was not seen.
+    pub ran_ns: Option<u64>,
+    /// The CPU it was placed on.
+    pub cpu: u32,
+    /// The task.
+    pub tid: u32,
+}
+
+/// Whose signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A task's, by its number.
+    Task(u32),
+    /// A CPU's root fair run queue.
+    Cpu(u32),
+}
+
+/// Load-tracking signals at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signals {
+    /// When.
+    pub t_ns: u64,
+    /// Whose.
+    pub subject: Subject,
+    /// util_avg.
+    pub util_avg: Option<u32>,
+    /// runnable_avg.
+    pub runnable_avg: Option<u32>,
+    /// util_est.
+    pub util_est: Option<u32>,
+}
+
+/// A mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark<'a> {
+    /// When.
+    pub t_ns: u64,
+    /// Its text.
+    pub text: &'a str,
+    /// The task that left it.
+    pub tid: Option<u32>,
+}
+
+/// A governor asked for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided<'a> {
+    /// When.
+    pub t_ns: u64,
+    /// The clock domain.
+    pub domain: &'a str,
+    /// Kind of the event that it answered.
+    pub event: &'a str,
+    /// The rule that led there.
+    pub why: Option<&'a str>,
+    /// Operating point asked for; none where that is not known.
+    pub resolved_khz: Option<u64>,
+}
+
+/// A work item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worked {
+    /// The task.
+    pub tid: u32,
+    /// When it was due.
+    pub released_ns: u64,
+    /// When it was done; none where that was not seen.
+    pub ended_ns: Option<u64>,
+    /// Its deadline.
+    pub deadline_ns: Option<u64>,
+}
+
+impl<'a> Recording<'a> {
+    /// Who ran where, cut to the span, in the order of the table.
+    pub fn slices(&self) -> impl Iterator<Item = Ran> + use<'a> {
+        let (rows, span, trial) = (&self.tables.slices, self.span, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let (from_ns, end) = (*rows.from_ns.get(row)?, *rows.to_ns.get(row)?);
+                let (from_ns, to_ns) = span.clip(from_ns, end)?;
+                let cut = matches!(rows.cut.get(row), Some("end" | "both")) || to_ns < end;
+                let ended = if cut { Ended::Unknown } else { Ended::of(rows.why.get(row)) };
+                Some(Ran {
+                    cpu: *rows.cpu.get(row)?,
+                    tid: *rows.tid.get(row)?,
+                    from_ns,
+                    to_ns,
+                    ended,
+                })
+            },
+        )
+    }
+
+    /// Who ran where, of one task, ascending in time.
+    pub fn slices_of(&self, tid: u32) -> Vec<Ran> {
+        let mut slices: Vec<Ran> = self.slices().filter(|slice| slice.tid == tid).collect();
+        slices.sort_by_key(|slice| slice.from_ns);
+        slices
+    }
+
+    /// When a task moved to a CPU, in the span, in the order of the table.
+    pub fn moves(&self, tid: u32) -> impl Iterator<Item = (u64, u32)> + use<'a> {
+        let (rows, span, trial) = (&self.tables.migrations, self.span, self.trial);
+        (0..rows.len())
+            .filter(move |&row| of_trial(&rows.trial, row, trial))
+            .filter(move |&row| rows.tid.get(row) == Some(&tid))
+            .filter_map(move |row| Some((*rows.t_ns.get(row)?, *rows.to_cpu.get(row)?)))
+            .filter(move |&(t_ns, _)| span.holds(t_ns))
+    }
+
+    /// Wake-ups in the span.
+    pub fn wakeups(&self) -> impl Iterator<Item = Woken> + use<'a> {
+        let (rows, span, trial) = (&self.tables.wakeups, self.span, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let t_ns = *rows.woken_ns.get(row)?;
+                let woken = Woken {
+                    t_ns,
+                    ran_ns: rows.ran_ns.get(row),
+                    cpu: *rows.cpu.get(row)?,
+                    tid: *rows.tid.get(row)?,
+                };
+                span.holds(t_ns).then_some(woken)
+            },
+        )
+    }
+
+    /// Signals of the whole recording, in the order of the table: the value in force at the
+    /// span's begin lies before it.
+    pub fn signals(&self) -> impl Iterator<Item = Signals> + use<'a> {
+        let (rows, trial) = (&self.tables.utilization, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let subject = match rows.kind.get(row)? {
+                    "task" => Subject::Task(rows.tid.get(row)?),
+                    "cpu" => Subject::Cpu(rows.cpu.get(row)?),
+                    _ => return None,
+                };
+                Some(Signals {
+                    t_ns: *rows.t_ns.get(row)?,
+                    subject,
+                    util_avg: rows.util_avg.get(row),
+                    runnable_avg: rows.runnable_avg.get(row),
+                    util_est: rows.util_est.get(row),
+                })
+            },
+        )
+    }
+
+    /// The steps of a subject's util_avg over all of the recording.
+    pub fn utilization(&self, subject: Subject) -> Steps<u32> {
+        let own = self.signals().filter(|signals| signals.subject == subject);
+        Steps::from_points(own.filter_map(|s| Some((s.t_ns, s.util_avg?))).collect())
+    }
+
+    /// Stays in idle states, cut to the span: CPU, state, from, to.
+    pub fn idle(&self) -> impl Iterator<Item = (u32, u32, u64, u64)> + use<'a> {
+        let (rows, span, trial) = (&self.tables.idle, self.span, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let (from, to) = span.clip(*rows.from_ns.get(row)?, *rows.to_ns.get(row)?)?;
+                Some((*rows.cpu.get(row)?, *rows.state.get(row)?, from, to))
+            },
+        )
+    }
+
+    /// The names of the idle states, by CPU and number.
+    pub fn idle_names(&self) -> BTreeMap<(u32, u32), &'a str> {
+        let rows = &self.tables.idle;
+        let name = |row| Some(((*rows.cpu.get(row)?, *rows.state.get(row)?), rows.name.get(row)?));
+        (0..rows.len())
+            .filter(|&row| of_trial(&rows.trial, row, self.trial))
+            .filter_map(name)
+            .collect()
+    }
+
+    /// Marks in the span.
+    pub fn marks(&self) -> impl Iterator<Item = Mark<'a>> + use<'a> {
+        let (rows, span, trial) = (&self.tables.markers, self.span, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let t_ns = *rows.t_ns.get(row)?;
+                let mark = Mark { t_ns, text: rows.name.get(row)?, tid: rows.tid.get(row) };
+                span.holds(t_ns).then_some(mark)
+            },
+        )
+    }
+
+    /// What governors asked for, over all of the recording.
+    pub fn decisions(&self) -> impl Iterator<Item = Decided<'a>> + use<'a> {
+        let (rows, trial) = (&self.tables.governor, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let resolved_khz = rows.resolved_khz.get(row);
+                let asked = resolved_khz.is_some()
+                    || rows.decision_khz.get(row).is_some()
+                    || rows.range_min_khz.get(row).is_some()
+                    || rows.perf.get(row).is_some();
+                asked.then_some(Decided {
+                    t_ns: *rows.t_ns.get(row)?,
+                    domain: rows.domain.get(row)?,
+                    event: rows.event.get(row)?,
+                    why: rows.why.get(row),
+                    resolved_khz,
+                })
+            },
+        )
+    }
+
+    /// Work items that were released in the span.
+    pub fn items(&self) -> impl Iterator<Item = Worked> + use<'a> {
+        let (rows, span, trial) = (&self.tables.items, self.span, self.trial);
+        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
+            move |row| {
+                let released_ns = *rows.released_ns.get(row)?;
+                let item = Worked {
+                    tid: *rows.tid.get(row)?,
+                    released_ns,
+                    ended_ns: rows.ended_ns.get(row),
+                    deadline_ns: rows.deadline_ns.get(row),
+                };
+                span.holds(released_ns).then_some(item)
+            },
+        )
+    }
+}
+
+/// Whether row `row` belongs to what is looked at.
+pub(super) fn of_trial(trials: &Nullable<u32>, row: usize, wanted: Option<u32>) -> bool {
+    wanted.is_none() || trials.get(row) == wanted
+}

@@ -1,0 +1,111 @@
+//! A quantity that holds until it changes.
+
+/// Changes of a quantity, in order of time. Before the first change it is unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps<T> {
+    points: Vec<(u64, T)>,
+}
+
+/// A stretch over which a quantity held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment<T> {
+    /// Its begin.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+    /// The value; none where it was not yet known.
+    pub value: Option<T>,
+}
+
+impl<T> Default for Steps<T> {
+    fn default() -> Self {
+        Steps { points: Vec::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> Steps<T> {
+    /// From points in any order; of several at one time the last counts.
+    pub fn from_points(mut points: Vec<(u64, T)>) -> Steps<T> {
+        points.sort_by_key(|point| point.0);
+        let mut kept: Vec<(u64, T)> = Vec::with_capacity(points.len());
+        for point in points {
+            match kept.last_mut() {
+                Some(last) if last.0 == point.0 => *last = point,
+                _ => kept.push(point),
+            }
+        }
+        Steps { points: kept }
+    }
+
+    /// The points, ascending in time.
+    pub fn points(&self) -> &[(u64, T)] {
+        &self.points
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// The value in force at a time.
+    pub fn at(&self, t_ns: u64) -> Option<T> {
+        let behind = self.points.partition_point(|point| point.0 <= t_ns);
+        behind.checked_sub(1).and_then(|last| self.points.get(last)).map(|point| point.1)
+    }
+
+    /// The stretch `from` to `to`, cut at every point; what lies before the first is unknown.
+    pub fn segments(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = Segment<T>> + '_ {
+        let first = self.points.partition_point(|point| point.0 <= from_ns);
+        let mut next = first;
+        let mut from = from_ns;
+        let mut value = self.at(from_ns);
+        std::iter::from_fn(move || {
+            if from >= to_ns {
+                return None;
+            }
+            let point = self.points.get(next).copied().filter(|point| point.0 < to_ns);
+            let segment = Segment { from_ns: from, to_ns: point.map_or(to_ns, |p| p.0), value };
+            from = segment.to_ns;
+            if let Some((_, changed)) = point {
+                value = Some(changed);
+                next += 1;
+            }
+            Some(segment)
+        })
+    }
+
+    /// The points where the value differs from the one before, with that one.
+    pub fn changes(&self) -> impl Iterator<Item = (u64, Option<T>, T)> + '_ {
+        let mut before = None;
+        self.points.iter().filter_map(move |&(t, value)| {
+            let was = before.replace(value);
+            (was != Some(value)).then_some((t, was, value))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(steps: &Steps<u8>, from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
+        steps.segments(from, to).map(|s| (s.from_ns, s.to_ns, s.value)).collect()
+    }
+
+    #[test]
+    fn segments_cover_the_stretch_without_a_hole() {
+        let steps = Steps::from_points(vec![(20, 2), (10, 1), (20, 3)]);
+        assert_eq!(cut(&steps, 0, 30), [(0, 10, None), (10, 20, Some(1)), (20, 30, Some(3))]);
+        assert_eq!(cut(&steps, 10, 20), [(10, 20, Some(1))]);
+        assert_eq!(cut(&steps, 12, 12), []);
+        assert_eq!(cut(&steps, 25, 26), [(25, 26, Some(3))]);
+        assert_eq!(cut(&Steps::default(), 1, 2), [(1, 2, None)]);
+    }
+
+    #[test]
+    fn a_repeated_value_is_no_change() {
+        let steps = Steps::from_points(vec![(1, 5), (2, 5), (3, 6)]);
+        assert_eq!(steps.changes().collect::<Vec<_>>(), [(1, None, 5), (3, Some(5), 6)]);
+        assert_eq!((steps.at(0), steps.at(2), steps.at(9)), (None, Some(5), Some(6)));
+    }
+}
