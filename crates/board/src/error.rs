@@ -1,0 +1,102 @@
+//! What can go wrong with a board: on what object, what was expected and found, the way out.
+
+use flyball_host::HostError;
+use std::fmt;
+use std::path::Path;
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, BoardError>;
+
+/// The family of an error, which decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A file or a value is wrong.
+    BadInput,
+    /// Something is missing on this machine, or not permitted.
+    Unsupported,
+    /// The guest or a program that was needed failed.
+    Failed,
+    /// The user asked to end.
+    Interrupted,
+}
+
+/// An error of the board.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{object}: {message}")]
+pub struct BoardError {
+    /// The family.
+    pub kind: ErrorKind,
+    /// What it is about: a file, a package, a platform.
+    pub object: String,
+    /// What was expected and what was found.
+    pub message: String,
+    hint: Option<String>,
+}
+
+impl BoardError {
+    /// A wrong file or value.
+    pub fn input(object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
+        BoardError::of(ErrorKind::BadInput, object, message)
+    }
+
+    /// Something that is missing here.
+    pub fn missing(object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
+        BoardError::of(ErrorKind::Unsupported, object, message)
+    }
+
+    /// A program or a guest that failed.
+    pub fn failed(object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
+        BoardError::of(ErrorKind::Failed, object, message)
+    }
+
+    /// The user asked to end while `object` was going on.
+    pub fn interrupted(object: impl fmt::Display) -> BoardError {
+        BoardError::of(ErrorKind::Interrupted, object, "interrupted")
+    }
+
+    fn of(kind: ErrorKind, object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
+        BoardError { kind, object: object.to_string(), message: message.to_string(), hint: None }
+    }
+
+    /// A failure of reading or writing; `fs_err` puts the path into the text.
+    pub(crate) fn io(error: &std::io::Error) -> BoardError {
+        let kind = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => ErrorKind::Unsupported,
+            _ => ErrorKind::BadInput,
+        };
+        BoardError::of(kind, "files of the board", error)
+    }
+
+    /// A failure of reading or writing `path`, where the text does not have it.
+    pub(crate) fn io_at(path: &Path, error: &std::io::Error) -> BoardError {
+        BoardError { object: path.display().to_string(), ..BoardError::io(error) }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> BoardError {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
+
+impl From<HostError> for BoardError {
+    fn from(error: HostError) -> BoardError {
+        let kind = match error.kind() {
+            flyball_host::ErrorKind::Permission | flyball_host::ErrorKind::Unsupported => {
+                ErrorKind::Unsupported
+            }
+            flyball_host::ErrorKind::BadInput => ErrorKind::BadInput,
+            flyball_host::ErrorKind::NotApplied | flyball_host::ErrorKind::System => {
+                ErrorKind::Failed
+            }
+        };
+        let hint = error.hint();
+        BoardError { kind, object: "this machine".to_owned(), message: error.to_string(), hint }
+    }
+}

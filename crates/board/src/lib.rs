@@ -1,0 +1,17 @@
+//! The virtual board: an unmodified kernel in an emulator, on a machine that a platform describes,
+//! whose CPUs really become slower and faster with their P-states.
+//!
+//! - [`Machine`] is a platform as a board; [`tables`] tells the guest about it (ACPI or device tree);
+//! - [`initrd`] is the guest's first file system, [`kernel`] what boots.
+
+mod arch;
+pub mod cache;
+mod error;
+pub mod initrd;
+pub mod kernel;
+mod machine;
+pub mod tables;
+
+pub use arch::Arch;
+pub use error::{BoardError, ErrorKind, Result};
+pub use machine::{MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for};
