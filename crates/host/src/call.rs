@@ -43,6 +43,16 @@ calls! {
         Exists = "exists",
         /// Ask whether a path could be written.
         Writable = "writable",
+        /// Write to a file.
+        Write = "write",
+        /// Make a folder.
+        MakeDir = "make_dir",
+        /// Remove a folder.
+        RemoveDir = "remove_dir",
+        /// Open a file that delivers as it comes, and read it.
+        OpenStream = "open_stream",
+        /// Wait for something to read.
+        WaitStreams = "wait_streams",
         /// CPU time of the calling thread.
         ThreadCpuTime = "thread_cpu_time",
         /// CPU time of another thread of this process.

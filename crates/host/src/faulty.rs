@@ -2,8 +2,8 @@
 
 use crate::{
     Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Fault, FaultError, Host, HostError,
-    HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, ThreadUsage, Wake,
-    dma_latency_path, procfs,
+    HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream,
+    ThreadUsage, Wake, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
@@ -64,6 +64,12 @@ impl Host for FaultyHost {
         self.inner.read(path)
     }
 
+    /// A fault of `read` breaks it, too.
+    fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, HostError> {
+        self.pass(Call::Read, path.display())?;
+        self.inner.read_bytes(path)
+    }
+
     fn list(&self, path: &Path) -> Result<Vec<String>, HostError> {
         self.pass(Call::List, path.display())?;
         self.inner.list(path)
@@ -82,6 +88,31 @@ impl Host for FaultyHost {
     fn writable(&self, path: &Path) -> Result<bool, HostError> {
         self.pass(Call::Writable, path.display())?;
         self.inner.writable(path)
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        self.pass(Call::Write, path.display())?;
+        self.inner.write(path, text)
+    }
+
+    fn make_dir(&self, path: &Path) -> Result<(), HostError> {
+        self.pass(Call::MakeDir, path.display())?;
+        self.inner.make_dir(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
+        self.pass(Call::RemoveDir, path.display())?;
+        self.inner.remove_dir(path)
+    }
+
+    fn open_stream(&self, path: &Path) -> Result<Stream, HostError> {
+        self.pass(Call::OpenStream, path.display())?;
+        self.inner.open_stream(path)
+    }
+
+    fn wait_streams(&self, streams: &[Stream], deadline: Nanos) -> Result<bool, HostError> {
+        self.pass_thread(Call::WaitStreams)?;
+        self.inner.wait_streams(streams, deadline)
     }
 
     fn now(&self) -> Nanos {
@@ -203,6 +234,10 @@ impl Host for FaultyHost {
         self.inner.interrupted()
     }
 
+    fn interrupt_signal(&self) -> Option<Signal> {
+        self.inner.interrupt_signal()
+    }
+
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {
         self.pass(Call::Spawn, spec.program.to_string_lossy())?;
         self.inner.spawn(spec)
@@ -286,6 +321,11 @@ mod tests {
             host.read_link(path).is_err(),
             !host.exists(path),
             host.writable(path).is_err(),
+            host.write(path, "1").is_err(),
+            host.make_dir(path).is_err(),
+            host.remove_dir(path).is_err(),
+            host.open_stream(path).is_err(),
+            host.wait_streams(&[], nanos).is_err(),
             host.thread_cpu_time().is_err(),
             host.cpu_time_of(1).is_err(),
             host.process_cpu_time().is_err(),

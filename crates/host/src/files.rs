@@ -6,6 +6,7 @@
 
 use crate::Errno;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 /// The text of a file; bytes that are not UTF-8 become U+FFFD (DMI strings may hold any).
@@ -15,6 +16,27 @@ pub(crate) fn read(path: &Path) -> Result<String, Errno> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
+}
+
+/// The bytes of a file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Errno> {
+    std::fs::read(path).map_err(|error| Errno::of(&error))
+}
+
+/// Writes `text` to a file that is there, in one call: the kernel takes every write for itself.
+/// Without truncation, which would empty such lists as tracefs' `dynamic_events`.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Errno> {
+    let of = |error: std::io::Error| Errno::of(&error);
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(of)?;
+    loop {
+        match file.write(text.as_bytes()) {
+            Ok(length) if length == text.len() => return Ok(()),
+            // A part of a command would be another command: the rest is not written after it.
+            Ok(_) => return Err(Errno::EIO),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(of(error)),
+        }
+    }
 }
 
 /// Opens a file for reading.

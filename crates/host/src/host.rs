@@ -2,7 +2,7 @@
 
 use crate::{
     Child, CounterRate, CpuSet, CpuTimes, CycleCounter, HostError, IdleLatencyHold, ProcessSpec,
-    SchedStat, SchedStatReader, Scheduling, ThreadUsage, Wake,
+    SchedStat, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
 };
 use flyball_units::{CpuId, Nanos};
 use std::fmt::Debug;
@@ -29,6 +29,8 @@ pub trait Host: Send + Sync + Debug {
 
     /// The whole text of a file. Bytes that are not UTF-8 are replaced by U+FFFD.
     fn read(&self, path: &Path) -> Result<String, HostError>;
+    /// The whole of a file whose content is no text, such as the kernel's BTF.
+    fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, HostError>;
     /// The names in a folder, sorted; numbers inside names sort by value (`cpu2` before `cpu10`).
     fn list(&self, path: &Path) -> Result<Vec<String>, HostError>;
     /// The target of a symbolic link, as it is written there.
@@ -37,6 +39,19 @@ pub trait Host: Send + Sync + Debug {
     fn exists(&self, path: &Path) -> bool;
     /// Whether this process may write to `path`; opens and changes nothing.
     fn writable(&self, path: &Path) -> Result<bool, HostError>;
+    /// Writes `text` to a file that is there, in one call to the system, without truncating it
+    /// first: files of sysfs take it as a new value, some of tracefs (`dynamic_events`) as a further
+    /// line. What became of it is not read back here: only the caller knows where it shows.
+    fn write(&self, path: &Path, text: &str) -> Result<(), HostError>;
+    /// Makes a folder. In tracefs (`instances/NAME`) the kernel fills it.
+    fn make_dir(&self, path: &Path) -> Result<(), HostError>;
+    /// Removes a folder that is empty, or that the kernel filled.
+    fn remove_dir(&self, path: &Path) -> Result<(), HostError>;
+    /// Opens a file that delivers bytes as they come; reading it never blocks.
+    fn open_stream(&self, path: &Path) -> Result<Stream, HostError>;
+    /// Waits until one of `streams` has something to read (true), or `deadline` on
+    /// [`Host::now`]'s clock or an interrupt came first (false).
+    fn wait_streams(&self, streams: &[Stream], deadline: Nanos) -> Result<bool, HostError>;
 
     // Clocks
 
@@ -110,6 +125,8 @@ pub trait Host: Send + Sync + Debug {
     /// How often this process was asked to end (SIGINT, SIGTERM) since
     /// [`Host::catch_interrupts`].
     fn interrupted(&self) -> u32;
+    /// The signal that asked last, to be passed on to a child.
+    fn interrupt_signal(&self) -> Option<Signal>;
     /// Starts a program. It dies with the [`Child`], and with the thread that started it.
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError>;
     /// A variable of the environment, where it is set and is UTF-8.

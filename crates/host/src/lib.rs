@@ -55,12 +55,13 @@ pub use machine::sensors::TemperatureSensor;
 pub use machine::topology::Topology;
 pub use machine::virtualization::Virtualization;
 pub use permissions::{Grant, Permission, Permissions, Power};
-pub use process::{Child, Exit, Output, ProcessSpec, Status};
+pub use process::{Child, Exit, Output, ProcessSpec, Signal, Status};
 pub use real::RealHost;
 pub use recorded::RecordedHost;
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::perf::{CycleCounter, Cycles};
 pub use sys::schedstat::SchedStatReader;
+pub use sys::stream::Stream;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
 };

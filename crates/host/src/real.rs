@@ -3,7 +3,8 @@
 use crate::sys::{clock, memory, sched, signal, usage};
 use crate::{
     Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, Host, HostError, HostKind,
-    IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, ThreadUsage, Wake, arch,
+    IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
+    arch,
 };
 use crate::{calibrate, files, procfs};
 use flyball_units::{CpuId, Nanos};
@@ -32,6 +33,10 @@ impl Host for RealHost {
         files::read(path).map_err(|errno| HostError::call(Call::Read, path.display(), errno))
     }
 
+    fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, HostError> {
+        files::read_bytes(path).map_err(|errno| HostError::call(Call::Read, path.display(), errno))
+    }
+
     fn list(&self, path: &Path) -> Result<Vec<String>, HostError> {
         files::list(path).map_err(|errno| HostError::call(Call::List, path.display(), errno))
     }
@@ -51,6 +56,29 @@ impl Host for RealHost {
             Err(Errno::EACCES | Errno::EPERM | Errno::EROFS) => Ok(false),
             Err(errno) => Err(HostError::call(Call::Writable, path.display(), errno)),
         }
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        files::write(path, text)
+            .map_err(|errno| HostError::call(Call::Write, path.display(), errno))
+    }
+
+    fn make_dir(&self, path: &Path) -> Result<(), HostError> {
+        std::fs::create_dir(path)
+            .map_err(|error| HostError::call(Call::MakeDir, path.display(), Errno::of(&error)))
+    }
+
+    fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
+        std::fs::remove_dir(path)
+            .map_err(|error| HostError::call(Call::RemoveDir, path.display(), Errno::of(&error)))
+    }
+
+    fn open_stream(&self, path: &Path) -> Result<Stream, HostError> {
+        Stream::open(path)
+    }
+
+    fn wait_streams(&self, streams: &[Stream], deadline: Nanos) -> Result<bool, HostError> {
+        Stream::wait(streams, deadline)
     }
 
     fn now(&self) -> Nanos {
@@ -177,6 +205,10 @@ impl Host for RealHost {
 
     fn interrupted(&self) -> u32 {
         signal::interrupted()
+    }
+
+    fn interrupt_signal(&self) -> Option<Signal> {
+        signal::last()
     }
 
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {

@@ -4,14 +4,14 @@ use crate::manifest::{self, Manifest, Tried};
 use crate::tree::{Entry, Tree, normal};
 use crate::{
     Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, Host, HostError, HostKind,
-    IdleLatencyHold, ProcessSpec, SchedStat, SchedStatReader, Scheduling, ThreadUsage, Wake,
-    dma_latency_path, procfs,
+    IdleLatencyHold, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
+    ThreadUsage, Wake, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::ThreadId;
 
 /// The virtual processor's time for one multiplication: 3 cycles at 1 GHz.
@@ -25,7 +25,7 @@ const MULTIPLY: u64 = 3;
 /// *measured* ([`HostKind::Recorded`] says so). Settings are kept per thread, as in Linux.
 #[derive(Debug)]
 pub struct RecordedHost {
-    tree: Tree,
+    tree: RwLock<Tree>,
     manifest: Manifest,
     environment: BTreeMap<String, String>,
     now: AtomicU64,
@@ -74,6 +74,7 @@ impl RecordedHost {
     /// /sys/devices/system/cpu/online = 0-3
     /// /sys/devices/system/cpu/cpu0/cpufreq -> ../cpufreq/policy0
     /// /sys/class/powercap/intel-rapl:0/energy_uj ! EACCES
+    /// /sys/kernel/tracing/instances /
     /// ```
     ///
     /// Lines of the same path add up to one file.
@@ -87,7 +88,7 @@ impl RecordedHost {
             let fail = || {
                 HostError::malformed(
                     format!("listing, line {}", number + 1),
-                    "PATH = TEXT, PATH -> TARGET or PATH ! ERRNO, with an absolute path",
+                    "PATH = TEXT, PATH -> TARGET, PATH ! ERRNO or PATH /, with an absolute path",
                     line,
                 )
             };
@@ -101,6 +102,7 @@ impl RecordedHost {
                 Some("!") => {
                     tree.insert(path, Entry::Unreadable(rest.parse().map_err(|_| fail())?));
                 }
+                Some("/") if rest.is_empty() => tree.insert(path, Entry::Folder),
                 _ => return Err(fail()),
             }
         }
@@ -115,7 +117,7 @@ impl RecordedHost {
             tree.insert(path.into(), Entry::Unreadable(*errno));
         }
         RecordedHost {
-            tree,
+            tree: RwLock::new(tree),
             now: AtomicU64::new(manifest.monotonic.0),
             manifest,
             environment: BTreeMap::new(),
@@ -126,7 +128,14 @@ impl RecordedHost {
 
     /// The same machine with other facts than files: permissions, affinity, clocks.
     pub fn with_manifest(self, manifest: Manifest) -> RecordedHost {
-        RecordedHost { environment: self.environment, ..RecordedHost::new(self.tree, manifest) }
+        let tree = self.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
+        RecordedHost { environment: self.environment, ..RecordedHost::new(tree, manifest) }
+    }
+
+    /// The same machine with a file whose content is no text.
+    pub fn with_bytes(self, path: &Path, bytes: Vec<u8>) -> RecordedHost {
+        self.tree_mut().insert(path.to_owned(), Entry::Bytes(bytes));
+        self
     }
 
     /// The same machine with a variable in its environment, which no recording holds.
@@ -148,8 +157,38 @@ impl RecordedHost {
     /// The CPUs that a thread may use before anybody narrows that.
     fn all_cpus(&self) -> CpuSet {
         let online =
-            || self.tree.read(Path::new("/sys/devices/system/cpu/online")).ok()?.parse().ok();
+            || self.tree().read(Path::new("/sys/devices/system/cpu/online")).ok()?.parse().ok();
         self.manifest.calls.affinity.clone().or_else(online).unwrap_or_else(|| CpuId(0).into())
+    }
+
+    fn tree(&self) -> RwLockReadGuard<'_, Tree> {
+        // Nothing panics while it holds the lock, and every state of the tree is a valid one.
+        self.tree.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
+        self.tree.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the recorded process might write to `path`: recorded for itself, or for a folder
+    /// above it.
+    fn may_write(&self, path: &Path) -> bool {
+        let recorded = &self.manifest.calls.writable;
+        let path = normal(path);
+        let known = path.ancestors().find_map(|path| recorded.get(&*path.to_string_lossy()));
+        known.copied().unwrap_or(false)
+    }
+
+    /// Changes a file in memory, where the recorded process might have written.
+    fn change(
+        &self,
+        call: Call,
+        path: &Path,
+        act: impl FnOnce(&mut Tree) -> Result<(), Errno>,
+    ) -> Result<(), HostError> {
+        let allowed = if self.may_write(path) { Ok(()) } else { Err(Errno::EACCES) };
+        let done = allowed.and_then(|()| act(&mut self.tree_mut()));
+        done.map_err(|errno| HostError::call(call, path.display(), errno))
     }
 
     fn threads(&self) -> MutexGuard<'_, HashMap<ThreadId, Thread>> {
@@ -217,30 +256,61 @@ impl Host for RecordedHost {
     }
 
     fn read(&self, path: &Path) -> Result<String, HostError> {
-        self.tree.read(path).map_err(|errno| HostError::call(Call::Read, path.display(), errno))
+        self.tree().read(path).map_err(|errno| HostError::call(Call::Read, path.display(), errno))
+    }
+
+    fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, HostError> {
+        let bytes = self.tree().read_bytes(path);
+        bytes.map_err(|errno| HostError::call(Call::Read, path.display(), errno))
     }
 
     fn list(&self, path: &Path) -> Result<Vec<String>, HostError> {
-        self.tree.list(path).map_err(|errno| HostError::call(Call::List, path.display(), errno))
+        self.tree().list(path).map_err(|errno| HostError::call(Call::List, path.display(), errno))
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf, HostError> {
-        self.tree
+        self.tree()
             .read_link(path)
             .map_err(|errno| HostError::call(Call::ReadLink, path.display(), errno))
     }
 
     fn exists(&self, path: &Path) -> bool {
-        self.tree.exists(path)
+        self.tree().exists(path)
     }
 
     fn writable(&self, path: &Path) -> Result<bool, HostError> {
         let recorded = self.manifest.calls.writable.get(&*normal(path).to_string_lossy());
         match recorded {
             Some(writable) => Ok(*writable),
-            None if self.exists(path) => Ok(false),
+            None if self.exists(path) => Ok(self.may_write(path)),
             None => Err(HostError::call(Call::Writable, path.display(), Errno::ENOENT)),
         }
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        self.change(Call::Write, path, |tree| tree.write(path, text))
+    }
+
+    fn make_dir(&self, path: &Path) -> Result<(), HostError> {
+        self.change(Call::MakeDir, path, |tree| tree.make_dir(path))
+    }
+
+    fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
+        self.change(Call::RemoveDir, path, |tree| tree.remove_dir(path))
+    }
+
+    /// Delivers what the file holds when it is opened, then nothing.
+    fn open_stream(&self, path: &Path) -> Result<Stream, HostError> {
+        let bytes = self.tree().read_bytes(path);
+        bytes
+            .map(|bytes| Stream::recorded(path, bytes))
+            .map_err(|errno| HostError::call(Call::OpenStream, path.display(), errno))
+    }
+
+    /// Nothing ever comes: waits until `deadline`, in virtual time.
+    fn wait_streams(&self, _streams: &[Stream], deadline: Nanos) -> Result<bool, HostError> {
+        self.sleep_until(deadline)?;
+        Ok(false)
     }
 
     fn now(&self) -> Nanos {
@@ -372,6 +442,10 @@ impl Host for RecordedHost {
 
     fn interrupted(&self) -> u32 {
         self.interrupts.load(Ordering::Relaxed)
+    }
+
+    fn interrupt_signal(&self) -> Option<Signal> {
+        (self.interrupted() > 0).then_some(Signal::Interrupt)
     }
 
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {

@@ -10,6 +10,7 @@ pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod schedstat;
 pub(crate) mod signal;
+pub(crate) mod stream;
 pub(crate) mod usage;
 
 use crate::{Call, Errno, HostError};

@@ -1,5 +1,7 @@
 //! The files of a recorded machine, in memory.
 
+mod write;
+
 use crate::{Errno, files};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -11,12 +13,16 @@ const MAX_LINKS: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     File(String),
+    /// A file whose content is no text.
+    Bytes(Vec<u8>),
     Link(PathBuf),
+    /// A folder that may be empty; others are implied by what is in them.
+    Folder,
     /// It was there, and could not be read.
     Unreadable(Errno),
 }
 
-/// Files by absolute path; folders are implied.
+/// Files by absolute path; folders with something in them are implied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
     entries: BTreeMap<PathBuf, Entry>,
@@ -40,10 +46,19 @@ impl Tree {
         let path = self.resolve(path)?;
         match self.entries.get(&path) {
             Some(Entry::File(text)) => Ok(text.clone()),
+            Some(Entry::Bytes(bytes)) => Ok(String::from_utf8_lossy(bytes).into_owned()),
             Some(Entry::Unreadable(errno)) => Err(*errno),
             Some(Entry::Link(_)) => Err(Errno::ELOOP),
+            Some(Entry::Folder) => Err(Errno::EISDIR),
             None if self.is_folder(&path) => Err(Errno::EISDIR),
             None => Err(Errno::ENOENT),
+        }
+    }
+
+    pub(crate) fn read_bytes(&self, path: &Path) -> Result<Vec<u8>, Errno> {
+        match self.entries.get(&self.resolve(path)?) {
+            Some(Entry::Bytes(bytes)) => Ok(bytes.clone()),
+            _ => self.read(path).map(String::into_bytes),
         }
     }
 
@@ -51,6 +66,7 @@ impl Tree {
         let path = self.resolve(path)?;
         match self.entries.get(&path) {
             Some(Entry::Unreadable(errno)) => return Err(*errno),
+            Some(Entry::Folder) => {}
             Some(_) => return Err(Errno::ENOTDIR),
             None if !self.is_folder(&path) => return Err(Errno::ENOENT),
             None => {}
@@ -75,7 +91,7 @@ impl Tree {
         match self.entries.get(&resolved) {
             Some(Entry::Link(target)) => Ok(target.clone()),
             Some(Entry::Unreadable(errno)) => Err(*errno),
-            Some(Entry::File(_)) => Err(Errno::EINVAL),
+            Some(Entry::File(_) | Entry::Bytes(_) | Entry::Folder) => Err(Errno::EINVAL),
             None if self.is_folder(&resolved) => Err(Errno::EINVAL),
             None => Err(Errno::ENOENT),
         }

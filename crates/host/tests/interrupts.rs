@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use flyball_host::{Host, ProcessSpec, RealHost, Wake};
+use flyball_host::{Host, ProcessSpec, RealHost, Signal, Wake};
 use flyball_units::Nanos;
 
 #[test]
@@ -24,4 +24,5 @@ fn an_interrupt_is_counted_and_ends_sleep() {
     assert_eq!(host.sleep_until(host.now() + Nanos::from_secs(3600)), Ok(Wake::Interrupted));
     drop(child.wait(None));
     assert_eq!(host.interrupted(), 1);
+    assert_eq!(host.interrupt_signal(), Some(Signal::Interrupt));
 }

@@ -226,3 +226,27 @@ fn idle_latency_is_held_or_refused() {
     }
     assert!(host.hold_idle_latency(Nanos(u64::MAX)).is_err());
 }
+
+#[test]
+fn writes_folders_and_streams() {
+    let host = RealHost::new();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("f");
+    fs_err::write(&file, "before").unwrap();
+    host.write(&file, "be").unwrap();
+    assert_eq!(host.read_bytes(&file).unwrap(), b"before", "nothing is truncated");
+    assert!(host.write(&dir.path().join("none"), "x").unwrap_err().is_absent());
+    let folder = dir.path().join("d");
+    host.make_dir(&folder).unwrap();
+    assert_eq!(host.make_dir(&folder).unwrap_err().errno(), Some(Errno::EEXIST));
+    host.remove_dir(&folder).unwrap();
+    let mut stream = host.open_stream(&file).unwrap();
+    let mut buffer = [0; 4];
+    assert_eq!(stream.read(&mut buffer), Ok(Some(4)));
+    assert_eq!(stream.read(&mut buffer), Ok(Some(2)));
+    assert_eq!(stream.read(&mut buffer), Ok(None));
+    let before = host.now();
+    assert_eq!(host.wait_streams(&[], before + Nanos::from_millis(20)), Ok(false));
+    assert!(host.now().since(before) >= Nanos::from_millis(20));
+    assert_eq!(host.wait_streams(&[stream], before + Nanos::from_secs(60)), Ok(true));
+}

@@ -69,3 +69,23 @@ fn rights_are_those_of_the_recorded_machine() {
     assert_eq!(host().env("HOME"), None);
     assert_eq!(host().with_env("HOME", "/x").env("HOME").as_deref(), Some("/x"));
 }
+
+#[test]
+fn files_change_in_memory_where_the_process_might_have_written() {
+    let listing = "/sys/a/b = 1\n/sys/c = 2\n/t/instances /\n/t/trace_pipe = x";
+    let mut manifest = Manifest::default();
+    manifest.calls.writable = [("/sys/a".to_owned(), true), ("/t".to_owned(), true)].into();
+    let host = RecordedHost::from_listing(listing).unwrap().with_manifest(manifest);
+    host.write("/sys/a/b".as_ref(), "5").unwrap();
+    assert_eq!(host.read("/sys/a/b".as_ref()), Ok("5\n".to_owned()));
+    let refused = host.write("/sys/c".as_ref(), "5").unwrap_err();
+    assert_eq!(refused.errno(), Some(Errno::EACCES));
+    assert!(refused.hint().unwrap().contains("sudo"));
+    host.make_dir("/t/instances/x".as_ref()).unwrap();
+    let mut stream = host.open_stream("/t/instances/x/trace_pipe".as_ref()).unwrap();
+    let mut buffer = [0; 16];
+    assert_eq!(stream.read(&mut buffer), Ok(Some(2)));
+    assert_eq!(stream.read(&mut buffer), Ok(None));
+    host.remove_dir("/t/instances/x".as_ref()).unwrap();
+    assert_eq!(host.list("/t/instances".as_ref()), Ok(vec![]));
+}

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
 
 use super::{check, clock, usage};
-use crate::{Call, Errno, Exit, HostError, Output, ProcessSpec, Status};
+use crate::{Call, Errno, Exit, HostError, Output, ProcessSpec, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -83,6 +83,14 @@ impl Child {
     /// Asks the child's process group to end (SIGTERM).
     pub fn terminate(&mut self) -> Result<(), HostError> {
         self.signal(libc::SIGTERM)
+    }
+
+    /// Passes `signal` on to the child's process group. One that has ended already is no error.
+    pub fn send(&mut self, signal: Signal) -> Result<(), HostError> {
+        self.signal(match signal {
+            Signal::Interrupt => libc::SIGINT,
+            Signal::Terminate => libc::SIGTERM,
+        })
     }
 
     fn signal(&self, signal: libc::c_int) -> Result<(), HostError> {

@@ -1,11 +1,13 @@
 //! Being asked to end: SIGINT and SIGTERM, counted.
 #![expect(unsafe_code, reason = "signal handlers")]
 
-use crate::{Call, Errno, HostError};
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::{Call, Errno, HostError, Signal};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-/// Signals caught so far. The only global of the crate: a handler has no other place.
+/// Signals caught so far. With [`LAST`] the only globals of the crate: a handler has no other place.
 static CAUGHT: AtomicU32 = AtomicU32::new(0);
+/// The number of the signal that was caught last.
+static LAST: AtomicI32 = AtomicI32::new(0);
 
 /// How often the process was asked to end.
 #[inline]
@@ -13,9 +15,19 @@ pub fn interrupted() -> u32 {
     CAUGHT.load(Ordering::Relaxed)
 }
 
+/// The signal that was caught last.
+pub(crate) fn last() -> Option<Signal> {
+    match LAST.load(Ordering::Relaxed) {
+        libc::SIGINT => Some(Signal::Interrupt),
+        libc::SIGTERM => Some(Signal::Terminate),
+        _ => None,
+    }
+}
+
 /// Counts. The second signal restores the default action, so that the third ends the process even
 /// if the program does not listen.
 extern "C" fn handler(signal: libc::c_int) {
+    LAST.store(signal, Ordering::Relaxed);
     if CAUGHT.fetch_add(1, Ordering::Relaxed) >= 1 {
         // SAFETY: `signal` is async-signal-safe (POSIX.1-2024, 2.4.3).
         unsafe { libc::signal(signal, libc::SIG_DFL) };
