@@ -1,6 +1,7 @@
 //! The rules, one file each.
 
 mod conservative;
+mod mode;
 mod ondemand;
 mod performance;
 mod powerd;

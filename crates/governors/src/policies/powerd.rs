@@ -2,6 +2,7 @@
 
 use crate::accounting::{LastTimes, Reading};
 use crate::knobs::{Knobs, Spec, switch};
+use crate::policies::mode::{self, Mode};
 use crate::policy::Policy;
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
@@ -45,14 +46,7 @@ const IDLE_MARK: usize = 3;
 const NONICE: usize = 4;
 
 const SPECS: [Spec; 5] = [
-    Spec {
-        name: "mode",
-        doc: "0 by power source (adp on battery, else hadp), 1 hadp, 2 adp, 3 minimum, 4 maximum \
-              (-a, -b, -n)",
-        default: 0,
-        min: 0,
-        max: 4,
-    },
+    mode::SPEC,
     Spec {
         name: "poll_ival",
         doc: "time between polls, in ms (-p)",
@@ -76,14 +70,6 @@ const SPECS: [Spec; 5] = [
     },
     switch("nonice", "whether time of niced tasks counts as idle (-N)"),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Hiadaptive,
-    Adaptive,
-    Minimum,
-    Maximum,
-}
 
 /// R and I.
 #[derive(Clone, Copy, Debug)]
@@ -200,17 +186,6 @@ impl State {
 impl Powerd {
     /// Upstream name.
     pub const NAME: &'static str = "powerd";
-
-    fn mode(&self, on_battery: bool) -> Mode {
-        match self.knobs.get(MODE) {
-            1 => Mode::Hiadaptive,
-            2 => Mode::Adaptive,
-            3 => Mode::Minimum,
-            4 => Mode::Maximum,
-            _ if on_battery => Mode::Adaptive,
-            _ => Mode::Hiadaptive,
-        }
-    }
 }
 
 impl Default for Powerd {
@@ -244,8 +219,8 @@ impl Governor for Powerd {
     }
 
     fn on(&mut self, event: &Event<'_>, now: Nanos) -> Decision {
-        let mode = self.mode(self.domain.as_ref().is_some_and(|domain| domain.on_battery));
         let Some(state) = &mut self.domain else { return Decision::NONE };
+        let mode = Mode::of(self.knobs.get(MODE), state.on_battery);
         match event {
             Event::Poll { times } => {
                 let marks = Marks {

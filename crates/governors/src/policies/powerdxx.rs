@@ -2,6 +2,7 @@
 
 use crate::accounting::{LastTimes, Reading};
 use crate::knobs::{Knobs, Spec};
+use crate::policies::mode::{self, Mode};
 use crate::policy::Policy;
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
@@ -38,14 +39,7 @@ const HIGH: usize = 4;
 const CRITICAL: usize = 5;
 
 const SPECS: [Spec; 6] = [
-    Spec {
-        name: "mode",
-        doc: "0 by power source (adp on battery, else hadp), 1 hadp, 2 adp, 3 minimum, 4 maximum \
-              (-a, -b, -n)",
-        default: 0,
-        min: 0,
-        max: 4,
-    },
+    mode::SPEC,
     Spec {
         name: "load",
         doc: "target load of modes 0 to 2, in 1024ths; 0: the mode's own, 512 for adp, 384 for hadp",
@@ -131,12 +125,10 @@ impl Powerdxx {
     /// Upstream name.
     pub const NAME: &'static str = "powerd++";
 
-    /// The target load of the present mode, in 1024ths.
-    fn target_load(&self, on_battery: bool) -> u64 {
-        match (self.knobs.unsigned(LOAD), self.knobs.get(MODE)) {
-            (0, 1) => 384,
-            (0, 2) => 512,
-            (0, _) if on_battery => 512,
+    /// The target load, in 1024ths.
+    fn target_load(&self, mode: Mode) -> u64 {
+        match (self.knobs.unsigned(LOAD), mode) {
+            (0, Mode::Adaptive) => 512,
             (0, _) => 384,
             (load, _) => load,
         }
@@ -144,8 +136,8 @@ impl Powerdxx {
 
     fn poll(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
         let on_battery = self.domain.as_ref().is_some_and(|state| state.on_battery);
-        let target = self.target_load(on_battery);
-        let (mode, count) = (self.knobs.get(MODE), self.knobs.unsigned(SAMPLES) as usize);
+        let mode = Mode::of(self.knobs.get(MODE), on_battery);
+        let (target, count) = (self.target_load(mode), self.knobs.unsigned(SAMPLES) as usize);
         let (high, critical) = (self.knobs.get(HIGH), self.knobs.get(CRITICAL));
         let next = now + Nanos::from_millis(self.knobs.unsigned(POLL));
         let Some(state) = &mut self.domain else { return Decision::NONE };
@@ -156,8 +148,8 @@ impl Powerdxx {
             return Decision::NONE.wake_at(next);
         }
         let (wanted, why) = match mode {
-            3 => (0, "minimum"),
-            4 => (state.policy.max.0, "maximum"),
+            Mode::Minimum => (0, "minimum"),
+            Mode::Maximum => (state.policy.max.0, "maximum"),
             _ => (state.wanted(target).saturating_mul(1000), "mean demand over the target load"),
         };
         let decision = match state.bound(high, critical) {

@@ -118,10 +118,3 @@ fn adp_polls_slower_and_slower_and_hadp_does_not() {
         assert_eq!([wait(119, 0), wait(120, 119), wait(360, 120)], expected);
     }
 }
-
-#[test]
-fn the_power_source_chooses_the_mode() {
-    let governor = Powerd::default();
-    assert_eq!(governor.mode(true), Mode::Adaptive);
-    assert_eq!(governor.mode(false), Mode::Hiadaptive);
-}
