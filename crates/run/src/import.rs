@@ -48,7 +48,10 @@ pub struct Options<'a> {
 /// # Errors
 /// No such file, an unknown format, a file without a good row or with too many bad ones.
 pub fn import(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Run> {
-    let path = path.as_ref();
+    import_path(path.as_ref(), options)
+}
+
+fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
     let format = match options.format {
         Some(format) => format,
         None => detect(path)?,

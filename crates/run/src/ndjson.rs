@@ -2,7 +2,7 @@
 
 use crate::blocks::Block;
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::{Row, Table};
+use crate::table::{AnyTable, Row, Table};
 use crate::tally::Tally;
 
 /// Adds `row` as one line at the end of `buffer`; `buffer` is as before where it fails.
@@ -34,20 +34,17 @@ pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Reads the rows of a block; what is no row is counted. A line without its newline that is no
-/// row is torn: the writer was killed there.
-pub(crate) fn decode<T: Table>(block: &Block) -> (T, Tally) {
-    let (mut table, mut tally) = (T::default(), Tally::default());
+/// Adds the rows of a block to `table`; what is no row is counted. A line without its newline that
+/// is no row is torn: the writer was killed there.
+pub(crate) fn decode(block: &Block, table: &mut dyn AnyTable) -> Tally {
+    let mut tally = Tally::default();
     for (line, whole) in block.lines() {
         tally.lines += 1;
-        match serde_json::from_slice::<T::Row>(line) {
-            Ok(row) => {
-                table.push(row);
-                tally.rows += 1;
-            }
+        match table.push_line(line) {
+            Ok(()) => tally.rows += 1,
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
             Err(error) => tally.bad(!whole, error.to_string()),
         }
     }
-    (table, tally)
+    tally
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use crate::blocks::{Block, parse_files};
+use crate::blocks::parse_files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest, RunState};
 use crate::ndjson;
-use crate::storage;
-use crate::table::Table;
+use crate::storage::{self, Column};
+use crate::table::AnyTable;
 use crate::tables::{Tables, for_each_table};
 use crate::tally::Tally;
 use crate::writer;
@@ -67,12 +67,13 @@ impl Columns<'_> {
     }
 
     /// Empties the columns that are not asked for.
-    pub(crate) fn prune<T: Table>(&self, table: &mut T) {
+    pub(crate) fn prune(&self, table: &mut dyn AnyTable) {
         if matches!(self, Columns::All) {
             return;
         }
-        for (spec, column) in T::SPEC.columns.iter().zip(table.columns_mut()) {
-            if !self.takes(T::SPEC.name, spec.name) {
+        let spec = table.spec();
+        for (column_spec, column) in spec.columns.iter().zip(table.stored_mut()) {
+            if !self.takes(spec.name, column_spec.name) {
                 column.clear();
             }
         }
@@ -95,26 +96,7 @@ impl Run {
     /// # Errors
     /// As [`Run::open`].
     pub fn open_with(dir: impl AsRef<Path>, columns: Columns<'_>) -> Result<Run> {
-        let dir = dir.as_ref();
-        let manifest = read_manifest(dir)?;
-        let mut run = Run { dir: Some(dir.to_owned()), manifest, ..Run::default() };
-        if run.manifest.state == RunState::Running {
-            run.warnings.push(Warning {
-                object: dir.join(manifest::FILE).display().to_string(),
-                message: "the run did not end: it is still running, or it was killed".to_owned(),
-                hint: Some(
-                    "what was written until then is here; at most the last second is lost"
-                        .to_owned(),
-                ),
-            });
-        }
-        macro_rules! open {
-            ($field:ident, $table:ident) => {
-                run.tables.$field = open_table(dir, columns, &mut run.warnings)?;
-            };
-        }
-        for_each_table!(open);
-        Ok(run)
+        open(dir.as_ref(), columns)
     }
 
     /// Whether `path` is a run directory.
@@ -127,8 +109,12 @@ impl Run {
     /// # Errors
     /// Where `dir` exists and is not empty, or the disk is full.
     pub fn write(&self, dir: impl Into<PathBuf>) -> Result<PathBuf> {
+        self.write_to(dir.into())
+    }
+
+    fn write_to(&self, dir: PathBuf) -> Result<PathBuf> {
         let running = Manifest { state: RunState::Running, ..self.manifest.clone() };
-        let dir = writer::make_dir(dir.into(), &running)?;
+        let dir = writer::make_dir(dir, &running)?;
         macro_rules! write {
             ($field:ident, $table:ident) => {
                 if !self.tables.$field.is_empty() {
@@ -185,6 +171,27 @@ fn name_order(path: &Path) -> (String, u32) {
     }
 }
 
+fn open(dir: &Path, columns: Columns<'_>) -> Result<Run> {
+    let manifest = read_manifest(dir)?;
+    let mut run = Run { dir: Some(dir.to_owned()), manifest, ..Run::default() };
+    if run.manifest.state == RunState::Running {
+        run.warnings.push(Warning {
+            object: dir.join(manifest::FILE).display().to_string(),
+            message: "the run did not end: it is still running, or it was killed".to_owned(),
+            hint: Some(
+                "what was written until then is here; at most the last second is lost".to_owned(),
+            ),
+        });
+    }
+    macro_rules! open {
+        ($field:ident, $table:ident) => {
+            read_table(dir, columns, &mut run.tables.$field, &mut run.warnings)?;
+        };
+    }
+    for_each_table!(open);
+    Ok(run)
+}
+
 fn read_manifest(dir: &Path) -> Result<Manifest> {
     let path = dir.join(manifest::FILE);
     let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
@@ -207,25 +214,23 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
 }
 
 /// Reads one table. The whole Parquet wins over NDJSON that is still there.
-fn open_table<T: Table>(
+fn read_table(
     dir: &Path,
     columns: Columns<'_>,
+    table: &mut dyn AnyTable,
     warnings: &mut Vec<Warning>,
-) -> Result<T> {
-    if !columns.takes_any(T::SPEC.name) {
-        return Ok(T::default());
+) -> Result<()> {
+    let name = table.spec().name;
+    if !columns.takes_any(name) {
+        return Ok(());
     }
-    let path = |extension| dir.join(format!("{}.{extension}", T::SPEC.name));
+    let path = |extension| dir.join(format!("{name}.{extension}"));
     let (parquet, lines) = (path("parquet"), path("ndjson"));
     if !parquet.exists() {
-        return if lines.exists() {
-            read_lines(&lines, columns, warnings)
-        } else {
-            Ok(T::default())
-        };
+        return if lines.exists() { read_lines(&lines, columns, table, warnings) } else { Ok(()) };
     }
-    match storage::read_table(&parquet, columns) {
-        Ok(table) => {
+    match storage::read_table(&parquet, columns, table) {
+        Ok(()) => {
             if lines.exists() {
                 warnings.push(Warning {
                     object: lines.display().to_string(),
@@ -233,7 +238,7 @@ fn open_table<T: Table>(
                     hint: Some(format!("rm {}", lines.display())),
                 });
             }
-            Ok(table)
+            Ok(())
         }
         Err(error) if lines.exists() => {
             warnings.push(Warning {
@@ -241,28 +246,31 @@ fn open_table<T: Table>(
                 message: format!("{error}; read the NDJSON beside it instead"),
                 hint: Some(format!("rm {}", parquet.display())),
             });
-            read_lines(&lines, columns, warnings)
+            table.stored_mut().into_iter().for_each(Column::clear);
+            read_lines(&lines, columns, table, warnings)
         }
         Err(error) => Err(error),
     }
 }
 
-fn read_lines<T: Table>(
+fn read_lines(
     path: &Path,
     columns: Columns<'_>,
+    table: &mut dyn AnyTable,
     warnings: &mut Vec<Warning>,
-) -> Result<T> {
-    let mut table = T::default();
+) -> Result<()> {
     let mut tally = Tally::default();
+    let fresh = table.maker();
     parse_files(
         &[path.to_owned()],
-        |block: &Block| {
-            let (mut rows, counted) = ndjson::decode::<T>(block);
-            columns.prune(&mut rows);
+        |block| {
+            let mut rows = fresh();
+            let counted = ndjson::decode(block, &mut *rows);
+            columns.prune(&mut *rows);
             (rows, counted)
         },
         |_, (rows, counted)| {
-            table.append(rows);
+            table.absorb(rows);
             tally.absorb(counted);
             Ok(())
         },
@@ -276,5 +284,5 @@ fn read_lines<T: Table>(
             .then(|| "a run that was killed ends so; nothing else is lost".to_owned());
         warnings.push(Warning { object, message, hint });
     }
-    Ok(table)
+    Ok(())
 }

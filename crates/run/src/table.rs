@@ -1,6 +1,8 @@
 //! What a table is: a row type, a struct of columns, and a description of every column, all
 //! generated from one definition so that they cannot disagree.
 
+use std::any::Any;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -74,7 +76,7 @@ pub trait Row: Serialize + DeserializeOwned + Clone + Default {
 }
 
 /// A table in memory: one vector per column.
-pub trait Table: Default + Clone + Send {
+pub trait Table: Default + Clone + Send + 'static {
     /// One row.
     type Row: Row<Table = Self>;
     /// The schema.
@@ -98,6 +100,60 @@ pub trait Table: Default + Clone + Send {
     fn columns(&self) -> Vec<&dyn Column>;
     /// The columns, in the order of the schema.
     fn columns_mut(&mut self) -> Vec<&mut dyn Column>;
+}
+
+/// A table whose rows' type is not known: what reads and writes whole tables is compiled once, not
+/// once per table.
+pub(crate) trait AnyTable: Any + Send {
+    /// The schema.
+    fn spec(&self) -> TableSpec;
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// What makes empty tables of the same type.
+    fn maker(&self) -> fn() -> Box<dyn AnyTable>;
+    /// Adds the row of one line of NDJSON.
+    fn push_line(&mut self, line: &[u8]) -> serde_json::Result<()>;
+    /// Adds all rows of `other`, a table of the same type.
+    fn absorb(&mut self, other: Box<dyn AnyTable>);
+    /// The columns, in the order of the schema.
+    fn stored(&self) -> Vec<&dyn Column>;
+    /// The columns, in the order of the schema.
+    fn stored_mut(&mut self) -> Vec<&mut dyn Column>;
+}
+
+impl<T: Table> AnyTable for T {
+    fn spec(&self) -> TableSpec {
+        T::SPEC
+    }
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn maker(&self) -> fn() -> Box<dyn AnyTable> {
+        || Box::new(T::default())
+    }
+
+    fn push_line(&mut self, line: &[u8]) -> serde_json::Result<()> {
+        self.push(serde_json::from_slice(line)?);
+        Ok(())
+    }
+
+    fn absorb(&mut self, other: Box<dyn AnyTable>) {
+        let other = (other as Box<dyn Any>).downcast::<T>();
+        debug_assert!(other.is_ok(), "only tables of one type are joined");
+        if let Ok(other) = other {
+            self.append(*other);
+        }
+    }
+
+    fn stored(&self) -> Vec<&dyn Column> {
+        self.columns()
+    }
+
+    fn stored_mut(&mut self) -> Vec<&mut dyn Column> {
+        self.columns_mut()
+    }
 }
 
 /// Defines a table once: row struct, struct of columns and schema.

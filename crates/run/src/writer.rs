@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use flyball_units::Nanos;
 use fs_err as fs;
 
-use crate::blocks::parse_files;
+use crate::blocks::{Block, parse_files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest};
 use crate::name::run_name;
 use crate::ndjson;
-use crate::storage;
-use crate::table::{Row, Table};
+use crate::storage::{self, Column};
+use crate::table::{AnyTable, Row, Table};
 use crate::tables::*;
 use crate::tally::Tally;
 
@@ -171,7 +171,7 @@ impl RunWriter {
         write_manifest(&self.dir, manifest)?;
         macro_rules! convert {
             ($field:ident, $table:ident) => {
-                convert_table::<$table>(&self.dir)?;
+                convert_table(&self.dir, &mut $table::default())?;
             };
         }
         for_each_table!(convert);
@@ -179,21 +179,28 @@ impl RunWriter {
     }
 }
 
-/// Turns a table's NDJSON into Parquet in bounded memory, row group by row group.
-fn convert_table<T: Table>(dir: &Path) -> Result<()> {
-    let lines = dir.join(format!("{}.ndjson", T::SPEC.name));
+/// Turns a table's NDJSON into Parquet in bounded memory, row group by row group. `group` says which
+/// table: an empty one, which holds the group that is being filled.
+fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
+    let spec = group.spec();
+    let lines = dir.join(format!("{}.ndjson", spec.name));
     if !lines.exists() {
         return Ok(());
     }
-    storage::write_groups::<T>(dir, |target| {
-        let mut group = T::default();
+    let fresh = group.maker();
+    storage::write_groups(dir, &spec, &mut |target| {
         let mut tally = Tally::default();
-        parse_files(std::slice::from_ref(&lines), ndjson::decode::<T>, |_, (rows, counted)| {
-            group.append(rows);
+        let parse = |block: &Block| {
+            let mut rows = fresh();
+            let counted = ndjson::decode(block, &mut *rows);
+            (rows, counted)
+        };
+        parse_files(std::slice::from_ref(&lines), parse, |_, (rows, counted)| {
+            group.absorb(rows);
             tally.absorb(counted);
-            if group.len() >= storage::GROUP_ROWS {
-                target.group(&group, 0..group.len())?;
-                group = T::default();
+            if group.rows() >= storage::GROUP_ROWS {
+                target.group(group, 0..group.rows())?;
+                group.stored_mut().into_iter().for_each(Column::clear);
             }
             Ok(())
         })?;
@@ -206,7 +213,7 @@ fn convert_table<T: Table>(dir: &Path) -> Result<()> {
                 hint,
             ));
         }
-        if group.is_empty() { Ok(()) } else { target.group(&group, 0..group.len()) }
+        if group.rows() == 0 { Ok(()) } else { target.group(group, 0..group.rows()) }
     })?;
     fs::remove_file(&lines)
         .map_err(|error| Error::io(&lines, "to remove what is now Parquet", &error))

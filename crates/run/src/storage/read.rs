@@ -18,18 +18,23 @@ use rayon::prelude::*;
 use super::Column;
 use crate::error::{Error, Result};
 use crate::run::Columns;
-use crate::table::{ColumnSpec, Table};
+use crate::table::{AnyTable, ColumnSpec};
 
-/// Reads the columns of `path` that `columns` asks for.
+/// Reads the columns of `path` that `columns` asks for into `table`, which is empty before; where
+/// this fails, it holds what was read until then.
 ///
 /// # Errors
 /// A file that cannot be read, is damaged, or lacks a column that may not be null.
-pub(crate) fn read_table<T: Table>(path: &Path, columns: Columns<'_>) -> Result<T> {
+pub(crate) fn read_table(
+    path: &Path,
+    columns: Columns<'_>,
+    table: &mut dyn AnyTable,
+) -> Result<()> {
     let file =
         fs::File::open(path).map_err(|error| Error::io(path, "to read the table", &error))?;
     // A damaged file can trip assertions inside the Parquet library; that is bad input, too.
-    let outcome =
-        catch_unwind(AssertUnwindSafe(|| read_file(file, columns))).unwrap_or_else(|_| {
+    let outcome = catch_unwind(AssertUnwindSafe(|| read_file(file, columns, table)))
+        .unwrap_or_else(|_| {
             Err(ParquetError::General("damage that the Parquet library trips over".to_owned()))
         });
     outcome.map_err(|error| {
@@ -42,17 +47,16 @@ pub(crate) fn read_table<T: Table>(path: &Path, columns: Columns<'_>) -> Result<
     })
 }
 
-fn read_file<T: Table>(file: fs::File, columns: Columns<'_>) -> ParquetResult<T> {
+fn read_file(file: fs::File, columns: Columns<'_>, table: &mut dyn AnyTable) -> ParquetResult<()> {
     let reader = SerializedFileReader::new(Positioned::new(file)?)?;
-    let mut table = T::default();
-    let wanted: Vec<(&ColumnSpec, &mut dyn Column)> = T::SPEC
+    let spec = table.spec();
+    let wanted: Vec<(&ColumnSpec, &mut dyn Column)> = spec
         .columns
         .iter()
-        .zip(table.columns_mut())
-        .filter(|(spec, _)| columns.takes(T::SPEC.name, spec.name))
+        .zip(table.stored_mut())
+        .filter(|(column, _)| columns.takes(spec.name, column.name))
         .collect();
-    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))?;
-    Ok(table)
+    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))
 }
 
 fn read_column(

@@ -14,7 +14,7 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use super::{GROUP_ROWS, parquet_type, repetition};
 use crate::error::{Error, Result};
-use crate::table::{Kind, Table, TableSpec};
+use crate::table::{AnyTable, Kind, TableSpec};
 
 /// Writes one Parquet file beside its final name; it appears under it only when whole.
 pub(crate) struct TableWriter<'a> {
@@ -26,22 +26,24 @@ pub(crate) struct TableWriter<'a> {
 ///
 /// # Errors
 /// A full or failing disk; there is then no file of that name.
-pub(crate) fn write_table<T: Table>(dir: &Path, table: &T) -> Result<()> {
-    write_groups::<T>(dir, |writer| {
-        (0..table.len())
+pub(crate) fn write_table(dir: &Path, table: &dyn AnyTable) -> Result<()> {
+    let rows = table.rows();
+    write_groups(dir, &table.spec(), &mut |writer| {
+        (0..rows)
             .step_by(GROUP_ROWS)
-            .try_for_each(|start| writer.group(table, start..table.len().min(start + GROUP_ROWS)))
+            .try_for_each(|start| writer.group(table, start..rows.min(start + GROUP_ROWS)))
     })
 }
 
 /// Opens the file, lets `fill` write its row groups, and swaps it in when whole and on disk.
-pub(crate) fn write_groups<T: Table>(
+pub(crate) fn write_groups(
     dir: &Path,
-    fill: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+    spec: &TableSpec,
+    fill: &mut dyn FnMut(&mut TableWriter<'_>) -> Result<()>,
 ) -> Result<()> {
-    let path = dir.join(format!("{}.parquet", T::SPEC.name));
-    let temporary = dir.join(format!("{}.parquet.tmp", T::SPEC.name));
-    let outcome = write_whole::<T>(&path, &temporary, fill);
+    let path = dir.join(format!("{}.parquet", spec.name));
+    let temporary = dir.join(format!("{}.parquet.tmp", spec.name));
+    let outcome = write_whole(&path, &temporary, spec, fill);
     if outcome.is_err() {
         // Half a file helps nobody, and its space may be what is missing.
         let _ = fs::remove_file(&temporary);
@@ -49,15 +51,16 @@ pub(crate) fn write_groups<T: Table>(
     outcome
 }
 
-fn write_whole<T: Table>(
+fn write_whole(
     path: &Path,
     temporary: &Path,
-    fill: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+    spec: &TableSpec,
+    fill: &mut dyn FnMut(&mut TableWriter<'_>) -> Result<()>,
 ) -> Result<()> {
     let failed = |error: std::io::Error| Error::io(path, "to write the table", &error);
     let mut file = fs::File::create(temporary).map_err(failed)?;
-    let schema = schema(&T::SPEC).map_err(|error| parquet_error(path, &error))?;
-    let writer = SerializedFileWriter::new(&mut file, schema, properties(&T::SPEC))
+    let schema = schema(spec).map_err(|error| parquet_error(path, &error))?;
+    let writer = SerializedFileWriter::new(&mut file, schema, properties(spec))
         .map_err(|error| parquet_error(path, &error))?;
     let mut table = TableWriter { path: path.to_owned(), writer };
     fill(&mut table)?;
@@ -72,18 +75,18 @@ impl TableWriter<'_> {
     ///
     /// # Errors
     /// A full or failing disk.
-    pub fn group<T: Table>(&mut self, table: &T, rows: std::ops::Range<usize>) -> Result<()> {
+    pub fn group(&mut self, table: &dyn AnyTable, rows: std::ops::Range<usize>) -> Result<()> {
         let path = self.path.clone();
         self.put_group(table, rows).map_err(|error| parquet_error(&path, &error))
     }
 
-    fn put_group<T: Table>(
+    fn put_group(
         &mut self,
-        table: &T,
+        table: &dyn AnyTable,
         rows: std::ops::Range<usize>,
     ) -> ParquetResult<()> {
         let mut group = self.writer.next_row_group()?;
-        for column in table.columns() {
+        for column in table.stored() {
             let Some(mut target) = group.next_column()? else {
                 return Err(ParquetError::General("more columns than the schema".to_owned()));
             };
