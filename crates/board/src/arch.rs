@@ -70,11 +70,12 @@ impl Arch {
         }
     }
 
-    /// The Debian kernel that is meant where none is named: the oldest that has the driver.
+    /// The Debian kernel that is meant where none is named. Debian's backports keep only their newest,
+    /// so a series is named where there is no long-term one to name.
     pub fn usual_kernel(self) -> &'static str {
         match self {
             Arch::X86_64 => "debian:6.12",
-            Arch::Aarch64 => "debian:7.2",
+            Arch::Aarch64 => "debian:7",
         }
     }
 }

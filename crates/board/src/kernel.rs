@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// What `--kernel` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// Debian's newest kernel whose version begins so: `debian:6.12`.
+    /// Debian's newest kernel whose version begins so: `debian:6.12`, or `debian:7`.
     Debian(String),
     /// An image: bzImage or Image.
     File(PathBuf),
@@ -26,12 +26,12 @@ impl FromStr for Choice {
     fn from_str(text: &str) -> Result<Choice> {
         match text.split_once(':') {
             Some(("debian", version)) => {
-                let mut parts = version.split('.');
-                let number = |part: Option<&str>| part.is_some_and(|p| p.parse::<u16>().is_ok());
-                if number(parts.next()) && number(parts.next()) && parts.next().is_none() {
+                let parts: Vec<&str> = version.split('.').collect();
+                if parts.len() <= 2 && parts.iter().all(|part| part.parse::<u16>().is_ok()) {
                     return Ok(Choice::Debian(version.to_owned()));
                 }
-                let message = format!("expected a version such as debian:6.12, found \"{text}\"");
+                let message =
+                    format!("expected debian:6.12, debian:7 or the like, found \"{text}\"");
                 Err(BoardError::input("kernel", message))
             }
             _ if text.is_empty() => Err(BoardError::input("kernel", "expected a file, found \"\"")),
@@ -133,7 +133,8 @@ mod tests {
     fn a_choice_is_a_version_or_a_file() {
         assert_eq!("debian:6.12".parse(), Ok(Choice::Debian("6.12".to_owned())));
         assert_eq!("a/bzImage".parse(), Ok(Choice::File("a/bzImage".into())));
-        for wrong in ["", "debian:", "debian:six", "debian:6.12.1", "debian:6"] {
+        assert_eq!("debian:7".parse(), Ok(Choice::Debian("7".to_owned())));
+        for wrong in ["", "debian:", "debian:six", "debian:6.12.1", "debian:6."] {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }
     }

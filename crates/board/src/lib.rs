@@ -2,16 +2,24 @@
 //! whose CPUs really become slower and faster with their P-states.
 //!
 //! - [`Machine`] is a platform as a board; [`tables`] tells the guest about it (ACPI or device tree);
-//! - [`initrd`] is the guest's first file system, [`kernel`] what boots.
+//! - [`initrd`] is the guest's first file system, [`kernel`] what boots;
+//! - [`plugin`] makes speed follow the P-state, [`guest`] is one boot.
 
 mod arch;
 pub mod cache;
+mod clock;
 mod error;
+pub mod guest;
 pub mod initrd;
 pub mod kernel;
 mod machine;
+pub mod plugin;
+mod qemu;
+pub mod setup;
 pub mod tables;
 
 pub use arch::Arch;
+pub use clock::{Exchange, GuestClock};
 pub use error::{BoardError, ErrorKind, Result};
 pub use machine::{MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for};
+pub use qemu::Qemu;

@@ -89,7 +89,7 @@ fn with_length(opcode: u8, contents: &[u8]) -> Vec<u8> {
 /// PkgLength: up to 63 in one byte; else the low nibble and the number of further bytes in the
 /// first.
 fn package_length(contents: usize) -> Vec<u8> {
-    if contents + 1 <= 0x3F {
+    if contents < 0x3F {
         return vec![(contents + 1) as u8];
     }
     let further = (1..=3).find(|n| contents + 1 + n < 1 << (4 + 8 * n)).unwrap_or(3);

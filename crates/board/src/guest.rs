@@ -1,0 +1,253 @@
+//! One boot: starts the emulator, passes the guest's output on, talks with its `/init`, and says how
+//! it ended.
+
+mod command_line;
+mod control;
+mod prepare;
+mod writes;
+
+use crate::clock::GuestClock;
+use crate::error::{BoardError, Result};
+use crate::kernel::Kernel;
+use crate::machine::Machine;
+use crate::plugin::{self, Account};
+use crate::qemu::Qemu;
+use control::Talk;
+use flyball_host::{Child, Exit, Host};
+use flyball_units::Nanos;
+use prepare::Prepared;
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// What a guest's root directory is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// Busybox alone.
+    None,
+    /// A directory of the host, copy-on-write.
+    Dir(PathBuf),
+}
+
+/// What to boot, and what to run there.
+#[derive(Debug)]
+pub struct Options {
+    /// The machine.
+    pub machine: Machine,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// A static busybox for the guest.
+    pub busybox: PathBuf,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// The root directory.
+    pub root: Root,
+    /// A `flyball` for the guest, put on its PATH.
+    pub program: Option<PathBuf>,
+    /// A directory that the guest sees, and may write, as /run/share.
+    pub share: Option<PathBuf>,
+    /// More kernel arguments.
+    pub append: Option<String>,
+    /// Instructions per step of the pacing.
+    pub step: u64,
+    /// Whether the CPUs stay as fast as the host can, whatever their P-state.
+    pub full_speed: bool,
+    /// When to give up, from the start on.
+    pub timeout: Nanos,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Directory to start in, where the guest has the host's files.
+    pub folder: Option<String>,
+}
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Status(u8),
+    /// It did not end in time.
+    TimedOut,
+    /// The user asked to end.
+    Interrupted,
+}
+
+/// What came of a boot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How the command ended.
+    pub ending: Ending,
+    /// Release of the kernel, once it was up.
+    pub release: Option<String>,
+    /// From the start until the command began.
+    pub boot: Option<Nanos>,
+    /// What the guest's `/init` found amiss.
+    pub notes: Vec<String>,
+    /// The guest's clock, where it told.
+    pub clock: Option<GuestClock>,
+    /// What the plugin counted.
+    pub account: Account,
+    /// The log of P-state writes, on the guest's clock.
+    pub writes: String,
+    /// The guest's console.
+    pub console: String,
+}
+
+/// How long the emulator may take to end once the command has.
+const PATIENCE: Nanos = Nanos::from_secs(20);
+/// How often it is looked at.
+const GLANCE: Nanos = Nanos::from_millis(200);
+/// Lines of the console that an error shows.
+const CONSOLE_END: usize = 15;
+
+/// Boots, runs the command, and copies what it prints to `out` and `err`.
+///
+/// # Errors
+/// Files that cannot be made, an emulator that does not start, a guest that ends without the
+/// command's status; the last with the end of its console.
+pub fn run(
+    host: &dyn Host,
+    qemu: &Qemu,
+    plugin: &Path,
+    options: &Options,
+    out: &mut (dyn Write + Send),
+    err: &mut (dyn Write + Send),
+) -> Result<Outcome> {
+    let prepared = Prepared::new(host, qemu, options)?;
+    prepared.link_plugin(plugin)?;
+    let listen = |name: &str| {
+        let path = prepared.dir().join(name);
+        UnixListener::bind(&path).map_err(|error| BoardError::io_at(&path, &error))
+    };
+    let (out_socket, err_socket, control) = (listen("out")?, listen("err")?, listen("control")?);
+    let started = host.now();
+    let talk = Talk::new(prepared.counters());
+    let mut spec = qemu.command(command_line::arguments(options, &prepared));
+    spec.folder = Some(prepared.dir().to_path_buf());
+
+    let ended = std::thread::scope(|scope| {
+        let threads = [
+            scope.spawn(|| forward(&out_socket, out)),
+            scope.spawn(|| forward(&err_socket, err)),
+            scope.spawn(|| talk.serve(host, &control)),
+        ];
+        let ended = host
+            .spawn(&spec)
+            .map_err(BoardError::from)
+            .and_then(|mut child| wait(host, &mut child, started + options.timeout, &talk));
+        // An emulator that never came leaves a thread waiting for it.
+        for name in ["out", "err", "control"] {
+            drop(UnixStream::connect(prepared.dir().join(name)));
+        }
+        for thread in threads {
+            // A thread that panicked is a defect, and its message is on stderr already.
+            let _ = thread.join();
+        }
+        ended
+    })?;
+    outcome(options, &prepared, &talk, ended, started)
+}
+
+/// Why waiting ended.
+enum Ended {
+    Exit(Box<Exit>),
+    TimedOut,
+    Interrupted,
+}
+
+fn wait(host: &dyn Host, child: &mut Child, deadline: Nanos, talk: &Talk) -> Result<Ended> {
+    loop {
+        let next = (host.now() + GLANCE).min(deadline);
+        if let Some(exit) = child.wait(Some(next))? {
+            return Ok(Ended::Exit(Box::new(exit)));
+        }
+        let now = host.now();
+        let done = talk.ended_at().is_some_and(|at| now >= at + PATIENCE);
+        let why = match () {
+            () if host.interrupted() > 0 => Ended::Interrupted,
+            () if done || now >= deadline => Ended::TimedOut,
+            () => continue,
+        };
+        child.kill()?;
+        return Ok(why);
+    }
+}
+
+fn outcome(
+    options: &Options,
+    prepared: &Prepared,
+    talk: &Talk,
+    ended: Ended,
+    started: Nanos,
+) -> Result<Outcome> {
+    let told = talk.told();
+    let console = read_lossy(&prepared.dir().join("console"));
+    let ending = match (told.status, ended) {
+        (Some(status), _) => Ending::Status(status),
+        (None, Ended::TimedOut) => Ending::TimedOut,
+        (None, Ended::Interrupted) => Ending::Interrupted,
+        (None, Ended::Exit(exit)) => {
+            return Err(no_status(&console, &String::from_utf8_lossy(&exit.stderr), &told));
+        }
+    };
+    let account = plugin::account(prepared.counters(), options.machine.cpus).unwrap_or_default();
+    let clock = GuestClock::new(&told.before, &told.after);
+    let raw = read_lossy(&prepared.dir().join("log"));
+    let writes = writes::text(&raw, clock.as_ref(), &account);
+    let boot = told.up_at.map(|at| at.since(started));
+    Ok(Outcome {
+        ending,
+        release: told.release,
+        boot,
+        notes: told.notes,
+        clock,
+        account,
+        writes,
+        console,
+    })
+}
+
+fn no_status(console: &str, stderr: &str, told: &control::Told) -> BoardError {
+    let mut message = "expected the command's status, found none: ".to_owned();
+    message.push_str(match (&told.release, console.contains("Kernel panic")) {
+        (_, true) => "the kernel panicked",
+        (Some(_), _) => "the guest ended while the command ran",
+        (None, _) if console.trim().is_empty() => "the kernel said nothing",
+        (None, _) => "the guest ended before the command began",
+    });
+    for (what, text) in [("the emulator", stderr), ("the console", console)] {
+        if !text.trim().is_empty() {
+            message.push_str(&format!("\nend of what {what} said:\n{}", end_of(text)));
+        }
+    }
+    for note in &told.notes {
+        message.push_str(&format!("\nnote: {note}"));
+    }
+    BoardError::failed("the guest", message).with_hint(
+        "to see more of the boot: --append 'loglevel=7' and --verbose; a kernel of your own may \
+         lack a driver: name its configuration with --config FILE",
+    )
+}
+
+/// The last lines of a text.
+pub fn end_of(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(CONSOLE_END);
+    lines[from..].iter().map(|line| format!("  {}", line.trim_end())).collect::<Vec<_>>().join("\n")
+}
+
+/// Copies what comes from the emulator until it ends. A reader that has gone must not block the
+/// guest, so the rest is then thrown away.
+fn forward(socket: &UnixListener, to: &mut (dyn Write + Send)) {
+    let Ok((mut stream, _)) = socket.accept() else { return };
+    let mut buffer = vec![0; 64 * 1024];
+    let mut listening = true;
+    while let Ok(length @ 1..) = stream.read(&mut buffer) {
+        if listening {
+            listening = to.write_all(&buffer[..length]).and_then(|()| to.flush()).is_ok();
+        }
+    }
+}
+
+fn read_lossy(path: &Path) -> String {
+    fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,125 @@
+//! Boots of a real kernel, where the cache has what they need. Nothing is downloaded here.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr)]
+
+use flyball_board::cache::Cache;
+use flyball_board::guest::{self, Ending, Options, Outcome, Root};
+use flyball_board::kernel::{Choice, Kernel};
+use flyball_board::{Arch, Machine, Qemu, plugin, setup};
+use flyball_host::{Host, RealHost};
+use flyball_platform::Platform;
+use flyball_units::Nanos;
+use std::path::PathBuf;
+
+/// A board whose guest is busybox alone; None, with the reason on stderr, where the cache lacks
+/// something.
+struct Board {
+    host: RealHost,
+    qemu: Qemu,
+    plugin: PathBuf,
+    options: Options,
+}
+
+impl Board {
+    fn new(arch: Arch) -> Option<Board> {
+        let host = RealHost::new();
+        let made = Cache::of(&host).and_then(|cache| {
+            let choice: Choice = arch.usual_kernel().parse()?;
+            let platform = Platform::named(arch.usual_platform()).unwrap();
+            let options = Options {
+                machine: Machine::new(&platform, arch, None)?,
+                kernel: Kernel::find(&choice, arch, &cache, None, None)?,
+                busybox: setup::busybox(&cache, arch)?,
+                memory_mib: 512,
+                root: Root::None,
+                program: None,
+                share: None,
+                append: None,
+                step: plugin::USUAL_STEP,
+                full_speed: false,
+                timeout: Nanos::from_secs(110),
+                command: Vec::new(),
+                folder: None,
+            };
+            Ok((Qemu::find(&host, &cache, arch)?, plugin::compiled(&host, &cache)?, options))
+        });
+        match made {
+            Ok((qemu, plugin, options)) => Some(Board { host, qemu, plugin, options }),
+            Err(error) => {
+                eprintln!("skipped: {error}; hint: {}", error.hint().unwrap_or_default());
+                None
+            }
+        }
+    }
+
+    fn run(&mut self, script: &str) -> (Outcome, String, String) {
+        self.options.command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let outcome =
+            guest::run(&self.host, &self.qemu, &self.plugin, &self.options, &mut out, &mut err);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+        eprintln!("boot {:?}, clock {:?}, notes {:?}", outcome.boot, outcome.clock, outcome.notes);
+        eprintln!("{}", outcome.writes);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (outcome, text(out), text(err))
+    }
+}
+
+/// Holds each policy at its lowest frequency, then at its highest, and says what the kernel made of
+/// the table.
+const SCRIPT: &str = "
+cd /sys/devices/system/cpu/cpufreq
+for p in policy*; do
+  echo $p $(cat $p/scaling_driver) $(cat $p/affected_cpus) : $(cat $p/scaling_available_frequencies)
+  echo userspace >$p/scaling_governor
+  cat $p/cpuinfo_min_freq >$p/scaling_setspeed
+  cat $p/cpuinfo_max_freq >$p/scaling_setspeed
+done
+cat ../cpu*/cpu_capacity 2>/dev/null | tr '\\n' ' '
+echo to stderr >&2
+exit 7
+";
+
+fn check(arch: Arch, policies: &[&str], capacities: &str, top_of_first: &str) {
+    let Some(mut board) = Board::new(arch) else { return };
+    let (outcome, out, err) = board.run(SCRIPT);
+    assert_eq!(outcome.ending, Ending::Status(7), "{out}\n{err}\n{}", outcome.console);
+    for policy in policies {
+        assert!(out.contains(policy), "expected {policy}\n{out}");
+    }
+    assert!(out.trim_end().ends_with(capacities), "{out}");
+    assert_eq!(err, "to stderr\n");
+    assert!(outcome.clock.is_some_and(|clock| clock.uncertainty() < 50_000_000), "{outcome:?}");
+    assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
+    // The last two writes of the first policy are the ones the script made.
+    let writes: Vec<&str> =
+        outcome.writes.lines().filter(|line| line.contains(" policy0 ")).collect();
+    let [.., low, high] = writes.as_slice() else { panic!("{}", outcome.writes) };
+    assert!(low.contains(" mhz=600 ") && high.contains(top_of_first), "{}", outcome.writes);
+    assert!(outcome.account.writes >= 2 * policies.len() as u64);
+}
+
+#[test]
+fn an_x86_kernel_sees_its_p_states_and_they_are_seen_outside() {
+    let policy = "policy0 acpi-cpufreq 0 1 2 3 : 3200000 2800000 2400000 2000000 1600000 1200000 800000 600000";
+    check(Arch::X86_64, &[policy], "", " mhz=3200 ");
+}
+
+#[test]
+fn an_aarch64_kernel_sees_two_clusters_and_their_writes_are_seen_outside() {
+    let little = "policy0 mtk-cpufreq-hw 0 1 :";
+    check(
+        Arch::Aarch64,
+        &[little, "policy2 mtk-cpufreq-hw 2 3 :"],
+        "409 409 1024 1024",
+        " mhz=1800 ",
+    );
+}
+
+#[test]
+fn a_guest_that_does_not_end_is_stopped() {
+    let Some(mut board) = Board::new(Arch::X86_64) else { return };
+    board.options.timeout = Nanos::from_secs(2);
+    let (outcome, ..) = board.run("sleep 1000");
+    assert_eq!(outcome.ending, Ending::TimedOut);
+    assert!(board.host.now() > Nanos::ZERO);
+}
