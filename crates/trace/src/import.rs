@@ -16,5 +16,5 @@ mod scheduling;
 mod signals;
 
 pub use builder::{Builder, Built};
-pub use file::{Imported, Options, import, import_to, is_trace};
+pub use file::{Added, Imported, Options, add_to, import, import_to, is_trace};
 pub use join::{Join, join};

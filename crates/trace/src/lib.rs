@@ -1,5 +1,6 @@
 //! Scheduler and frequency events of a run: what they say about a machine.
 //!
+//! - [`capture`]: events of this machine, in an instance of tracefs of its own;
 //! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
 //! - [`import`]: traces into run directories;
 //! - [`recording`]: the event tables of one run or trial as typed events, with the stretch of time
@@ -10,6 +11,7 @@
 //!
 //! Whether the events come from a kernel or from a model makes no difference here.
 
+pub mod capture;
 pub mod ftrace;
 pub mod import;
 pub mod missing;

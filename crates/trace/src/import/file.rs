@@ -90,16 +90,46 @@ pub fn import_to(
     })
 }
 
-fn write(path: &Path, mut writer: RunWriter, options: &Options) -> Result<Imported> {
+/// What a trace adds to a run that is being written.
+#[derive(Clone, Debug)]
+pub struct Added {
+    /// CPUs, clock domains, clocks and checks, as far as the trace tells; the rest is default.
+    pub manifest: Manifest,
+    /// Events that are understood.
+    pub events: u64,
+    /// Rows written.
+    pub rows: u64,
+    /// What the reader of the run has to know; the table `notes` has it already.
+    pub warnings: Vec<Warning>,
+    /// The log of frequency writes, where one was joined.
+    pub join: Option<Join>,
+}
+
+/// Appends the rows of a trace to a run that is being written, in bounded memory. What the trace
+/// says about the machine is for the caller to take over.
+///
+/// # Errors
+/// The file cannot be read, or is no trace; the disk is full.
+pub fn add_to(
+    path: impl AsRef<Path>,
+    writer: &mut RunWriter,
+    options: &Options,
+) -> Result<Added> {
     let mut rows = 0;
-    let (built, warnings, join) = read(path, options, |tables| {
-        rows += append(&mut writer, &tables)?;
+    let (built, warnings, join) = read(path.as_ref(), options, |tables| {
+        rows += append(writer, &tables)?;
         Ok(())
     })?;
-    rows += append(&mut writer, &built.tables)?;
+    rows += append(writer, &built.tables)?;
     let source = built.manifest.source.as_ref();
     let events = source.and_then(|source| source.files.first()).map_or(0, |file| file.rows);
-    let dir = writer.finish(&built.manifest)?;
+    Ok(Added { manifest: built.manifest, events, rows, warnings, join })
+}
+
+fn write(path: &Path, mut writer: RunWriter, options: &Options) -> Result<Imported> {
+    let added = add_to(path, &mut writer, options)?;
+    let dir = writer.finish(&added.manifest)?;
+    let Added { events, rows, warnings, join, .. } = added;
     Ok(Imported { dir, events, rows, warnings, join })
 }
 

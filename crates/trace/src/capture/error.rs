@@ -1,0 +1,100 @@
+//! What can go wrong with a capture.
+
+use std::path::PathBuf;
+
+use flyball_host::{ErrorKind, HostError};
+
+/// The family of an error, which decides the exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureErrorKind {
+    /// Somebody with more rights could do it.
+    Permission,
+    /// This kernel cannot do it.
+    Unsupported,
+    /// What was asked for makes no sense, or the place for the text is not usable.
+    BadInput,
+    /// Anything else that the system reported.
+    System,
+    /// Something of ours could not be removed from tracefs.
+    Restore,
+}
+
+/// An error of a capture.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The system refused a step.
+    #[error("{doing}: {source}")]
+    Host {
+        /// What was being done.
+        doing: String,
+        /// Why it did not go.
+        source: HostError,
+    },
+    /// The kernel lacks what was asked for by name.
+    #[error("{object}: expected {expected}, found {found}")]
+    Lacking {
+        /// What was looked at.
+        object: String,
+        /// What a capture needs there.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// What to do about it.
+        hint: Option<String>,
+        /// Whether more rights would help.
+        permission: bool,
+    },
+    /// The trace's text could not be written.
+    #[error("{}: expected to write the trace's text, found {source}", .path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Something of ours is still in tracefs.
+    #[error("tracefs is not as it was: {}", .left.join("; "))]
+    Restore {
+        /// What could not be removed, and why.
+        left: Vec<String>,
+    },
+}
+
+impl CaptureError {
+    /// The system refused a step of `doing`.
+    pub(super) fn host(doing: &str) -> impl Fn(HostError) -> CaptureError {
+        let doing = doing.to_owned();
+        move |source| CaptureError::Host { doing: doing.clone(), source }
+    }
+
+    /// The family.
+    pub fn kind(&self) -> CaptureErrorKind {
+        match self {
+            CaptureError::Host { source, .. } => match source.kind() {
+                ErrorKind::Permission => CaptureErrorKind::Permission,
+                ErrorKind::Unsupported => CaptureErrorKind::Unsupported,
+                ErrorKind::BadInput | ErrorKind::NotApplied | ErrorKind::System => {
+                    CaptureErrorKind::System
+                }
+            },
+            CaptureError::Lacking { permission: true, .. } => CaptureErrorKind::Permission,
+            CaptureError::Lacking { .. } => CaptureErrorKind::Unsupported,
+            CaptureError::Text { .. } => CaptureErrorKind::BadInput,
+            CaptureError::Restore { .. } => CaptureErrorKind::Restore,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            CaptureError::Host { source, .. } => source.hint(),
+            CaptureError::Lacking { hint, .. } => hint.clone(),
+            CaptureError::Text { .. } => {
+                Some("free some space, or choose another place with --out".to_owned())
+            }
+            CaptureError::Restore { .. } => {
+                Some("try again with: sudo flyball capture --recover".to_owned())
+            }
+        }
+    }
+}
