@@ -158,6 +158,20 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
+/// Which latency the figures of a cell are of.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// From dispatch to end.
+    #[default]
+    Execution,
+    /// From the scheduled release to dispatch, of data that hold no execution: a tool that
+    /// measures wake-ups runs nothing.
+    WakeUp,
+}
+
 /// One workload under one condition in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
@@ -171,7 +185,10 @@ pub struct Cell {
     pub n: u64,
     /// Repeats.
     pub repeats: u32,
-    /// Execution time (end - dispatch).
+    /// Which latency `execution`, `effective_n`, `modes` and `points` are of.
+    #[serde(default)]
+    pub measure: Measure,
+    /// Execution time (end - dispatch), or what `measure` says instead.
     pub execution: Distribution,
     /// Lateness (dispatch - scheduled release); `None` where releases were not on a schedule.
     pub lateness: Option<Distribution>,
@@ -434,6 +451,11 @@ pub struct Comparison {
     pub ratio: Estimate,
     /// The same inside strata: like for like.
     pub like_for_like: Vec<StratumRatio>,
+    /// The same between windows that ran on the same kind of core at the same delivered frequency, in
+    /// steps of 2 %; `None` where it was not recorded, or where the sides hardly met. What is left
+    /// here is not frequency's.
+    #[serde(default)]
+    pub equal_frequency: Option<StratumRatio>,
     /// Margin of equivalence, as a fraction (0.03 = 3 %).
     pub margin: f64,
     /// Per workload.
@@ -463,7 +485,7 @@ pub struct Reason {
 /// Ratio within one stratum, geometric mean over the workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StratumRatio {
-    /// The stratum: a core type, a clock domain, or a mode.
+    /// The stratum: a core type, a clock domain, a mode, or equal delivered frequency.
     pub stratum: String,
     /// True where the stratum was inferred from modes.
     pub inferred: bool,
@@ -493,6 +515,9 @@ pub struct WorkloadComparison {
     pub repeat_level: Option<Welch>,
     /// Ratios inside strata.
     pub like_for_like: Vec<StratumRatio>,
+    /// The ratio at equal delivered frequency.
+    #[serde(default)]
+    pub equal_frequency: Option<StratumRatio>,
 }
 
 /// Welch's t-test.

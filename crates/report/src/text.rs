@@ -184,6 +184,14 @@ pub fn verdict(word: VerdictWord) -> &'static str {
     }
 }
 
+/// The text with a capital at its beginning, as a heading has it.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
+}
+
 /// Text without control characters, so that a name from a file cannot drive the terminal.
 #[must_use]
 pub fn plain(text: &str) -> String {
@@ -200,6 +208,19 @@ fn is_bidi_control(c: char) -> bool {
 #[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
+}
+
+/// The beginning of `text` that fits into `columns`; at least one character.
+#[must_use]
+pub fn head(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        if used > columns && at > 0 {
+            return &text[..at];
+        }
+    }
+    text
 }
 
 /// `text` cut to `columns` with an ellipsis in its place of cut.

@@ -1,7 +1,7 @@
 //! What several renderers ask of a [`Report`]: its groups (run and condition) and workloads in a
 //! stable order, short labels, and which groups must not be compared naively.
 
-use crate::model::{Cell, Comparison, GeometricMean, Mode, Report, Side, VerdictWord};
+use crate::model::{Cell, Comparison, GeometricMean, Measure, Mode, Report, Side, VerdictWord};
 
 /// A run and a condition: what a bar, a colour or a column of a chart stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,18 @@ pub fn workloads(report: &Report) -> Vec<String> {
         }
     }
     found
+}
+
+/// What the figures of these cells are of, as it stands inside a sentence.
+pub fn measured<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> &'static str {
+    let mut measures: Vec<Measure> = cells.into_iter().map(|cell| cell.measure).collect();
+    measures.sort_unstable();
+    measures.dedup();
+    match measures.as_slice() {
+        [] | [Measure::Execution] => "execution time",
+        [Measure::WakeUp] => "wake-up latency",
+        _ => "latency",
+    }
 }
 
 /// The cell of a workload in a group.

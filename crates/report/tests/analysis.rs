@@ -304,6 +304,35 @@ fn two_loads_on_the_measuring_cpu_are_contention() {
 }
 
 #[test]
+fn a_real_time_thread_that_keeps_its_cpu_is_not_contended() {
+    let mut made = idle_and_slow();
+    made.manifest.conditions[1].load = Some(load("heavy", 90.0));
+    assert_eq!(first(&analysed(made.clone())).verdict, VerdictWord::Confounded);
+    for condition in &mut made.manifest.conditions {
+        condition.scheduling_asked = Some("fifo:80".into());
+        condition.scheduling_applied = Some("fifo:80".into());
+    }
+    let report = analysed(made.clone());
+    assert_eq!(first(&report).verdict, VerdictWord::Effect, "{}", first(&report).sentence);
+    assert!(kinds(first(&report)).contains(&"load_outranked"));
+    // Who preempted a window took its CPU, whatever the class.
+    let mut preempted = Nullable::default();
+    for (row, condition) in made.tables.windows.condition.iter().enumerate() {
+        preempted.push(Some(u32::from(condition == "slow" && row % 4 == 0)));
+    }
+    made.tables.windows.preemptions = preempted;
+    let report = analysed(made.clone());
+    assert_eq!(first(&report).verdict, VerdictWord::Confounded);
+    assert!(kinds(first(&report)).contains(&"contention"));
+    // Without a count nothing shows that the thread kept its CPU.
+    made.tables.windows.preemptions = Nullable::default();
+    for _ in 0..made.tables.windows.exec_ns.len() {
+        made.tables.windows.preemptions.push(None);
+    }
+    assert_eq!(first(&analysed(made)).verdict, VerdictWord::Confounded);
+}
+
+#[test]
 fn a_program_that_fails_is_in_no_figure() {
     let mut made = idle_and_slow();
     let windows = &mut made.tables.windows;

@@ -36,7 +36,9 @@ pub use states::{
     KernelModes, KernelPair, LikeForLike, PairingRule, StatePair, like_for_like,
     like_for_like_given, like_for_like_with_modes,
 };
-pub use stratify::{Stratified, StratumRatio, TaggedCell, stratified_ratio};
+pub use stratify::{
+    CommonRatio, Stratified, StratumRatio, TaggedCell, common_ratio, stratified_ratio,
+};
 pub use summary::{Summary, geometric_mean, mean, median_in_place};
 pub use verdict::{
     Basis, Evidence, Judgement, LoadEvidence, Reason, ReasonKind, SchedulingEvidence, SideEvidence,

@@ -1,7 +1,7 @@
 //! Like for like over recorded strata: core type, clock domain, delivered frequency.
 
-use crate::bootstrap::{Group, Index, Plan, Prepared, Term, product_of};
-use crate::{BootstrapOptions, Cell, Estimate, Statistic, StatsError};
+use crate::bootstrap::{ENOUGH_REPEATS, Group, Index, Plan, Prepared, Term, product_of};
+use crate::{BootstrapOptions, Cell, Draws, Estimate, Statistic, StatsError};
 use serde::{Deserialize, Serialize};
 
 /// A cell with a stratum per window.
@@ -139,13 +139,105 @@ pub fn stratified_ratio(
 /// The weights of Mantel and Haenszel (1959), n_a n_b / (n_a + n_b), summing to 1: a stratum
 /// counts as much as its rarer side allows.
 fn weights(strata: &[StratumRatio]) -> Vec<f64> {
-    let raw = strata.iter().map(|stratum| {
-        let [a, b] = stratum.windows.map(|n| n as f64);
+    mantel_haenszel(strata.iter().map(|stratum| stratum.windows))
+}
+
+fn mantel_haenszel(windows: impl Iterator<Item = [usize; 2]>) -> Vec<f64> {
+    let raw = windows.map(|windows| {
+        let [a, b] = windows.map(|n| n as f64);
         a * b / (a + b)
     });
     let raw: Vec<f64> = raw.collect();
     let total: f64 = raw.iter().sum();
     raw.into_iter().map(|weight| weight / total).collect()
+}
+
+/// One ratio over common strata and several kernels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommonRatio {
+    /// Geometric mean over the kernels of each one's pooled ratio, `a` over `b`.
+    pub ratio: Estimate,
+    /// Windows of `a` and of `b` in common strata, over all kernels.
+    pub windows: [usize; 2],
+    /// Share of each side's windows that is in no common stratum and was left out.
+    pub left_out: [f64; 2],
+}
+
+/// The ratio of medians inside common strata, pooled as [`stratified_ratio`] does, geometric mean
+/// over kernels. Tags below `strata` count; a stratum is common to a kernel from `least` windows on
+/// each side (2 at least). None where a kernel has no common stratum: a mean over the others
+/// would be one of fewer kernels than the pooled ratio's.
+///
+/// # Errors
+/// Options outside their range.
+pub fn common_ratio(
+    pairs: &[(&TaggedCell, &TaggedCell)],
+    strata: usize,
+    least: usize,
+    draws: Draws,
+    options: &BootstrapOptions,
+) -> Result<Option<CommonRatio>, StatsError> {
+    options.check()?;
+    let kernels: Vec<Kernel> =
+        pairs.iter().map(|(a, b)| Kernel::new([a, b], strata, least.max(2))).collect();
+    if kernels.is_empty() || kernels.iter().any(|kernel| kernel.weights.is_empty()) {
+        return Ok(None);
+    }
+    let power = 1.0 / kernels.len() as f64;
+    let groups = match draws == Draws::Blocks && blocks_match(&kernels) {
+        true => vec![Group {
+            plan: &kernels[0].plans[0],
+            terms: (kernels.iter())
+                .flat_map(|k| [k.terms(0, power), k.terms(1, -power)])
+                .flatten()
+                .collect(),
+        }],
+        false => (kernels.iter())
+            .flat_map(|k| [(k, 0, power), (k, 1, -power)])
+            .map(|(k, side, power)| Group { plan: &k.plans[side], terms: k.terms(side, power) })
+            .collect(),
+    };
+    let ratio = product_of(&groups, Statistic::Median, options)?;
+    let used = |side: usize| kernels.iter().map(|kernel| kernel.windows[side]).sum::<usize>();
+    let all = |side: usize| pairs.iter().map(|p| [p.0, p.1][side].cell.windows()).sum::<usize>();
+    let left_out = [0, 1].map(|side| 1.0 - used(side) as f64 / all(side) as f64);
+    Ok(Some(CommonRatio { ratio, windows: [used(0), used(1)], left_out }))
+}
+
+/// The common strata of one kernel.
+struct Kernel {
+    plans: [Plan; 2],
+    /// Per side one index per common stratum.
+    indices: [Vec<Index>; 2],
+    weights: Vec<f64>,
+    windows: [usize; 2],
+}
+
+impl Kernel {
+    fn new(sides: [&TaggedCell; 2], strata: usize, least: usize) -> Kernel {
+        let counts = sides.map(|side| side.counts(strata));
+        let is_common = |&stratum: &usize| counts.iter().all(|of| of[stratum] >= least);
+        let common: Vec<usize> = (0..strata).filter(is_common).collect();
+        let plans = sides.map(|side| Plan::new(&side.cell));
+        let indices = [0, 1].map(|side| sides[side].indices(&plans[side], &common));
+        let windows = |stratum: &usize| [counts[0][*stratum], counts[1][*stratum]];
+        let weights = mantel_haenszel(common.iter().map(windows));
+        let windows = [0, 1].map(|side| common.iter().map(|s| counts[side][*s]).sum());
+        Kernel { plans, indices, weights, windows }
+    }
+
+    fn terms(&self, side: usize, power: f64) -> Vec<Term<'_>> {
+        let terms = self.indices[side].iter().zip(&self.weights);
+        terms.map(|(index, weight)| Term { index, power: power * weight }).collect()
+    }
+}
+
+/// Whether whole repeats are drawn, and every cell has as many.
+fn blocks_match(kernels: &[Kernel]) -> bool {
+    let mut plans = kernels.iter().flat_map(|kernel| &kernel.plans);
+    let repeats = kernels.first().map_or(0, |kernel| kernel.plans[0].repeat_count());
+    repeats >= ENOUGH_REPEATS
+        && plans.all(|plan| plan.unit_count() == repeats && plan.repeat_count() == repeats)
 }
 
 #[cfg(test)]
@@ -185,6 +277,29 @@ mod tests {
         let found = stratified_ratio(&a, &b, &labels, true, &Default::default()).unwrap();
         assert!(found.pooled.is_none() && found.inferred);
         assert_eq!(found.left_out, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn common_strata_pool_over_kernels() {
+        let (a, b) = (side(80, 20), side(20, 80));
+        let of = |draws| {
+            let pairs = [(&a, &b), (&a, &b)];
+            common_ratio(&pairs, 2, 10, draws, &Default::default()).unwrap().unwrap()
+        };
+        for draws in [Draws::Independent, Draws::Blocks] {
+            let found = of(draws);
+            assert!((found.ratio.value - 1.0).abs() < 0.005, "{found:?}");
+            assert_eq!((found.windows, found.left_out), ([1200, 1200], [0.0, 0.0]));
+        }
+        let whole =
+            stratified_ratio(&a, &b, &["P".to_owned(), "E".to_owned()], false, &Default::default());
+        let pooled = whole.unwrap().pooled.unwrap();
+        assert!((of(Draws::Independent).ratio.value / pooled.value - 1.0).abs() < 1e-9);
+        // A kernel without a common stratum has no ratio, and a mean without it is another mean.
+        let (only_a, only_b) = (side(10, 0), side(0, 10));
+        let pairs = [(&a, &b), (&only_a, &only_b)];
+        let none = common_ratio(&pairs, 2, 2, Draws::Independent, &Default::default());
+        assert_eq!(none.unwrap(), None);
     }
 
     #[test]

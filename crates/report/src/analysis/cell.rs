@@ -10,8 +10,9 @@ use super::disturbed::{self, Causes, Marks};
 use super::rows::CellRows;
 use super::schedule::{Releases, releases};
 use super::source::Context;
-use super::{contention, placement, points};
-use crate::model::{self, Distribution};
+use super::speed::Speeds;
+use super::{contention, placement, points, speed};
+use crate::model::{self, Distribution, Measure};
 
 /// One window, as far as a cell needs it; kept only while the cell is measured.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,17 +24,6 @@ pub(super) struct Sample {
     /// Delivered frequency in megahertz or percent.
     pub delivered: Option<f32>,
     pub marks: Marks,
-}
-
-/// Which latency a cell's figures are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Measure {
-    /// From dispatch to end.
-    #[default]
-    Execution,
-    /// From the scheduled release to dispatch, of data that hold no execution: a tool that
-    /// measures wake-ups runs nothing.
-    WakeUp,
 }
 
 impl Measure {
@@ -65,8 +55,6 @@ pub(super) struct CellData {
     /// Position of its run.
     pub run: usize,
     pub model: model::Cell,
-    /// Which latency `cell` holds.
-    pub measure: Measure,
     /// Share of windows whose program failed; they are not in `cell`.
     pub failed_share: f64,
     /// Latencies by repeat, microseconds.
@@ -79,6 +67,8 @@ pub(super) struct CellData {
     /// Stratum of each window by repeat: indices into `stratum_names`.
     pub strata: Option<Vec<Vec<u32>>>,
     pub stratum_names: Vec<String>,
+    /// Place and delivered frequency of each window.
+    pub speeds: Speeds,
     pub contention: Contention,
     pub releases: Releases,
 }
@@ -178,9 +168,13 @@ fn assemble(
         Releases::Scheduled
     };
     let (strata, stratum_names) = strata(context, samples);
+    let place = |sample: &Sample| match stratum_names.is_empty() {
+        true => sample.cpu,
+        false => stratum_of(context, &stratum_names, sample),
+    };
+    let speeds = speed::speeds(by_repeat(samples), source, &stratum_names, place);
     CellData {
         run: context.index,
-        measure,
         failed_share: rows.failed as f64 / (rows.len() + rows.failed).max(1) as f64,
         drift: stats::drift(&cell, context.options.margin),
         blocks: samples.ends.iter().map(|end| end.1).collect(),
@@ -191,13 +185,14 @@ fn assemble(
             samples,
             source,
             (&cell, &prepared, modes.as_ref()),
-            releases,
+            (measure, releases),
         ),
         cell,
         prepared,
         modes,
         strata,
         stratum_names,
+        speeds,
         releases,
     }
 }
@@ -209,7 +204,7 @@ fn describe(
     samples: &Samples,
     source: Option<Source>,
     (cell, prepared, modes): (&stats::Cell, &Prepared, Option<&stats::Modes>),
-    releases: Releases,
+    (measure, releases): (Measure, Releases),
 ) -> model::Cell {
     let windows = &context.run.tables.windows;
     let options = context.options.bootstrap();
@@ -225,6 +220,7 @@ fn describe(
     model::Cell {
         n: rows.len() as u64,
         repeats: cell.repeats().len() as u32,
+        measure,
         execution: with_intervals(prepared, &options),
         lateness: released
             .then(|| latency(&rows, &windows.lateness_ns, releases, context))
@@ -340,15 +336,18 @@ fn carried_modes(modes: Option<&stats::Modes>, prepared: &Prepared) -> model::Mo
     }
 }
 
+/// Index into `names` of the stratum of a window's CPU.
+fn stratum_of(context: &Context<'_>, names: &[String], sample: &Sample) -> Option<u32> {
+    let name = context.strata.get(&sample.cpu?)?;
+    names.binary_search(name).ok().map(|at| at as u32)
+}
+
 /// The stratum of every window; none where a CPU was not recorded or belongs to no stratum.
 fn strata(context: &Context<'_>, samples: &Samples) -> (Option<Vec<Vec<u32>>>, Vec<String>) {
     let mut names: Vec<String> = context.strata.values().cloned().collect();
     names.sort();
     names.dedup();
-    let index = |sample: &Sample| -> Option<u32> {
-        let name = context.strata.get(&sample.cpu?)?;
-        names.binary_search(name).ok().map(|at| at as u32)
-    };
+    let index = |sample: &Sample| stratum_of(context, &names, sample);
     let tags = by_repeat(samples).map(|repeat| repeat.iter().map(index).collect()).collect();
     (tags, names)
 }

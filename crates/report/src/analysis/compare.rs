@@ -12,7 +12,7 @@ use super::like::{self, CellPair, Like};
 use super::pairs::{Pair, PairSide};
 use super::sentence::{self, Matter};
 use super::source::Context;
-use super::{across, evidence, reasons};
+use super::{across, evidence, reasons, speed};
 use crate::model::{
     Comparison, FrequencySummary, LoadSummary, Side, VerdictWord, Welch, WorkloadComparison,
 };
@@ -77,11 +77,13 @@ impl Scene<'_> {
             })
             .collect();
         let verdict = word(&judgement);
+        let equal_frequency = speed::ratio(&sides.pairs, options);
         let matter = Matter {
             sides: &sides,
             judgement: &judgement,
             pooled: carried(&pooled),
             like: &like,
+            equal_frequency: equal_frequency.as_ref(),
             workloads: &workloads,
             loads: self.loads,
         };
@@ -92,6 +94,7 @@ impl Scene<'_> {
             reasons: reasons::write(&sides, &judgement, self.loads, self.frequencies),
             ratio: carried(&pooled),
             like_for_like: like.ratios.clone(),
+            equal_frequency,
             margin: options.margin,
             workloads,
             subject: sides.subject,
@@ -110,8 +113,9 @@ impl Scene<'_> {
         let pairs: Vec<CellPair<'_>> = subject
             .into_iter()
             .filter_map(|a| {
-                let alike =
-                    |b: &&&CellData| b.model.workload == a.model.workload && b.measure == a.measure;
+                let alike = |b: &&&CellData| {
+                    b.model.workload == a.model.workload && b.model.measure == a.model.measure
+                };
                 let b = baseline.iter().find(alike)?;
                 Some((a, *b))
             })
@@ -173,6 +177,7 @@ impl Scene<'_> {
             welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
             repeat_level: repeat_level(a, b).and_then(welch),
             like_for_like: like.ratios,
+            equal_frequency: speed::ratio(&[(a, b)], sides.contexts[0].options),
         })
     }
 }

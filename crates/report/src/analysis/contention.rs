@@ -17,8 +17,12 @@ pub(super) struct Contention {
     pub any: Option<f64>,
     /// Preempted by something.
     pub preempted: Option<f64>,
-    /// On a CPU that carried background load.
+    /// On a CPU that carried background load which may have taken it.
     pub shared_cpu: Option<f64>,
+    /// On a CPU that carried background load which never ran while the window did: the thread had
+    /// a real-time class, and the kernel counted no preemption. What is left is what both leave in
+    /// caches and predictors.
+    pub outranked: Option<f64>,
     /// On a CPU whose other hardware thread carried background load.
     pub shared_core: Option<f64>,
 }
@@ -45,14 +49,26 @@ pub(super) fn measure(context: &Context<'_>, rows: &CellRows, samples: &[Sample]
         })
     };
     let counts_switches = has(&windows.preemptions, rows);
+    let outranks = counts_switches && is_real_time(context, &rows.condition);
+    let outranked = |sample: &Sample| outranks && on(&loaded, sample) && !sample.marks.preempted;
+    let shared = |sample: &Sample| on(&loaded, sample) && !outranked(sample);
     Contention {
         any: counted(counts_switches || placed, &|sample| {
-            sample.marks.preempted || on(&loaded, sample) || on(&siblings, sample)
+            sample.marks.preempted || shared(sample) || on(&siblings, sample)
         }),
         preempted: counted(counts_switches, &|sample| sample.marks.preempted),
-        shared_cpu: counted(placed, &|sample| on(&loaded, sample)),
+        shared_cpu: counted(placed, &shared),
+        outranked: counted(placed, &outranked),
         shared_core: counted(placed, &|sample| on(&siblings, sample)),
     }
+}
+
+/// Whether the measuring thread had a class that a load of the fair class cannot take the CPU from,
+/// by what was read back in the thread itself.
+fn is_real_time(context: &Context<'_>, condition: &str) -> bool {
+    let record = context.run.manifest.condition(condition);
+    let class = record.and_then(|record| record.scheduling_applied.as_deref()).unwrap_or_default();
+    matches!(class.split(':').next(), Some("fifo" | "rr" | "deadline"))
 }
 
 /// CPUs that carried background load under a condition, by what was asked or achieved.

@@ -2,10 +2,10 @@
 
 use flyball_stats::{Drift, LoadEvidence, SchedulingEvidence, SideEvidence, StratumShare};
 
-use super::cell::{CellData, Measure};
+use super::cell::CellData;
 use super::load;
 use super::source::Context;
-use crate::model::LoadSummary;
+use crate::model::{LoadSummary, Measure};
 
 /// Evidence over the given cells, which are one condition of one run.
 pub(super) fn side(
@@ -33,6 +33,7 @@ pub(super) fn side(
         frequency_known: cells.iter().all(|cell| cell.model.delivered.is_some()),
         contention_share: mean(cells.iter().map(|cell| cell.contention.any)),
         preempted_share: mean(cells.iter().map(|cell| cell.contention.preempted)),
+        outranked_load_share: mean(cells.iter().map(|cell| cell.contention.outranked)),
         beside_load_share: mean(cells.iter().map(|cell| cell.contention.beside_load())),
         // The worst cell: one program that fails must not hide behind three that work.
         failed_share: cells.iter().map(|cell| cell.failed_share).fold(0.0, f64::max),
@@ -46,7 +47,7 @@ pub(super) fn side(
 fn in_order(context: &Context<'_>, cells: &[&CellData]) -> bool {
     let clocks = &context.run.manifest.clocks;
     let timeless = clocks.iter().any(|clock| clock.table == "windows" && clock.clock == "none");
-    !(timeless && cells.iter().any(|cell| cell.measure == Measure::WakeUp))
+    !(timeless && cells.iter().any(|cell| cell.model.measure == Measure::WakeUp))
 }
 
 /// Mean over the cells of their shares per stratum.

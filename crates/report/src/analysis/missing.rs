@@ -2,13 +2,13 @@
 
 use flyball_run::manifest::{CheckOutcome, ClockRecord};
 
-use super::cell::{CellData, Measure};
+use super::cell::CellData;
 use super::events;
 use super::findings::{self, expected_and_found};
 use super::schedule::Releases;
 use super::source::Context;
 use super::words;
-use crate::model::Finding;
+use crate::model::{Finding, Measure};
 
 /// The checks that the runs could not make, and what their tables do not hold. What is missing
 /// in all runs is said once; otherwise the runs are named.
@@ -76,7 +76,7 @@ fn placement(cells: &[&CellData]) -> Option<Finding> {
 
 /// A tool that measures wake-ups runs nothing.
 fn execution(cells: &[&CellData]) -> Option<Finding> {
-    let wake_ups = cells.iter().filter(|cell| cell.measure == Measure::WakeUp).count();
+    let wake_ups = cells.iter().filter(|cell| cell.model.measure == Measure::WakeUp).count();
     let text = match wake_ups {
         0 => return None,
         all if all == cells.len() => {

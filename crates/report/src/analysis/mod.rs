@@ -33,6 +33,7 @@ mod rows;
 mod schedule;
 mod sentence;
 mod source;
+mod speed;
 mod summary;
 mod words;
 

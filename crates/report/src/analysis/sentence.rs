@@ -2,12 +2,11 @@
 
 use flyball_stats::{Basis, Judgement, ReasonKind};
 
-use super::cell::Measure;
 use super::compare::Sides;
 use super::distribution::carried;
 use super::like::Like;
 use super::{reasons, words};
-use crate::model::{Estimate, LoadSummary, StratumRatio, VerdictWord, WorkloadComparison};
+use crate::model::{Estimate, LoadSummary, Measure, StratumRatio, VerdictWord, WorkloadComparison};
 
 /// What a sentence is made of.
 pub(super) struct Matter<'a> {
@@ -15,6 +14,7 @@ pub(super) struct Matter<'a> {
     pub judgement: &'a Judgement,
     pub pooled: Estimate,
     pub like: &'a Like,
+    pub equal_frequency: Option<&'a StratumRatio>,
     pub workloads: &'a [WorkloadComparison],
     pub loads: &'a [LoadSummary],
 }
@@ -58,7 +58,7 @@ fn figure(matter: &Matter<'_>) -> String {
 
 /// The latency that the figures are of.
 fn what(matter: &Matter<'_>) -> &'static str {
-    let of = |measure: Measure| matter.sides.pairs.iter().all(|(a, _)| a.measure == measure);
+    let of = |measure: Measure| matter.sides.pairs.iter().all(|(a, _)| a.model.measure == measure);
     match () {
         () if of(Measure::Execution) => "execution",
         () if of(Measure::WakeUp) => "wake-up latency",
@@ -103,13 +103,16 @@ fn frequency(matter: &Matter<'_>) -> String {
     let change = words::change(speed);
     let margin = matter.sides.contexts[0].options.margin;
     let remaining = cycles.ln().abs();
-    if remaining <= margin.ln_1p() {
-        format!("; the delivered frequency ({change}) accounts for it")
+    let how_much = if remaining <= margin.ln_1p() {
+        "accounts for it"
     } else if remaining < 0.5 * matter.judgement.basis.value.ln().abs() {
-        format!("; the delivered frequency ({change}) accounts for most of it")
+        "accounts for most of it"
     } else {
-        format!("; the delivered frequency ({change}) does not account for it")
-    }
+        "does not account for it"
+    };
+    let equal = matter.equal_frequency.map(|found| words::ratio(&found.ratio));
+    let equal = equal.map(|ratio| format!("; at equal frequency {ratio}")).unwrap_or_default();
+    format!("; the delivered frequency ({change}) {how_much}{equal}")
 }
 
 /// What only limits the verdict, in a few words.

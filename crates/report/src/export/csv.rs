@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Cell, Estimate, Report, StratumRatio, Welch};
+use crate::model::{Cell, Estimate, Measure, Report, StratumRatio, Welch};
 use crate::text;
 
 /// One line per run, workload and condition.
@@ -53,6 +53,7 @@ pub fn cells_csv(report: &Report) -> String {
         "disturbed_windows",
         "scheduling",
         "degraded",
+        "measure",
     ]);
     for cell in &report.cells {
         cell_line(&mut out, cell);
@@ -94,6 +95,10 @@ fn cell_line(out: &mut Table, cell: &Cell) {
     out.counts([cell.disturbed.windows]);
     out.word(cell.scheduling.as_deref().unwrap_or_default());
     out.word(&cell.degraded.join("; "));
+    out.word(match cell.measure {
+        Measure::Execution => "execution",
+        Measure::WakeUp => "wake_up",
+    });
     out.end();
 }
 
@@ -208,13 +213,13 @@ pub fn comparisons_csv(report: &Report) -> String {
             None,
             [None; 2],
         );
-        for stratum in &comparison.like_for_like {
+        for stratum in comparison.like_for_like.iter().chain(&comparison.equal_frequency) {
             line(stratum_scope("", stratum), &stratum.ratio, None, [None; 2]);
         }
         for w in &comparison.workloads {
             let scope = ["workload", &w.workload, "", "", text::verdict(w.verdict)];
             line(scope, &w.ratio, Some(&w.p99_ratio), [w.welch.as_ref(), w.repeat_level.as_ref()]);
-            for stratum in &w.like_for_like {
+            for stratum in w.like_for_like.iter().chain(&w.equal_frequency) {
                 line(stratum_scope(&w.workload, stratum), &stratum.ratio, None, [None; 2]);
             }
         }

@@ -15,9 +15,9 @@ pub fn governor_comparison(report: &Report, size: Size) -> Figure {
     let groups = view::groups(report);
     let size = size.at_least(640.0_f64.max(110.0 * groups.len() as f64), 420.0);
     let mut scene = Scene::new(size.width, size.height, "Latency by condition");
-    scene.description =
-        "Geometric mean of the workloads' median execution times per condition".to_owned();
-    scene.text(24.0, 36.0, "Median execution time by condition", 20.0).bold();
+    let measured = view::measured(&report.cells);
+    scene.description = format!("Geometric mean of the workloads' median {measured} per condition");
+    scene.text(24.0, 36.0, format!("Median {measured} by condition"), 20.0).bold();
     let workloads = view::workloads(report).len();
     let subtitle = format!(
         "geometric mean over {}, us; ratio to the baseline above each bar",

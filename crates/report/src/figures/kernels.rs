@@ -19,8 +19,9 @@ pub fn per_kernel_comparison(report: &Report, size: Size) -> Figure {
         110.0 + rows as f64 * 230.0,
     );
     let mut scene = Scene::new(size.width, size.height, "Latency by workload and condition");
-    scene.description = "Median execution time of every workload under every condition".to_owned();
-    scene.text(24.0, 36.0, "Median execution time by workload", 20.0).bold();
+    let measured = view::measured(&report.cells);
+    scene.description = format!("Median {measured} of every workload under every condition");
+    scene.text(24.0, 36.0, format!("Median {measured} by workload"), 20.0).bold();
     scene.text(24.0, 56.0, "us; every workload has its own axis", 12.0).fill(Paint::Muted);
     let cell = ((size.width - 48.0) / columns as f64, (size.height - 116.0) / rows as f64);
     let mut doubtful = false;

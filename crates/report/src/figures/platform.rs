@@ -15,7 +15,7 @@ pub fn platform_comparison(experiments: &[(&str, &Report)], size: Size) -> Figur
     let size = size.at_least(640.0_f64.max(needed + 48.0), 400.0);
     let mut scene = Scene::new(size.width, size.height, "Latency by platform and condition");
     scene.description =
-        "Geometric mean of median execution times, one panel per experiment".to_owned();
+        "Geometric mean of medians per condition, one panel per experiment".to_owned();
     scene.text(24.0, 36.0, "The same question on different platforms", 20.0).bold();
     let subtitle = "geometric mean of medians, us; each panel has its own axis and baseline: compare ratios, not heights";
     scene.text(24.0, 56.0, subtitle, 12.0).fill(Paint::Muted);

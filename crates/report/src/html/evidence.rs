@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 
 use super::markup::{escape, number_cell, optional_cell};
-use crate::model::{Finding, Report, StratumRatio, VerdictWord, Welch};
+use crate::model::{Comparison, Finding, Report, StratumRatio, VerdictWord, Welch};
 use crate::text;
 
 /// Ratios inside strata, explained.
 pub(super) fn like_for_like(out: &mut String, report: &Report) {
-    if report.comparisons.iter().all(|c| c.like_for_like.is_empty()) {
+    let strata =
+        |c: &'_ Comparison| c.like_for_like.len() + usize::from(c.equal_frequency.is_some());
+    if report.comparisons.iter().all(|c| strata(c) == 0) {
         return;
     }
     out.push_str(
@@ -16,13 +18,15 @@ pub(super) fn like_for_like(out: &mut String, report: &Report) {
          <p class=\"lead\">A pooled ratio compares everything under one condition with everything under another. \
          If the two ran on different kinds of core, or at different speeds in different shares, that ratio says \
          more about where the windows ran than about the condition. So each ratio is formed again inside groups \
-         that are alike. Where the group was guessed from the modes and not recorded, it says inferred.</p>\
+         that are alike. Where the group was guessed from the modes and not recorded, it says inferred. At equal \
+         delivered frequency only windows of the same speed are compared, in steps of 2 %: what is left there has \
+         another cause than frequency.</p>\
          <div class=\"panel\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Like for like ratios\"><table><thead><tr>\
          <th>Comparison</th><th>Group</th><th class=\"num\">Pooled ratio [95 %]</th><th class=\"num\">Like for like [95 %]</th>\
          <th class=\"num\">Windows</th></tr></thead><tbody>",
     );
     for c in &report.comparisons {
-        for s in &c.like_for_like {
+        for s in c.like_for_like.iter().chain(&c.equal_frequency) {
             let _ = write!(
                 out,
                 "<tr><td class=\"name\" title=\"{0}\">{0}</td><td>{1}{2}</td>{3}{4}{5}</tr>",

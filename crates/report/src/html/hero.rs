@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::charts;
 use super::markup::{escape, verdict_class, verdict_sign};
 use crate::model::{Comparison, Report, VerdictWord};
-use crate::text;
+use crate::{text, view};
 
 /// When a model's runs say that they were made.
 const VIRTUAL: &str = "1970-01-01T00:00:00Z";
@@ -83,12 +83,12 @@ pub(super) fn verdicts(out: &mut String, report: &Report) {
     }
     out.push_str("<p class=\"lead\">Each is what the data support, in the words of the verdict: an effect, an equivalence, undecided, or confounded by something other than the condition.</p><div class=\"cards\">\n");
     for comparison in &report.comparisons {
-        card(out, comparison, report.comparisons.len() == 1);
+        card(out, comparison, view::measured(&report.cells), report.comparisons.len() == 1);
     }
     out.push_str("</div></section>\n");
 }
 
-fn card(out: &mut String, c: &Comparison, only: bool) {
+fn card(out: &mut String, c: &Comparison, measured: &str, only: bool) {
     let doubtful = matches!(c.verdict, VerdictWord::Confounded | VerdictWord::Unproven);
     let _ = write!(
         out,
@@ -101,7 +101,10 @@ fn card(out: &mut String, c: &Comparison, only: bool) {
         escape(&c.title)
     );
     let bounds = text::change_bounds(&c.ratio).unwrap_or_else(|| "no interval".to_owned());
-    let what = if doubtful { "pooled, not to be read alone" } else { "in median execution time" };
+    let what = match doubtful {
+        true => "pooled, not to be read alone".to_owned(),
+        false => format!("in median {measured}"),
+    };
     let _ = write!(
         out,
         "<p class=\"effect\"><b>{}</b><span>{} {what}</span></p><p class=\"sentence\">{}</p>",

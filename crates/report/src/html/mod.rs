@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use crate::draw::{SERIES, Theme, font, theme};
 use crate::model::{Report, VerdictWord};
 use crate::sheets;
-use crate::text;
+use crate::{text, view};
 use markup::escape;
 
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -79,7 +79,8 @@ fn headline(report: &Report) -> String {
     match report.comparisons.first() {
         None if tells_only_events(report) => events::headline(report),
         Some(c) if c.verdict == VerdictWord::Effect => {
-            format!("{}: {} in median execution time", c.title, text::change(c.ratio.value))
+            let measured = view::measured(&report.cells);
+            format!("{}: {} in median {measured}", c.title, text::change(c.ratio.value))
         }
         Some(c) => format!("{}: {}", c.title, text::verdict(c.verdict)),
         None => "Latency under frequency scaling".to_owned(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markup::{escape, number_cell, optional_cell, with_interval};
 use crate::model::{Cell, Report};
-use crate::text;
+use crate::{text, view};
 
 /// Delivered frequency as a table cell.
 pub(super) fn delivered_cell(cell: &Cell) -> String {
@@ -19,15 +19,17 @@ pub(super) fn delivered_cell(cell: &Cell) -> String {
 
 /// Every cell with every figure.
 pub(super) fn all_cells(out: &mut String, report: &Report) {
-    out.push_str(
+    let _ = write!(
+        out,
         "<section id=\"cells\" aria-labelledby=\"h-cells\"><h2 id=\"h-cells\">All cells</h2>\
-         <p class=\"lead\">Execution times in microseconds. Select a heading to sort.</p>\
+         <p class=\"lead\">{} in microseconds. Select a heading to sort.</p>\
          <div class=\"panel\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table class=\"sortable\"><thead><tr>\
          <th>Workload</th><th>Condition</th><th>Run</th><th class=\"num\">n</th><th class=\"num\">Repeats</th>\
          <th class=\"num\">Median [95 %]</th><th class=\"num\">Mean</th><th class=\"num\">sd</th><th class=\"num\">Min</th>\
          <th class=\"num\">p5</th><th class=\"num\">p95</th><th class=\"num\">p99 [95 %]</th><th class=\"num\">p99.9</th>\
          <th class=\"num\">Max</th><th class=\"num\">Response p99</th><th class=\"num\">Missed</th><th class=\"num\">Lag 1</th>\
          <th class=\"num\">Delivered</th><th>Class</th></tr></thead><tbody>",
+        text::capital(view::measured(&report.cells))
     );
     for cell in &report.cells {
         row(out, cell);

@@ -15,7 +15,11 @@ pub(super) fn panels(out: &mut String, report: &Report) {
         out.push_str("<p class=\"lead\">No windows were measured.</p></section>\n");
         return;
     }
-    out.push_str("<p class=\"lead\">Execution time of every window, per condition. Point at a mark for its figures.</p>\n");
+    let _ = writeln!(
+        out,
+        "<p class=\"lead\">{} of every window, per condition. Point at a mark for its figures.</p>",
+        text::capital(view::measured(&report.cells))
+    );
     let groups = view::groups(report);
     for workload in view::workloads(report) {
         let members: Vec<Member<'_>> = groups

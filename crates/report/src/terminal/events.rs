@@ -1,9 +1,9 @@
 //! Runs with tables of events: what ran, the tables, what is missing, the time lines.
 
 use super::TerminalOptions;
+use super::columns::{Align, Table};
 use super::sections::labelled;
 use super::style::Style;
-use super::table::{Align, Table};
 use crate::model::Report;
 use crate::sheets::{self, Detail, Sheet};
 use crate::text;
@@ -52,7 +52,7 @@ fn ran(report: &Report, width: usize, style: Style) -> Vec<String> {
 fn lines(sheet: &Sheet, width: usize, style: Style) -> Vec<String> {
     let align = |number: bool| if number { Align::Right } else { Align::Left };
     let header = sheet.columns.iter().map(|(name, number)| (text::plain(name), align(*number)));
-    let mut table = Table { header: header.collect(), rows: Vec::new() };
+    let mut table = Table::of(header.collect());
     let plain = |row: &Vec<sheets::Cell>| row.iter().map(|cell| text::plain(&cell.text)).collect();
     table.rows = sheet.rows.iter().map(plain).collect();
     let all = table.header.len();

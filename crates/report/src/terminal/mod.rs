@@ -1,10 +1,11 @@
 //! The report in a terminal: verdicts in words, one table, what disturbed, what was not checked,
 //! where the files are. Under 25 lines for a quick run; `verbose` shows everything.
 
+pub(crate) mod columns;
 mod events;
 mod sections;
 pub(crate) mod style;
-pub(crate) mod table;
+mod table;
 mod verbose;
 
 use crate::model::Report;
@@ -18,7 +19,7 @@ const MAX_LINES: usize = 24;
 /// How to render for a terminal.
 #[derive(Clone, Debug)]
 pub struct TerminalOptions {
-    /// Columns; rendered for 80 to 200.
+    /// Columns; rendered for 60 to 200.
     pub width: usize,
     /// Whether to use ANSI colours (the caller knows `NO_COLOR` and whether this is a terminal).
     pub color: bool,
@@ -48,7 +49,7 @@ impl Default for TerminalOptions {
 /// The whole report, ending in a line feed.
 #[must_use]
 pub fn render(report: &Report, options: &TerminalOptions) -> String {
-    let width = options.width.clamp(80, 200);
+    let width = options.width.clamp(60, 200);
     let style = Style { color: options.color };
     let told = sheets::runs(report).len();
     if told > 0 && report.cells.is_empty() {

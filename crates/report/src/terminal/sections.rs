@@ -55,9 +55,11 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
         .iter()
         .map(|c| text::wrap(&text::plain(&c.sentence), width.saturating_sub(indent)))
         .collect();
-    let spare = room.saturating_sub(lines.len() + closing.len() + shown.len());
+    // Beside the title's lines a sentence costs nothing.
+    let least: Vec<usize> = shown.iter().map(|c| names(c, title).len()).collect();
+    let taken = lines.len() + closing.len() + least.iter().sum::<usize>();
     let lengths: Vec<usize> = sentences.iter().map(Vec::len).collect();
-    let keeps = share(&lengths, spare);
+    let keeps = share(&least, &lengths, room.saturating_sub(taken));
     for ((comparison, sentence), keep) in shown.iter().zip(sentences).zip(keeps) {
         lines.extend(verdict(comparison, title, &cut(sentence, keep, width - indent), style));
     }
@@ -65,9 +67,9 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
     lines
 }
 
-/// Lines for each sentence: one each, then one more in turn while `spare` lasts.
-fn share(lengths: &[usize], mut spare: usize) -> Vec<usize> {
-    let mut keeps = vec![1; lengths.len()];
+/// Lines for each sentence: at least so many each, then one more in turn while `spare` lasts.
+fn share(least: &[usize], lengths: &[usize], mut spare: usize) -> Vec<usize> {
+    let mut keeps = least.to_vec();
     loop {
         let before = spare;
         for (keep, length) in keeps.iter_mut().zip(lengths) {
@@ -84,32 +86,53 @@ fn share(lengths: &[usize], mut spare: usize) -> Vec<usize> {
 
 fn verdict(c: &Comparison, title: usize, sentence: &[String], style: Style) -> Vec<String> {
     let indent = 2 + title + 2 + WORD + 2;
-    let name = text::truncate(&text::plain(&c.title), title);
+    let names = names(c, title);
     let word = text::verdict(c.verdict).to_uppercase();
-    let mut lines = Vec::new();
-    for (i, part) in sentence.iter().enumerate() {
-        lines.push(if i == 0 {
-            let gap = " ".repeat(title.saturating_sub(text::width(&name)) + 2);
+    let line = |i: usize| {
+        let name = names.get(i).map_or("", String::as_str);
+        let part = sentence.get(i).map_or("", String::as_str);
+        let gap = " ".repeat(title.saturating_sub(text::width(name)) + 2);
+        if i == 0 {
             let after = " ".repeat(WORD.saturating_sub(word.len()) + 2);
             format!("  {name}{gap}{}{after}{part}", style.verdict(c.verdict, &word))
         } else {
-            format!("{}{part}", " ".repeat(indent))
-        });
-    }
-    lines
+            let after = " ".repeat(indent.saturating_sub(title + 4));
+            format!("  {name}{gap}{after}{part}").trim_end().to_owned()
+        }
+    };
+    (0..names.len().max(sentence.len())).map(line).collect()
 }
 
-/// The first `keep` lines, an ellipsis where more followed; at least one line.
+/// The title in lines of its column.
+fn names(c: &Comparison, columns: usize) -> Vec<String> {
+    let lines = text::wrap(&text::plain(&c.title), columns);
+    if lines.is_empty() { vec![String::new()] } else { lines }
+}
+
+/// What stands where a text goes on.
+const MORE: &str = " ... --verbose";
+
+/// The first `keep` lines; where more followed the text ends with a whole clause, or at least a
+/// whole word, and says where the rest is. At least one line.
 fn cut(mut lines: Vec<String>, keep: usize, columns: usize) -> Vec<String> {
     if lines.len() > keep {
         let rest = lines[keep - 1..].join(" ");
         lines.truncate(keep - 1);
-        lines.push(text::truncate(&rest, columns));
+        let room = columns.saturating_sub(MORE.len());
+        lines.push(format!("{}{MORE}", whole_clauses(text::head(&rest, room))));
     }
     if lines.is_empty() {
         lines.push(String::new());
     }
     lines
+}
+
+/// `text` up to its last whole clause, if that is most of it, else up to its last whole word.
+fn whole_clauses(text: &str) -> &str {
+    let ends = |mark: &str| text.rfind(mark).filter(|at| 2 * at > text.len());
+    let clause = ["; ", ", ", ": "].into_iter().filter_map(ends).max();
+    let end = clause.or_else(|| text.rfind(' ')).unwrap_or(text.len());
+    text[..end].trim_end_matches([' ', ',', ';', ':', '('])
 }
 
 /// A label in the margin and wrapped text beside it.

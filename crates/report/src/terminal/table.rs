@@ -1,6 +1,7 @@
 //! The table of a report: one line per workload and condition while that is few lines, one per
 //! condition beyond.
 
+use super::columns::{Align, Table};
 use super::style::Style;
 use crate::model::{Cell, Report};
 use crate::text;
@@ -9,65 +10,8 @@ use crate::view::{self, Group};
 /// Most rows of the table per cell; more cells are condensed unless verbose.
 const MAX_ROWS: usize = 10;
 
-/// Alignment of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// A table of text: columns sized to their content, the last left column shortened to fit.
-pub(crate) struct Table {
-    pub header: Vec<(String, Align)>,
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    pub fn new(header: &[(&str, Align)]) -> Self {
-        let header = header.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
-        Self { header, rows: Vec::new() }
-    }
-
-    /// Lines, the header dimmed; two spaces before and between the columns.
-    ///
-    /// Where the table is wider than `width`, left-aligned columns give way, the widest first.
-    pub fn lines(&self, width: usize, style: Style) -> Vec<String> {
-        let mut widths: Vec<usize> = (0..self.header.len())
-            .map(|i| {
-                let cells = self.rows.iter().map(|r| text::width(&r[i]));
-                cells.chain([text::width(&self.header[i].0)]).max().unwrap_or(0)
-            })
-            .collect();
-        loop {
-            let total: usize = widths.iter().map(|w| w + 2).sum();
-            let widest = (0..widths.len())
-                .filter(|&i| self.header[i].1 == Align::Left && widths[i] > 6)
-                .max_by_key(|&i| widths[i]);
-            match widest {
-                Some(i) if total > width => widths[i] -= 1,
-                _ => break,
-            }
-        }
-        let names: Vec<String> = self.header.iter().map(|h| h.0.clone()).collect();
-        let mut lines = vec![style.dim(&self.line(&names, &widths))];
-        lines.extend(self.rows.iter().map(|row| self.line(row, &widths)));
-        lines
-    }
-
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let mut out = String::new();
-        for ((cell, width), (_, align)) in cells.iter().zip(widths).zip(&self.header) {
-            let cell = text::truncate(cell, *width);
-            let pad = " ".repeat(width.saturating_sub(text::width(&cell)));
-            out.push_str("  ");
-            match align {
-                Align::Left => out.extend([cell, pad]),
-                Align::Right => out.extend([pad, cell]),
-            }
-        }
-        out.trim_end().to_owned()
-    }
-}
+/// Heading of the column that gives way first.
+const P99_INTERVAL: &str = "95 % of p99";
 
 /// The main table.
 pub(super) fn cells(report: &Report, width: usize, style: Style, verbose: bool) -> Vec<String> {
@@ -83,17 +27,20 @@ pub(super) fn cells(report: &Report, width: usize, style: Style, verbose: bool) 
 
 fn per_cell(report: &Report, width: usize, style: Style) -> Vec<String> {
     let groups = view::groups(report);
+    let wake_ups = view::measured(&report.cells) == "wake-up latency";
+    let median = if wake_ups { "wake-up median us" } else { "median us" };
     let mut table = Table::new(&[
         ("workload", Align::Left),
         ("condition", Align::Left),
-        ("median us", Align::Right),
+        (median, Align::Right),
         ("95 %", Align::Left),
         ("p99 us", Align::Right),
-        ("95 %", Align::Left),
+        (P99_INTERVAL, Align::Left),
         ("late p99 us", Align::Right),
         (frequency_title(report), Align::Right),
         ("where", Align::Left),
-    ]);
+    ])
+    .expendable(&[P99_INTERVAL, "late p99 us", "where"]);
     let mut last = String::new();
     for workload in view::workloads(report) {
         for group in &groups {
@@ -103,11 +50,16 @@ fn per_cell(report: &Report, width: usize, style: Style) -> Vec<String> {
             table.rows.push(cell_row(cell, group, shown));
         }
     }
-    // The interval of p99 gives way before names are cut beyond recognition.
-    if table.natural_width() > width {
+    // The interval of p99 gives way before names are wrapped.
+    let wide = table.natural_width() > width;
+    if wide {
         table.drop_column(5);
     }
-    table.lines(width, style)
+    let mut lines = table.lines(width, style);
+    if wide {
+        lines.push(style.dim("  the intervals of p99 are on the page, and in a wider terminal"));
+    }
+    lines
 }
 
 fn cell_row(cell: &Cell, group: &Group, workload: String) -> Vec<String> {
@@ -205,34 +157,5 @@ fn one_or_several(cells: &[&Cell]) -> String {
     match places.as_slice() {
         [one] => text::plain(one),
         _ => "several".to_owned(),
-    }
-}
-
-impl Table {
-    /// Columns that nothing has to give way in.
-    pub(crate) fn natural_width(&self) -> usize {
-        (0..self.header.len())
-            .map(|i| {
-                let cells = self.rows.iter().map(|r| text::width(&r[i]));
-                cells.chain([text::width(&self.header[i].0)]).max().unwrap_or(0) + 2
-            })
-            .sum()
-    }
-
-    /// Columns that remain where every left-aligned one has given way.
-    pub(crate) fn least_width(&self) -> usize {
-        let each = self.header.iter().enumerate().map(|(i, (name, align))| {
-            let cells = self.rows.iter().map(|r| r.get(i).map_or(0, |cell| text::width(cell)));
-            let widest = cells.chain([text::width(name)]).max().unwrap_or(0);
-            2 + if *align == Align::Left { widest.min(6) } else { widest }
-        });
-        each.sum()
-    }
-
-    pub(crate) fn drop_column(&mut self, column: usize) {
-        self.header.remove(column);
-        for row in &mut self.rows {
-            row.remove(column);
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! What `--verbose` adds: modes, sample sizes, both kinds of test, strata, frequency logs, loads.
 
+use super::columns::{Align, Table};
 use super::style::Style;
-use super::table::{Align, Table};
 use crate::model::{Comparison, Report, Welch};
-use crate::text;
+use crate::{text, view};
 
 /// The additional blocks, each a title and its lines.
 pub(super) fn blocks(report: &Report, width: usize, style: Style) -> Vec<Vec<String>> {
@@ -42,7 +42,8 @@ fn distributions(report: &Report, width: usize, style: Style) -> Vec<String> {
         ("missed", Right),
         ("disturbed", Right),
         ("class", Left),
-    ]);
+    ])
+    .expendable(&["min", "lag 1", "sd", "mean us", "class", "missed", "p95"]);
     for c in &report.cells {
         let e = &c.execution;
         table.rows.push(vec![
@@ -62,7 +63,9 @@ fn distributions(report: &Report, width: usize, style: Style) -> Vec<String> {
             text::plain(c.scheduling.as_deref().unwrap_or("?")),
         ]);
     }
-    titled("Execution time (ESS: effective sample size)", &table, width, style)
+    let title =
+        format!("{} (ESS: effective sample size)", text::capital(view::measured(&report.cells)));
+    titled(&title, &table, width, style)
 }
 
 fn modes(report: &Report, width: usize, style: Style) -> Vec<String> {
@@ -76,7 +79,8 @@ fn modes(report: &Report, width: usize, style: Style) -> Vec<String> {
         ("to", Right),
         ("share", Right),
         ("seems to be", Left),
-    ]);
+    ])
+    .expendable(&["from", "to"]);
     for c in report.cells.iter().filter(|c| c.modes.mixture) {
         for (i, mode) in c.modes.modes.iter().enumerate() {
             table.rows.push(vec![
@@ -109,14 +113,15 @@ fn comparison(c: &Comparison, width: usize, style: Style) -> Vec<String> {
         ("of p99", Left),
         ("Welch, windows as if independent", Left),
         ("by repeats", Left),
-    ]);
+    ])
+    .expendable(&["Welch, windows as if independent", "of p99"]);
     let all = vec![
         "all (geo-mean)".to_owned(),
         text::verdict(c.verdict).to_owned(),
         text::factor_interval(&c.ratio),
     ];
     table.rows.push(all.into_iter().chain(std::iter::repeat_n(String::new(), 3)).collect());
-    for s in &c.like_for_like {
+    for s in c.like_for_like.iter().chain(&c.equal_frequency) {
         table.rows.push(stratum_row(s));
     }
     for w in &c.workloads {
@@ -128,7 +133,8 @@ fn comparison(c: &Comparison, width: usize, style: Style) -> Vec<String> {
             welch(w.welch.as_ref()),
             welch(w.repeat_level.as_ref()),
         ]);
-        table.rows.extend(w.like_for_like.iter().map(stratum_row));
+        let strata = w.like_for_like.iter().chain(&w.equal_frequency);
+        table.rows.extend(strata.map(stratum_row));
     }
     lines.extend(table.lines(width, style));
     lines
@@ -189,7 +195,8 @@ fn frequencies(report: &Report, width: usize, style: Style) -> Vec<String> {
         ("samples", Right),
         ("source", Left),
         ("most claimed", Left),
-    ]);
+    ])
+    .expendable(&["source", "samples", "governor"]);
     let mhz = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |m| text::number(m, 1));
     for f in &report.frequencies {
         let top = f.levels.iter().max_by(|a, b| a.share.total_cmp(&b.share));

@@ -4,8 +4,8 @@ use flyball_trace::questions::{Outcome, Target, TimeTo};
 
 use super::bars::millis;
 use super::view::RunView;
+use crate::terminal::columns::{Align, Table};
 use crate::terminal::style::Style;
-use crate::terminal::table::{Align, Table};
 use crate::text;
 
 /// One line per run; two tables where one would be too wide.

@@ -122,6 +122,7 @@ pub fn cell(rng: &mut Rng, recipe: &Recipe<'_>) -> Cell {
         condition: recipe.condition.to_owned(),
         n: recipe.n as u64,
         repeats: recipe.repeats,
+        measure: Measure::Execution,
         execution: distribution(&values, recipe.spread),
         lateness: recipe.cpu.map(|_| distribution(&lateness, 0.03)),
         response: recipe.cpu.map(|_| distribution(&response, 0.03)),

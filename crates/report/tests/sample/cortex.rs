@@ -173,6 +173,7 @@ fn compare(
             welch: Some(Welch { t: 24.1, df: 2204.0, p: 0.0 }),
             repeat_level: Some(Welch { t: 1.9, df: 4.4, p: 0.124 }),
             like_for_like: like.clone(),
+            equal_frequency: None,
         }
     });
     Comparison {
@@ -184,6 +185,7 @@ fn compare(
         reasons,
         ratio,
         like_for_like: like.clone(),
+        equal_frequency: None,
         margin: 0.03,
         workloads: workloads.collect(),
     }

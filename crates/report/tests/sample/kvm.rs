@@ -99,6 +99,7 @@ fn comparison() -> Comparison {
         welch: Some(Welch { t: -31.2, df: 3151.0, p: 0.0 }),
         repeat_level: Some(Welch { t: -6.4, df: 12.1, p: 0.000_034 }),
         like_for_like: vec![],
+        equal_frequency: None,
     });
     Comparison {
         title: "heavy load against idle".to_owned(),
@@ -114,6 +115,7 @@ fn comparison() -> Comparison {
         )],
         ratio: estimate(0.947, 0.94, 0.954),
         like_for_like: vec![],
+        equal_frequency: None,
         margin: 0.03,
         workloads: workloads.to_vec(),
     }

@@ -17,7 +17,7 @@
 //! | reason | confounds | limits |
 //! |---|---|---|
 //! | `mixture` | several modes on a side whose placement is not recorded | several modes where it is recorded |
-//! | `placement_unrecorded` | beside such a mixture | alone |
+//! | `placement_unrecorded` | always: each side may have run on another kind of core | |
 //! | `placement_differs` | shares differ by more than 10 points and nothing is stratified | stratified |
 //! | `unproven_load` | a load was asked for and nothing recorded shows that it ran | |
 //! | `load_missed` | a load was asked for, and what was recorded does not prove that it ran as asked | |
@@ -25,6 +25,7 @@
 //! | `not_applied` | settings were not applied, others on one side than on the other | the same on both |
 //! | `command_failed` | the program failed in more than 1 % of a side's windows | in fewer |
 //! | `contention` | see below | more than 2 % on a side |
+//! | `load_outranked` | | more than 2 % of a side's windows, all of a real-time thread that was not preempted, on a CPU that carried the load |
 //! | `drift` | at least as large as the difference, which the interval shows | smaller |
 //! | `too_few_repeats` | | below 5; below 3 nothing is called an effect or equivalent |
 //! | `runs_differ` | two runs that differ in program, input or machine | two runs: their order was not randomised |
@@ -33,7 +34,9 @@
 //! Contention confounds where the share of disturbed windows, or that of preempted ones, differs by
 //! more than 10 points between the sides; and where the loads differ while more than 10 % of the
 //! windows of both sides ran on a CPU or core that carried them: then every window is disturbed on
-//! both sides, only not equally.
+//! both sides, only not equally. A window of a real-time thread that was not preempted is none of
+//! these, though its CPU carried load: the load got the CPU only while the thread slept. What it left
+//! in the caches is named as a limit.
 
 mod reasons;
 
@@ -60,12 +63,15 @@ pub struct SideEvidence {
     /// Whether the delivered frequency of the windows is known.
     pub frequency_known: bool,
     /// Share (0 to 1) of windows that were preempted, or shared their CPU or SMT sibling with
-    /// other work; none where not recorded.
+    /// other work that may have taken it; none where not recorded.
     pub contention_share: Option<f64>,
+    /// Share (0 to 1) of windows on a CPU that carried the background load, but of a real-time
+    /// thread that was not preempted in them; none where not recorded.
+    pub outranked_load_share: Option<f64>,
     /// Share (0 to 1) of windows that were preempted; none where not recorded.
     pub preempted_share: Option<f64>,
     /// Share (0 to 1) of windows on a CPU, or beside an SMT sibling, that carried the background
-    /// load; none where not recorded.
+    /// load, without those of `outranked_load_share`; none where not recorded.
     pub beside_load_share: Option<f64>,
     /// Share (0 to 1) of windows whose program failed; they are in no statistic.
     pub failed_share: f64,
@@ -166,6 +172,8 @@ pub enum ReasonKind {
     Drift,
     /// Windows shared their CPU.
     Contention,
+    /// Windows of a real-time thread ran on a CPU that carried the load, which never took it.
+    LoadOutranked,
     /// Too few repeats for a dependable interval.
     TooFewRepeats,
     /// The sides are from two runs.

@@ -31,6 +31,7 @@ pub(super) fn collect(evidence: &Evidence, basis: &Estimate) -> Vec<Reason> {
     reasons.extend(not_applied(sides));
     reasons.extend(command_failed(sides));
     reasons.extend(contention(sides));
+    reasons.extend(outranked(sides));
     reasons.extend(sides.iter().filter_map(|side| drift(side, basis)));
     reasons.extend(too_few_repeats(sides));
     reasons.extend(runs_differ(evidence));
@@ -244,6 +245,25 @@ fn contention(sides: [&SideEvidence; 2]) -> Option<Reason> {
         sides[worse].name
     );
     reason(ReasonKind::Contention, confounds, sentence)
+}
+
+/// A load on the CPU of a real-time thread that never lost it: no contention for time, and yet the
+/// load's data stood in the caches when the thread woke.
+fn outranked(sides: [&SideEvidence; 2]) -> Option<Reason> {
+    let shares = sides.map(|side| side.outranked_load_share.unwrap_or(0.0));
+    if shares[0].max(shares[1]) <= CONTENTION_NOTED {
+        return None;
+    }
+    let worse = if shares[0] >= shares[1] { 0 } else { 1 };
+    let sentence = format!(
+        "the CPU carried the load in {:.0} % of {}'s windows and {:.0} % of {}'s, and never took it \
+         from the real-time thread: caches that the load left cold are part of the difference",
+        100.0 * shares[worse],
+        sides[worse].name,
+        100.0 * shares[1 - worse],
+        sides[1 - worse].name
+    );
+    reason(ReasonKind::LoadOutranked, false, sentence)
 }
 
 /// The shares of preempted windows, where they are known and apart.

@@ -171,6 +171,20 @@ fn contention_with_another_load_confounds() {
     assert_eq!(judge(&evidence).verdict, Verdict::Effect);
 }
 
+/// A load that never got the CPU of a real-time thread limits what is said, and no more.
+#[test]
+fn a_load_that_was_outranked_only_limits() {
+    let mut evidence = evidence(ratio(1.3, 1.2, 1.4));
+    (evidence.a.contention_share, evidence.b.contention_share) = (Some(0.0), Some(0.0));
+    (evidence.a.outranked_load_share, evidence.b.outranked_load_share) = (Some(1.0), Some(0.0));
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Effect);
+    assert_eq!(kinds(&found), [(ReasonKind::LoadOutranked, false)]);
+    assert!(found.reasons[0].sentence.contains("100 % of schedutil's"), "{:?}", found.reasons);
+    evidence.a.outranked_load_share = Some(0.01);
+    assert!(judge(&evidence).reasons.is_empty());
+}
+
 #[test]
 fn settings_that_one_side_lacks_confound() {
     let mut evidence = evidence(ratio(1.3, 1.2, 1.4));

@@ -59,9 +59,9 @@ fn rows(c: &Comparison) -> Vec<Row<'_>> {
         strong: true,
         paint: pooled,
     }];
-    for s in &c.like_for_like {
+    for s in c.like_for_like.iter().chain(&c.equal_frequency) {
         rows.push(Row {
-            name: s.stratum.clone(),
+            name: s.stratum.replace("delivered ", ""),
             ratio: &s.ratio,
             strong: true,
             paint: Paint::Verdict(VerdictWord::Effect),

@@ -1,6 +1,6 @@
 //! Execution time against delivered frequency.
 
-use super::{LABEL, LEFT, Member, WIDTH, columns, core_range, rows, thinned};
+use super::{LABEL, LEFT, Member, WIDTH, columns, core_range, measured, rows, thinned};
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
 use crate::text;
@@ -40,7 +40,7 @@ pub(in crate::html) fn frequency(workload: &str, members: &[Member<'_>]) -> Opti
     let mut scene = Scene::new(
         WIDTH,
         HEIGHT,
-        format!("Execution time of {workload} against delivered frequency"),
+        format!("{} of {workload} against delivered frequency", measured(members)),
     );
     rows(&mut scene, y, 5);
     let ticks: Vec<_> = x.ticks(5).into_iter().map(|(v, l)| (x.at(v), l)).collect();

@@ -20,6 +20,7 @@ use super::markup::escape;
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
 use crate::model::Cell;
+use crate::{text, view};
 
 /// Width of a chart, units.
 const WIDTH: f64 = 460.0;
@@ -38,6 +39,11 @@ pub(super) struct Member<'a> {
     pub label: &'a str,
     /// Its figures.
     pub cell: &'a Cell,
+}
+
+/// What the charts of these members show, as the beginning of a title.
+fn measured(members: &[Member<'_>]) -> String {
+    text::capital(view::measured(members.iter().map(|member| member.cell)))
 }
 
 /// A chart with its caption.

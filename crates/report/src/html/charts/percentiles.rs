@@ -1,6 +1,6 @@
 //! Percentile curves: the tail gets as much room as the bulk.
 
-use super::{LABEL, LEFT, Member, WIDTH, columns, rows};
+use super::{LABEL, LEFT, Member, WIDTH, columns, measured, rows};
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
 use crate::model::Distribution;
@@ -13,7 +13,7 @@ const HEIGHTS: (f64, f64) = (250.0, 440.0);
 pub(in crate::html) fn percentiles(workload: &str, members: &[Member<'_>]) -> Scene {
     let height = super::ridge::height(members).clamp(HEIGHTS.0, HEIGHTS.1);
     let mut scene =
-        Scene::new(WIDTH, height, format!("Percentiles of execution time of {workload}"));
+        Scene::new(WIDTH, height, format!("{} of {workload}: percentiles", measured(members)));
     scene.description = members
         .iter()
         .map(|m| format!("{}: p99 {} us", m.label, text::micros_interval(&m.cell.execution.p99_us)))

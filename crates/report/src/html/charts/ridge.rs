@@ -1,6 +1,6 @@
 //! Distributions of a workload, one ridge per condition over a common logarithmic axis.
 
-use super::{LABEL, Member, WIDTH, columns, core_range};
+use super::{LABEL, Member, WIDTH, columns, core_range, measured};
 use crate::draw::axis::Scale;
 use crate::draw::font::{self, Weight};
 use crate::draw::{Paint, Scene};
@@ -18,7 +18,7 @@ pub(in crate::html) fn ridge(workload: &str, members: &[Member<'_>]) -> Scene {
     let (row_height, below) = rows(members);
     let height = height(members);
     let mut scene =
-        Scene::new(WIDTH, height, format!("Distribution of execution times of {workload}"));
+        Scene::new(WIDTH, height, format!("{} of {workload}: distribution", measured(members)));
     scene.description = describe(members);
     let (low, high) = core_range(members);
     let scale = Scale::log(low, high, 4.0, WIDTH - 8.0);

@@ -1,6 +1,6 @@
 //! Execution time over the run.
 
-use super::{LEFT, Member, WIDTH, columns, core_range, rows, thinned};
+use super::{LEFT, Member, WIDTH, columns, core_range, measured, rows, thinned};
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
 
@@ -19,7 +19,8 @@ pub(in crate::html) fn timeline(workload: &str, members: &[Member<'_>]) -> Optio
     let high = top.min(core_high * 4.0);
     let x = Scale::linear(first, last, LEFT + 4.0, WIDTH - 10.0);
     let y = Scale::log(low, high, HEIGHT - 26.0, 8.0);
-    let mut scene = Scene::new(WIDTH, HEIGHT, format!("Execution time of {workload} over time"));
+    let mut scene =
+        Scene::new(WIDTH, HEIGHT, format!("{} of {workload} over time", measured(members)));
     rows(&mut scene, y, 5);
     let ticks: Vec<_> = x.ticks(6).into_iter().map(|(v, l)| (x.at(v), l)).collect();
     columns(&mut scene, &ticks, 8.0, HEIGHT - 26.0);
