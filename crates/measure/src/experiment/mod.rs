@@ -22,6 +22,9 @@ pub use span::Span;
 
 use std::collections::HashSet;
 
+/// Most trials of an experiment: a day of half a second each.
+const MAX_TRIALS: u64 = 200_000;
+
 /// Windows in one trial above which a typing error is more likely than a wish (11 days at 1 ms).
 const MAX_WINDOWS: u64 = 1_000_000_000;
 
@@ -49,6 +52,21 @@ pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentErro
     }
     if experiment.repeats == 0 {
         return bad("repeats: expected at least 1, found 0".into());
+    }
+    // Every trial stands in the plan and in the manifest: their number is bounded before they are
+    // laid out.
+    let cells = (experiment.workloads.len() * experiment.conditions.len()) as u64;
+    let trials = cells.saturating_mul(u64::from(experiment.repeats));
+    if trials > MAX_TRIALS {
+        return Err(ExperimentError::bad(
+            origin,
+            format!(
+                "repeats: expected at most {MAX_TRIALS} trials in all, found {trials} ({} repeats of \
+                 {cells} cells)",
+                experiment.repeats
+            ),
+        )
+        .with_hint("intervals rest on repeats and hardly gain beyond some dozens of them"));
     }
     if !(experiment.margin > 0.0 && experiment.margin < 1.0) {
         return bad(format!(

@@ -127,25 +127,25 @@ pub struct Workload {
     /// `reference` (scalar, as defined) or `fast` (vectorised).
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::form")]
     pub form: Option<String>,
-    /// Samples per window.
+    /// As [`flyball_signal::WorkloadSpec::window`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
-    /// Samples from window to window.
+    /// As [`flyball_signal::WorkloadSpec::hop`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hop: Option<usize>,
-    /// Centre frequency of the notch.
+    /// As [`flyball_signal::WorkloadSpec::f0_hz`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub f0_hz: Option<f64>,
-    /// Quality factor of the notch.
+    /// As [`flyball_signal::WorkloadSpec::q`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// Frequency bands, `[[8, 13], [13, 30]]`.
+    /// As [`flyball_signal::WorkloadSpec::bands_hz`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bands_hz: Option<Vec<[f64; 2]>>,
-    /// Length of the FIR filter.
+    /// As [`flyball_signal::WorkloadSpec::taps`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taps: Option<usize>,
-    /// Length of the transform in welch_psd.
+    /// As [`flyball_signal::WorkloadSpec::n_fft`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_fft: Option<usize>,
     /// `source` continues a stateful filter from the window's end, as the published bench does;

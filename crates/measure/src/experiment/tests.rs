@@ -13,6 +13,9 @@ fn what_ships_reads() {
     }
     read(template(), "template").unwrap_or_else(|error| panic!("{error}"));
     assert!(json_schema().contains("\"period\""));
+    // Kernels say themselves what their keys mean.
+    assert!(json_schema().contains("quality factor, f0 over the -3 dB bandwidth"));
+    assert!(!json_schema().contains("WorkloadSpec"));
 }
 
 #[test]
@@ -143,4 +146,12 @@ fn control_of_the_frequency_is_read_and_checked() {
         assert!(error.to_string().contains(expected), "{lines}: {error}");
         assert_eq!(error.kind, ErrorKind::BadInput);
     }
+}
+
+#[test]
+fn a_plan_that_nobody_could_run_is_refused_before_it_is_laid_out() {
+    let text = format!("repeats = 4000000000\n{MINIMAL}");
+    let error = error_of(&text);
+    assert!(error.to_string().contains("at most 200000 trials in all"), "{error}");
+    assert!(error.hint.is_some());
 }

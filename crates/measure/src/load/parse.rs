@@ -305,6 +305,9 @@ fn count(value: &Value) -> Result<CpuChoice, ProfileError> {
         Some(count) if (1..=i64::from(CpuSet::LIMIT)).contains(&count) => {
             Ok(CpuChoice::Count(count as u32))
         }
+        Some(count) if count > 0 => {
+            Err(value_error("count", format!("at most {} threads", CpuSet::LIMIT), value))
+        }
         _ => Err(value_error("count", "a whole number of threads from 1", value)),
     }
 }
