@@ -183,7 +183,9 @@ impl Row {
 
     /// Sets one field, or says what was expected.
     fn set(&mut self, entry: &Entry, cell: &str) -> Result<(), &'static str> {
-        let number = || scaled(cell, entry.scale).ok_or("a number");
+        let huge = cell.parse::<f64>().is_ok_and(f64::is_finite);
+        let wanted = if huge { "a time below 1e24 ns" } else { "a number" };
+        let number = || scaled(cell, entry.scale).ok_or(wanted);
         match entry.field {
             Field::Exec => self.exec_ns = Some(number()?),
             Field::Lateness => self.lateness_ns = Some(number()?),

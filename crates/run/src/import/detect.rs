@@ -60,6 +60,8 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
         let first = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
         let found = if head.is_empty() {
             "an empty file".to_owned()
+        } else if is_binary(&head) {
+            "binary data".to_owned()
         } else {
             format!("{:?}", shorten(&first))
         };
@@ -69,6 +71,13 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
             found,
         )
     })
+}
+
+/// Whether this is no text: what no tool of ours writes, and what would garble a terminal.
+fn is_binary(head: &[u8]) -> bool {
+    // The head may end inside a character; what is garbled before is no UTF-8.
+    let valid = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), str::len);
+    head.contains(&0) || head.len() - valid > 3
 }
 
 fn unknown(path: &Path, expected: &str, found: String) -> Error {
