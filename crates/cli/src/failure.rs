@@ -9,6 +9,7 @@ use flyball_measure::trial::TrialError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
 use std::fmt;
+use std::io::ErrorKind;
 
 /// A failure as the user reads it.
 #[derive(Debug)]
@@ -28,11 +29,24 @@ impl Failure {
 
     /// A file of the user's that cannot be read or written.
     pub fn io(error: &std::io::Error) -> Failure {
-        match error.kind() {
-            std::io::ErrorKind::PermissionDenied => Failure::new(Exit::Unsupported, error)
-                .hint("check owner and mode, or name another place"),
-            _ => Failure::new(Exit::BadInput, error),
-        }
+        let (exit, hint) = match error.kind() {
+            ErrorKind::PermissionDenied => {
+                (Exit::Unsupported, Some("check owner and mode, or name another place"))
+            }
+            ErrorKind::NotFound => (Exit::BadInput, Some("check the path: is its folder there?")),
+            ErrorKind::IsADirectory => (Exit::BadInput, Some("name a file, not a folder")),
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+                (Exit::BadInput, Some("a file stands where a folder is needed: name another place"))
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                (Exit::BadInput, Some("free some space, or name another file system"))
+            }
+            ErrorKind::ReadOnlyFilesystem => {
+                (Exit::Unsupported, Some("the file system is read-only: name another place"))
+            }
+            _ => (Exit::BadInput, None),
+        };
+        Failure::new(exit, error).maybe_hint(hint.map(str::to_owned))
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {

@@ -23,6 +23,15 @@ pub fn with_faults(faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
 pub fn recorded(folder: Option<&Path>) -> Result<Arc<dyn Host>, Failure> {
     match folder {
         None => Ok(real()),
-        Some(folder) => Ok(Arc::new(RecordedHost::open(folder)?)),
+        Some(folder) => {
+            let opened = RecordedHost::open(folder).map_err(|error| {
+                let failure = Failure::from(error);
+                match failure.hint {
+                    Some(_) => failure,
+                    None => failure.hint("record a machine with: flyball check --snapshot DIR"),
+                }
+            });
+            Ok(Arc::new(opened?))
+        }
     }
 }

@@ -12,7 +12,8 @@ pub fn data(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::BadInput, format!("stdout: expected to write, found {error}")))
+            Err(Failure::new(Exit::BadInput, format!("stdout: expected to write, found {error}"))
+                .hint("look at what stdout is sent to: its file system may be full"))
         }
         _ => Ok(()),
     }

@@ -145,6 +145,7 @@ fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
             Exit::BadInput,
             format!("{name}: expected TOML text, found bytes that are no UTF-8 at offset {at}"),
         )
+        .hint("write an experiment with: flyball init; read a run with: flyball report")
     })?;
     let folder = path.parent().map(Path::to_path_buf);
     Ok((experiment::read(&text, name)?, folder))

@@ -31,6 +31,7 @@ fn capture(host: &dyn flyball_host::Host, folder: &Path) -> Result<Exit, Failure
         let hint = error.hint();
         match error {
             SnapshotError::Host(error) => Failure::from(error),
+            SnapshotError::Write(error) => Failure::io(&error),
             error => Failure::new(Exit::BadInput, error).maybe_hint(hint),
         }
     })?;

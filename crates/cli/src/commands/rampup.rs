@@ -129,14 +129,10 @@ fn views(run: &Run, variants: &[Variant]) -> Result<Vec<RunView>, Failure> {
 }
 
 fn options(host: &dyn Host) -> Options {
-    let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| host.env(name).filter(|value| !value.is_empty()))
-        .is_some_and(|value| value.to_lowercase().replace('-', "").contains("utf8"));
     Options {
         width: Some(output::width(host)),
         color: output::color(host),
-        charset: if utf8 { timeline::Charset::Blocks } else { timeline::Charset::Ascii },
+        charset: output::charset(host),
         ..Options::default()
     }
 }
