@@ -332,6 +332,35 @@ fn a_real_time_thread_that_keeps_its_cpu_is_not_contended() {
     assert_eq!(first(&analysed(made)).verdict, VerdictWord::Confounded);
 }
 
+/// Both conditions go at two speeds, in other shares; at one speed they are alike.
+#[test]
+fn what_frequency_explains_disappears_at_equal_frequency() {
+    let mut made = run(&[Made::default(), Made { name: "slow", ..Made::default() }]);
+    let windows = &mut made.tables.windows;
+    let (mut before, mut after) = (Nullable::default(), Nullable::default());
+    for row in 0..windows.exec_ns.len() {
+        let slow = windows.condition.get(row) == Some("slow");
+        let fast = row % 4 == 0 || (!slow && row % 4 != 3);
+        let khz = if fast { 3_000_000 } else { 2_000_000 };
+        windows.exec_ns[row] = windows.exec_ns[row] * 3_000_000 / khz;
+        before.push(Some(khz));
+        after.push(Some(khz));
+    }
+    (windows.probe_before_khz, windows.probe_after_khz) = (before, after);
+    let report = analysed(made);
+    let found = first(&report);
+    assert!(found.ratio.value > 1.3, "{:?}", found.ratio);
+    let equal = found.equal_frequency.as_ref().expect("both ran at both speeds");
+    assert!((equal.ratio.value - 1.0).abs() < 0.02, "{equal:?}");
+    assert!(found.workloads.iter().all(|workload| workload.equal_frequency.is_some()));
+    // At one and the same speed there is nothing to hold equal.
+    let same = run(&[
+        Made { khz: Some(3_000_000), ..Made::default() },
+        Made { name: "slow", khz: Some(3_000_000), ..Made::default() },
+    ]);
+    assert_eq!(first(&analysed(same)).equal_frequency, None);
+}
+
 #[test]
 fn a_program_that_fails_is_in_no_figure() {
     let mut made = idle_and_slow();
