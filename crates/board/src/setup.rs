@@ -40,7 +40,7 @@ pub fn run(host: &dyn Host, cache: &Cache, wish: &Wish, say: &mut dyn FnMut(&str
     let _lock = lock(cache, say)?;
     // First what may be missing on this machine, then what takes time.
     plugin::compiled(host, cache)?;
-    let mut trees = Trees { host, cache, update: wish.update, apt: None, say };
+    let mut trees = Trees { host, cache, guests: wish.arch, update: wish.update, apt: None, say };
     let qemu = match Qemu::system(host, wish.arch) {
         Ok(qemu) => qemu,
         Err(_) => {
@@ -128,6 +128,7 @@ fn lock(cache: &Cache, say: &mut dyn FnMut(&str)) -> Result<std::fs::File> {
 struct Trees<'a> {
     host: &'a dyn Host,
     cache: &'a Cache,
+    guests: Arch,
     update: bool,
     apt: Option<Apt<'a>>,
     say: &'a mut dyn FnMut(&str),
@@ -139,7 +140,7 @@ impl Trees<'_> {
             return Ok(());
         }
         if self.apt.is_none() {
-            self.apt = Some(Apt::start(self.host, self.cache.dir(), &mut *self.say)?);
+            self.apt = Some(Apt::start(self.host, self.cache.dir(), self.guests, &mut *self.say)?);
         }
         let Some(apt) = &self.apt else { return Ok(()) };
         let list = wanted.resolve(apt)?;

@@ -17,6 +17,7 @@ pub(super) struct Apt<'a> {
     host: &'a dyn Host,
     dir: PathBuf,
     codename: String,
+    architectures: String,
 }
 
 /// Whose installed packages count as there.
@@ -41,6 +42,7 @@ impl<'a> Apt<'a> {
     pub(super) fn start(
         host: &'a dyn Host,
         cache: &Path,
+        guests: Arch,
         say: &mut dyn FnMut(&str),
     ) -> Result<Apt<'a>> {
         let codename = sources::codename(host)?;
@@ -48,13 +50,16 @@ impl<'a> Apt<'a> {
         for folder in ["lists/partial", "cache/archives/partial", "debs"] {
             fs_err::create_dir_all(dir.join(folder)).map_err(|error| BoardError::io(&error))?;
         }
-        let text = sources::with_newer(host, &codename)?;
+        let own = Arch::own().unwrap_or(Arch::X86_64);
+        let mut architectures = vec![own.debian(), guests.debian()];
+        architectures.dedup();
+        let text = sources::with_newer(host, &codename, &architectures)?;
         for (name, text) in [("board.sources", text.as_str()), ("empty", "")] {
             fs_err::write(dir.join(name), text).map_err(|error| BoardError::io(&error))?;
         }
-        let apt = Apt { host, dir, codename };
+        let apt = Apt { host, dir, codename, architectures: architectures.join(",") };
         say("fetching Debian's package lists");
-        apt.call("apt-get", Arch::X86_64, Status::Empty, &["update"])?;
+        apt.call("apt-get", own, Status::Empty, &["update"])?;
         Ok(apt)
     }
 
@@ -188,7 +193,7 @@ impl<'a> Apt<'a> {
             ("Dir::State::status", status),
             ("Dir::Cache", inside("cache")),
             ("APT::Architecture", arch.debian().to_owned()),
-            ("APT::Architectures", "amd64,arm64".to_owned()),
+            ("APT::Architectures", self.architectures.clone()),
             ("APT::Sandbox::User", "root".to_owned()),
             ("Acquire::Retries", "3".to_owned()),
         ];

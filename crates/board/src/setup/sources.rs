@@ -31,7 +31,11 @@ pub(super) fn codename(host: &dyn Host) -> Result<String> {
 
 /// apt sources of `codename`, its updates and backports, and of the newer releases, from the same
 /// address and under the same key.
-pub(super) fn with_newer(host: &dyn Host, codename: &str) -> Result<String> {
+pub(super) fn with_newer(
+    host: &dyn Host,
+    codename: &str,
+    architectures: &[&str],
+) -> Result<String> {
     let mut stanzas = Vec::new();
     for path in files(host) {
         let text = host.read(&path).unwrap_or_default();
@@ -41,7 +45,8 @@ pub(super) fn with_newer(host: &dyn Host, codename: &str) -> Result<String> {
             _ => {}
         }
     }
-    let text: String = stanzas.iter().filter_map(|stanza| rewritten(stanza, codename)).collect();
+    let text: String =
+        stanzas.iter().filter_map(|stanza| rewritten(stanza, codename, architectures)).collect();
     if text.contains("Suites: ") {
         return Ok(text);
     }
@@ -99,7 +104,7 @@ fn one_line(line: &str) -> Option<Stanza> {
 }
 
 /// A stanza for apt, where it is one of `codename`.
-fn rewritten(stanza: &Stanza, codename: &str) -> Option<String> {
+fn rewritten(stanza: &Stanza, codename: &str, architectures: &[&str]) -> Option<String> {
     let of = |key: &str| stanza.get(key).map(String::as_str);
     let disabled = of("enabled").is_some_and(|value| value.eq_ignore_ascii_case("no"));
     if disabled || !of("types")?.split_whitespace().any(|kind| kind == "deb") {
@@ -123,9 +128,8 @@ fn rewritten(stanza: &Stanza, codename: &str) -> Option<String> {
         }
     }
     let mut text = format!("Types: deb\nURIs: {}\nSuites: {}\n", of("uris")?, suites.join(" "));
-    text.push_str(
-        "Components: main\nArchitectures: amd64 arm64\nTargets: Packages\nLanguages: none\n",
-    );
+    text.push_str(&format!("Components: main\nArchitectures: {}\n", architectures.join(" ")));
+    text.push_str("Targets: Packages\nLanguages: none\n");
     for (key, title) in [("signed-by", "Signed-By"), ("trusted", "Trusted")] {
         if let Some(value) = of(key) {
             text.push_str(&format!("{title}: {value}\n"));
@@ -158,8 +162,10 @@ Suites: nodistro
 
     #[test]
     fn sources_gain_the_newer_releases() {
-        let found: Vec<String> =
-            deb822(FILE).iter().filter_map(|stanza| rewritten(stanza, "bookworm")).collect();
+        let found: Vec<String> = deb822(FILE)
+            .iter()
+            .filter_map(|stanza| rewritten(stanza, "bookworm", &["amd64"]))
+            .collect();
         assert_eq!(found.len(), 1);
         let suites =
             "Suites: bookworm bookworm-updates bookworm-backports trixie trixie-backports\n";
@@ -170,7 +176,7 @@ Suites: nodistro
     #[test]
     fn the_old_form_is_read_too() {
         let line = "deb [signed-by=/k.gpg arch=amd64] http://mirror.example/debian trixie main";
-        let text = rewritten(&one_line(line).unwrap(), "trixie").unwrap();
+        let text = rewritten(&one_line(line).unwrap(), "trixie", &["amd64", "arm64"]).unwrap();
         assert!(text.contains("Suites: trixie trixie-backports\n"), "{text}");
         assert!(text.contains("Signed-By: /k.gpg"), "{text}");
         assert_eq!(one_line("# deb http://x y"), None);
