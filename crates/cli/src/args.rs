@@ -2,9 +2,11 @@
 
 mod model;
 mod reproduce;
+mod shadow;
 
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
+pub use shadow::ShadowArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -62,6 +64,9 @@ pub enum Command {
     /// Read, compare, plot and export runs
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// A governor fed with a recorded kernel's signals, beside what the kernel did
+    #[command(after_long_help = shadow::EXAMPLES)]
+    Shadow(ShadowArgs),
     /// Published numbers beside ours: reproduced, refuted or not decidable
     #[command(after_long_help = reproduce::EXAMPLES)]
     Reproduce(ReproduceArgs),
@@ -85,7 +90,7 @@ pub enum Command {
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "loadgen", "init"]),
-    ("Predict", &["sim", "rampup"]),
+    ("Predict", &["sim", "rampup", "shadow"]),
     ("Read", &["import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),
 ];
@@ -227,6 +232,7 @@ Examples:
   flyball report RUN-A RUN-B          B against A
   flyball report ../cortex/run-set    another tool's data, imported on the way
   flyball report --format json | jq '.comparisons[].verdict'
+  flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
   flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
   flyball report --figures figures/   three figures as SVG and PNG";
 
@@ -241,6 +247,13 @@ pub struct ReportArgs {
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
+    /// Task to look at in runs with scheduler events: name, number or name-number; the one that
+    /// ran longest where absent
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<String>,
+    /// Text of the mark at which its time line begins; the task's first one where absent
+    #[arg(long, value_name = "TEXT")]
+    pub marker: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Write the figures as SVG and PNG into this folder

@@ -52,6 +52,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Import(args) => commands::import::run(&args, talk),
         Command::Report(args) => commands::report::run(args, talk),
+        Command::Shadow(args) => commands::shadow::run(&args, talk),
         Command::Reproduce(args) => commands::reproduce::run(&args, talk),
         Command::Completions { shell } => commands::shell::completions(shell),
         Command::Man { dir } => commands::shell::man(&dir),

@@ -5,10 +5,15 @@
 //! always the 95 % one, and `None` means "not recorded" or "cannot be estimated", never zero.
 
 mod events;
+mod scheduling;
 
 pub use events::{
     CauseCount, DomainEvents, EnergySum, EventRun, EventTrial, Fact, PhaseResult, PointResults,
     TaskItems,
+};
+pub use scheduling::{
+    CoreLevel, CpuStates, FrequencyChange, IdleShare, LatencyBucket, LevelTime, StageTime,
+    TaskDetail, TaskStates, UtilizationShare,
 };
 
 use schemars::JsonSchema;

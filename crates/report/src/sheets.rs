@@ -2,6 +2,7 @@
 //! sort by, and what qualifies them.
 
 mod points;
+mod scheduling;
 mod trials;
 
 use crate::model::{EventRun, EventTrial, Report};
@@ -18,6 +19,18 @@ pub(crate) struct Sheet {
     pub columns: Vec<(String, bool)>,
     /// One cell per column.
     pub rows: Vec<Vec<Cell>>,
+}
+
+impl Sheet {
+    /// Leaves out the column that says which trial, where there is only one.
+    fn of_one_trial(&mut self) {
+        if self.columns.first().is_some_and(|(name, _)| name == "trial") {
+            self.columns.remove(0);
+            for row in self.rows.iter_mut().filter(|row| !row.is_empty()) {
+                row.remove(0);
+            }
+        }
+    }
 }
 
 /// A cell: its text, and its number where it has one.
@@ -48,8 +61,10 @@ impl Cell {
 pub(crate) enum Detail {
     /// What answers most questions.
     Short,
-    /// Everything.
+    /// Everything that the time lines beside it do not say.
     Full,
+    /// Everything, for a page without a terminal's time lines.
+    Page,
 }
 
 /// The runs that are told by their events; one of windows has its time line only.
@@ -81,10 +96,17 @@ pub(crate) fn zero(report: &Report) -> Option<String> {
 pub(crate) fn all(report: &Report, detail: Detail) -> Vec<Sheet> {
     let runs = runs(report);
     let mut sheets = vec![points::phases(&runs, detail), points::sweep(&runs, detail)];
-    sheets.extend([trials::items(&runs, detail), trials::domains(&runs)]);
+    sheets.extend([trials::items(&runs, detail), scheduling::tasks(&runs, detail)]);
+    sheets.extend([scheduling::levels(&runs, detail), scheduling::stages(&runs, detail)]);
+    sheets.extend([scheduling::running(&runs, detail), trials::domains(&runs)]);
     sheets.extend([trials::residency(&runs, detail), trials::causes(&runs, detail)]);
+    sheets.extend([scheduling::changes(&runs, detail), scheduling::cpus(&runs, detail)]);
+    sheets.extend([scheduling::idle(&runs, detail), scheduling::utilization(&runs, detail)]);
     sheets.push(trials::energy(&runs));
     sheets.retain(|sheet| !sheet.rows.is_empty());
+    if runs.iter().map(|run| run.trials.len()).sum::<usize>() == 1 {
+        sheets.iter_mut().for_each(Sheet::of_one_trial);
+    }
     sheets
 }
 

@@ -16,5 +16,6 @@ mod scheduling;
 mod signals;
 
 pub use builder::{Builder, Built};
+pub(crate) use file::check;
 pub use file::{Added, Imported, Options, add_to, import, import_to, is_trace};
 pub use join::{Join, join};

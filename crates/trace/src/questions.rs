@@ -4,6 +4,7 @@
 //! and every answer says what it does not know: time in gaps, time before the first event, events
 //! without a partner. A question that the recording cannot answer returns [`crate::Missing`].
 
+pub mod changes;
 pub mod cpu_time;
 pub mod distribution;
 pub mod frequency;
@@ -18,6 +19,7 @@ pub mod transitions;
 pub mod utilization;
 pub mod wakeup_latency;
 
+pub use changes::{Change, ChangeCause};
 pub use cpu_time::CpuTime;
 pub use distribution::Distribution;
 pub use frequency::{FrequencyOverTime, FrequencyResidency};

@@ -13,26 +13,42 @@
 //! domain's own CPUs change its frequency where it switches fast. Signals of real-time and deadline
 //! tasks, of interrupts, and clamps are taken as 0: no tracepoint shows them.
 
+mod choice;
 mod queue;
+mod run;
 mod score;
+mod seen;
+mod setup;
+mod tables;
 
 use std::collections::{BTreeMap, HashMap};
 
-use flyball_governors::{CpuSignals, Domain, Event as Told, Governor, Request, UtilFlags};
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_governors::schedutil::cpuperf_frequency;
+use flyball_governors::{
+    CpuSignals, Decision, Domain, Event as Told, Governor, Request, UtilFlags,
+};
+use flyball_pelt::reference_frequency;
+use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
 
 use crate::ftrace::{Event, Item, Record};
+pub use choice::Choice;
 use queue::Queue;
-pub use score::{Change, Miss, Report, Score};
+pub use run::{Answer, Ask, ShadowError, Source, Trial, shadow};
+pub use score::{Change, DomainReport, Miss, Report, Score};
+pub use seen::{Seen, SeenDomain};
+pub use setup::{Governed, Setup};
 
 /// One clock domain with its governor.
 struct Shadowed {
+    name: String,
     domain: Domain,
     governor: Box<dyn Governor>,
     /// Whether the governor was given anything: from then on its answers count.
     started: bool,
     /// The frequency in force, by the trace.
     current_khz: Option<u64>,
+    /// What the governor asked for last.
+    asked_khz: Option<u64>,
     signals: Vec<CpuSignals>,
     known: Vec<bool>,
 }
@@ -40,18 +56,34 @@ struct Shadowed {
 impl Shadowed {
     /// Starts the governor; not before the frequency in force is known, where utilisation means
     /// something only beside it.
-    fn start(&mut self, now: Nanos) -> bool {
+    fn start(&mut self, now: Nanos) -> Option<Decision> {
         match self.current_khz {
             Some(khz) => self.domain.current = KiloHertz(khz),
-            None if !self.domain.frequency_invariant => return false,
+            None if !self.domain.frequency_invariant => return None,
             None => {}
         }
         // Without fast switching a governor hears what the kernel set: it then follows the recorded
         // frequency, and not its own.
         let domain = Domain { fast_switch: false, ..self.domain.clone() };
-        self.governor.start(&domain, now);
         self.started = true;
-        true
+        Some(self.governor.start(&domain, now))
+    }
+
+    /// The operating point that a decision asks for; none where it leaves things as they are.
+    fn point(&self, decision: &Decision) -> Option<u64> {
+        let Domain { opps, min, max, capacity, frequency_invariant, .. } = &self.domain;
+        let (target, relation) = match decision.request? {
+            Request::Frequency { target, relation } => (target, relation),
+            Request::Range { max, .. } => (max, Relation::H),
+            // As schedutil carries out a sched_ext scheduler's level.
+            Request::Perf(level) => {
+                let current = self.current_khz.unwrap_or(self.domain.current.0);
+                let reference = reference_frequency(opps.max().0, current, *frequency_invariant);
+                (cpuperf_frequency(level, *capacity, KiloHertz(reference)), Relation::LE)
+            }
+            Request::Epp(_) => return None,
+        };
+        Some(opps.resolve(target, *min, *max, relation).0)
     }
 }
 
@@ -70,15 +102,34 @@ pub struct Shadow {
 impl Shadow {
     /// Governors over the domains that they are to rule; each is started at the first event.
     pub fn new(domains: Vec<(Domain, Box<dyn Governor>)>) -> Shadow {
+        // As cpufreq names its policies: after the lowest CPU.
+        let named = domains.into_iter().map(|(domain, governor)| {
+            let lowest = domain.cpus.iter().map(|cpu| cpu.0).min().unwrap_or_default();
+            (format!("policy{lowest}"), domain, governor)
+        });
+        Shadow::named(named.collect())
+    }
+
+    /// The same over domains that have names.
+    pub fn named(domains: Vec<(String, Domain, Box<dyn Governor>)>) -> Shadow {
         let mut queues = BTreeMap::new();
-        let shadowed = domains.into_iter().enumerate().map(|(number, (domain, governor))| {
+        let shadowed = domains.into_iter().enumerate().map(|(number, (name, domain, governor))| {
             for cpu in &domain.cpus {
                 queues.insert(cpu.0, Queue::new(number, &domain));
             }
             let cpus = domain.cpus.len();
             let signals = vec![CpuSignals::default(); cpus];
             let known = vec![false; cpus];
-            Shadowed { domain, governor, started: false, current_khz: None, signals, known }
+            Shadowed {
+                name,
+                domain,
+                governor,
+                started: false,
+                current_khz: None,
+                asked_khz: None,
+                signals,
+                known,
+            }
         });
         let domains = shadowed.collect();
         Shadow {
@@ -108,7 +159,10 @@ impl Shadow {
     /// What the governors decided beside what the kernel did. A decision meets a change of the same
     /// domain and frequency that lies at most `tolerance` away.
     pub fn finish(self, tolerance: Nanos) -> Report {
+        let cpus = |domain: &Domain| domain.cpus.iter().map(|cpu| cpu.0).collect();
+        let domains = self.domains.iter().map(|own| (own.name.clone(), cpus(&own.domain)));
         score::report(&Score {
+            domains: &domains.collect::<Vec<(String, Vec<u32>)>>(),
             kernel: &self.kernel,
             decisions: &self.decisions,
             updates: &self.updates,
@@ -124,7 +178,7 @@ impl Shadow {
                 let Some(queue) = self.queues.get_mut(&record.cpu) else { return };
                 queue.switch(t_ns, prev, state, next);
                 if next.tid == 0 {
-                    self.no_estimate(record.cpu);
+                    self.idle(record.cpu);
                 }
             }
             Event::Wakeup { task, cpu } => {
@@ -151,13 +205,15 @@ impl Shadow {
         }
     }
 
-    /// The CPU switches to the idle loop: nothing is enqueued.
-    fn no_estimate(&mut self, cpu: u32) {
+    /// The CPU switches to the idle loop: nothing is enqueued. A governor of one CPU holds its
+    /// frequency until the CPU was idle, by the number of its calls of the idle loop.
+    fn idle(&mut self, cpu: u32) {
         let domains = self.domains.iter_mut();
         for shadowed in domains {
             let at = shadowed.domain.cpus.iter().position(|own| own.0 == cpu);
             if let Some(signals) = at.and_then(|at| shadowed.signals.get_mut(at)) {
                 signals.util_est = 0;
+                signals.idle_calls += 1;
             }
         }
     }
@@ -181,29 +237,40 @@ impl Shadow {
         if let (Some(signals), Some(known)) =
             (shadowed.signals.get_mut(at), shadowed.known.get_mut(at))
         {
-            (*signals, *known) = (told, true);
+            let idle_calls = signals.idle_calls;
+            (*signals, *known) = (CpuSignals { idle_calls, ..told }, true);
         }
         let own = shadowed.domain.cpus.contains(&CpuId(record.cpu));
         if !own || !shadowed.known.iter().all(|known| *known) {
             return;
         }
         let now = Nanos(record.t_ns);
-        let first = !shadowed.started;
-        if first && !shadowed.start(now) {
-            return;
+        let mut first = None;
+        if !shadowed.started {
+            match shadowed.start(now) {
+                Some(decision) => first = Some(decision),
+                None => return,
+            }
         }
         let signals = shadowed.signals.as_slice().into();
         let event = Told::Util { cpu: CpuId(cpu), signals, flags: UtilFlags::default() };
         let decision = shadowed.governor.on(&event, now);
         self.updates.push((record.t_ns, number));
-        if let Some(Request::Frequency { target, relation }) = decision.request {
-            let Domain { opps, min, max, .. } = &shadowed.domain;
-            let khz = opps.resolve(target, *min, *max, relation).0;
-            // The first answer tells what is in force already, unless that is known to differ.
-            let in_force = if first { shadowed.current_khz.unwrap_or(khz) } else { 0 };
-            if khz != in_force {
-                self.decisions.push(Change { t_ns: record.t_ns, domain: number, khz });
-            }
+        // Of a start and the first answer to a signal the latter counts.
+        let starts = first.is_some();
+        let point = shadowed.point(&decision);
+        let point = point.or_else(|| first.and_then(|first| shadowed.point(&first)));
+        let Some(khz) = point else { return };
+        // The first answer tells what is in force already, unless that is known to differ; a
+        // governor that says the same again decides nothing.
+        let repeats = match decision.request {
+            Some(Request::Frequency { .. }) => false,
+            _ => shadowed.asked_khz == Some(khz),
+        };
+        shadowed.asked_khz = Some(khz);
+        let in_force = starts && shadowed.current_khz.unwrap_or(khz) == khz;
+        if !in_force && !repeats {
+            self.decisions.push(Change { t_ns: record.t_ns, domain: number, khz });
         }
     }
 

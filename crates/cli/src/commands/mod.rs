@@ -9,5 +9,6 @@ pub mod loadgen;
 pub mod rampup;
 pub mod report;
 pub mod reproduce;
+pub mod shadow;
 pub mod shell;
 pub mod sim;

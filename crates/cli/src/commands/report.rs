@@ -17,6 +17,9 @@ use flyball_report::terminal::{self, TerminalOptions};
 use flyball_report::timeline;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
+use flyball_trace::Recording;
+use flyball_trace::questions::CpuTime;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where runs are looked for and put.
@@ -24,6 +27,9 @@ pub const RUNS: &str = "flyball-runs";
 
 /// Width of the figure of events over time in CSS pixels, and the scale of its PNG.
 const TIMELINE: (f64, f64) = (960.0, 2.0);
+
+/// Tasks that a hint names.
+const TASKS: usize = 12;
 
 /// Name of the page beside a run.
 const PAGE: &str = "report.html";
@@ -46,7 +52,14 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
     let seed = runs.iter().find_map(|run| run.manifest.seed);
-    let analysis = analysis(&args.output, margin, seed);
+    if let Some(task) = &args.task {
+        check_task(task, &runs)?;
+    }
+    let analysis = AnalysisOptions {
+        task: args.task.clone(),
+        marker: args.marker.clone(),
+        ..analysis(&args.output, margin, seed)
+    };
     let report = analyse(&runs, &analysis);
     check_baseline(report.cells.iter().map(|cell| cell.condition.as_str()), &args.output)?;
     if let Some(dir) = &args.figures {
@@ -102,6 +115,31 @@ pub fn check_baseline<'a>(
     }
 }
 
+/// A task that no run has would be replaced by another in silence.
+fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
+    let mut ran = BTreeMap::<String, u64>::new();
+    for run in runs {
+        let recording = Recording::new(&run.tables, &run.manifest, None);
+        if recording.find(wanted).is_ok() {
+            return Ok(());
+        }
+        for time in CpuTime::all(&recording).unwrap_or_default().iter().flat_map(|cpu| &cpu.tasks) {
+            *ran.entry(time.task.name.clone()).or_default() += time.ran_ns;
+        }
+    }
+    let mut names: Vec<(String, u64)> = ran.into_iter().collect();
+    names.sort_by_key(|(_, ran_ns)| std::cmp::Reverse(*ran_ns));
+    let names: Vec<&str> = names.iter().take(TASKS).map(|(name, _)| name.as_str()).collect();
+    let failure = Failure::new(
+        Exit::Usage,
+        format!("--task: expected a task of these runs, found \"{wanted}\""),
+    );
+    Err(match names.is_empty() {
+        true => failure.hint("the runs have no table of who ran: leave --task out"),
+        false => failure.hint(format!("those that ran longest: {}", names.join(", "))),
+    })
+}
+
 /// The report at the end of a bench.
 pub fn after_bench(
     host: &dyn Host,
@@ -128,7 +166,12 @@ pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
 }
 
 fn read(path: &Path, options: &Options<'_>) -> Result<RunData, Failure> {
-    let run = load(path, options)?;
+    // A path that is no file is told of by `load`, which knows more formats.
+    let trace = path.is_file() && flyball_trace::import::is_trace(path)?;
+    let run = match trace {
+        true => flyball_trace::import::import(path, &flyball_trace::import::Options::default())?,
+        false => load(path, options)?,
+    };
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
@@ -138,6 +181,8 @@ fn read(path: &Path, options: &Options<'_>) -> Result<RunData, Failure> {
 fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> AnalysisOptions {
     let base = AnalysisOptions::default();
     AnalysisOptions {
+        task: None,
+        marker: None,
         seed: seed.unwrap_or(base.seed),
         replicates: args.replicates,
         baseline: args.baseline.clone(),

@@ -57,11 +57,22 @@ pub struct AnalysisOptions {
     pub margin: f64,
     /// Condition that the others are judged against; chosen by name and order where absent.
     pub baseline: Option<String>,
+    /// Task that is looked at in runs with scheduler events; chosen where absent.
+    pub task: Option<String>,
+    /// Text of the mark at which that task's time line begins; its first one where absent.
+    pub marker: Option<String>,
 }
 
 impl Default for AnalysisOptions {
     fn default() -> Self {
-        AnalysisOptions { seed: 1, replicates: 2000, margin: 0.03, baseline: None }
+        AnalysisOptions {
+            seed: 1,
+            replicates: 2000,
+            margin: 0.03,
+            baseline: None,
+            task: None,
+            marker: None,
+        }
     }
 }
 

@@ -128,6 +128,26 @@ pub fn events_csv(report: &Report) -> String {
                     line(&subject, &format!("share_at_{}_mhz", level.mhz), Some(level.share));
                 }
             }
+            for task in &trial.tasks {
+                let subject = format!("{}-{}", task.task, task.tid);
+                line(&subject, "running_share", Some(task.running));
+                line(&subject, "runnable_share", Some(task.runnable));
+                line(&subject, "sleeping_share", Some(task.sleeping));
+                line(&subject, "wakeups", Some(task.wakeups as f64));
+                line(&subject, "wakeup_median_us", task.wakeup_median_us);
+                line(&subject, "wakeup_p99_us", task.wakeup_p99_us);
+                line(&subject, "wakeup_max_us", task.wakeup_max_us);
+                line(&subject, "frequency_while_running_mhz", task.mean_mhz);
+            }
+            for cpu in &trial.cpus {
+                let subject = format!("cpu{}", cpu.cpu);
+                line(&subject, "busy_share", cpu.busy);
+                line(&subject, "util_median", cpu.util_median.map(f64::from));
+                line(&subject, "util_max", cpu.util_max.map(f64::from));
+                for state in &cpu.idle {
+                    line(&subject, &format!("idle_state_{}_share", state.state), Some(state.share));
+                }
+            }
             for sum in &trial.energy {
                 line(&sum.subject, "energy_mj", Some(sum.energy_mj));
             }

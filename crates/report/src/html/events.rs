@@ -96,7 +96,7 @@ fn time_lines(out: &mut String, report: &Report) {
 }
 
 fn tables(out: &mut String, report: &Report) {
-    let sheets = sheets::all(report, Detail::Full);
+    let sheets = sheets::all(report, Detail::Page);
     if sheets.is_empty() {
         return;
     }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LevelShare;
+use super::{CpuStates, FrequencyChange, LevelShare, TaskDetail, TaskStates};
 use crate::timeline::RunView;
 
 /// A run with tables of events or with results of a sweep.
@@ -46,6 +46,12 @@ pub struct EventTrial {
     pub length_ms: f64,
     /// Latencies of work items per task.
     pub items: Vec<TaskItems>,
+    /// How the tasks spent the recording, the one that ran longest first.
+    pub tasks: Vec<TaskStates>,
+    /// The task that is looked at, from `zero` on; `None` where no task is known.
+    pub detail: Option<TaskDetail>,
+    /// What the CPUs did.
+    pub cpus: Vec<CpuStates>,
     /// The clock domains.
     pub domains: Vec<DomainEvents>,
     /// Energy per clock domain, CPU and package.
@@ -107,18 +113,21 @@ pub struct DomainEvents {
     pub down: u64,
     /// What led to them, the most frequent first.
     pub causes: Vec<CauseCount>,
-    /// Changes without a decision that fits.
+    /// Changes without a cause that fits.
     pub unexplained: u64,
-    /// Median time from decision to effect, microseconds.
+    /// Median time from the cause to the effect, microseconds.
     pub delay_median_us: Option<f64>,
+    /// The first 1000 changes, each with its cause.
+    pub changes: Vec<FrequencyChange>,
 }
 
 /// An event, the rule that answered it, and the changes that it led to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseCount {
-    /// Kind of event: `tick`, `util`, `poll`.
+    /// Kind of event: `tick`, `util`, `poll`; `utilization` where no decisions were recorded: the
+    /// last reading before the change.
     pub event: String,
-    /// The rule that led to the answer.
+    /// The rule that led to the answer; the CPU that was read.
     pub why: Option<String>,
     /// Changes.
     pub count: u64,

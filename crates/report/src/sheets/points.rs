@@ -87,7 +87,7 @@ pub(super) fn phases(runs: &[&EventRun], detail: Detail) -> Sheet {
     for result in shown.iter().flat_map(|(_, point)| &point.results) {
         let name = (result.subject.as_str(), result.name.as_str());
         // What never happened in any phase needs a line only where everything is wanted.
-        let wanted = detail == Detail::Full || tells(result) && (result.max > 0.0);
+        let wanted = detail != Detail::Short || tells(result) && (result.max > 0.0);
         if wanted && !names.contains(&name) {
             names.push(name);
         }
@@ -158,7 +158,7 @@ pub(super) fn sweep(runs: &[&EventRun], detail: Detail) -> Sheet {
         row
     };
     let count = points().count();
-    let most = if detail == Detail::Full { MOST_POINTS } else { POINTS };
+    let most = if detail != Detail::Short { MOST_POINTS } else { POINTS };
     let heads = parameters.iter().map(|name| ((*name).to_owned(), true));
     let of = results.iter().map(|(subject, name)| (format!("{subject}: {}", words(name)), true));
     let more = if count > most { format!(" (the first {most} of {count})") } else { String::new() };

@@ -11,16 +11,16 @@ const LEVELS: usize = 5;
 /// Causes of a domain in the short form.
 const CAUSES: usize = 3;
 
-fn trials<'a>(runs: &'a [&EventRun]) -> impl Iterator<Item = &'a EventTrial> {
+pub(super) fn trials<'a>(runs: &'a [&EventRun]) -> impl Iterator<Item = &'a EventTrial> {
     runs.iter().flat_map(|run| &run.trials)
 }
 
-fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
+pub(super) fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
     names.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect()
 }
 
 /// A latency: microseconds below ten milliseconds, else milliseconds.
-fn latency(us: f64) -> String {
+pub(super) fn latency(us: f64) -> String {
     if us < 10_000.0 {
         format!("{} us", text::micros(us))
     } else {
@@ -46,7 +46,7 @@ pub(super) fn items(runs: &[&EventRun], detail: Detail) -> Sheet {
         rows: Vec::new(),
     };
     for trial in trials(runs) {
-        let most = if detail == Detail::Full { usize::MAX } else { TASKS };
+        let most = if detail != Detail::Short { usize::MAX } else { TASKS };
         for item in trial.items.iter().take(most) {
             let missed =
                 (item.with_deadline > 0).then(|| item.missed as f64 / item.with_deadline as f64);
@@ -77,7 +77,7 @@ fn domains_of<'a>(
     trials(runs).flat_map(|trial| trial.domains.iter().map(move |domain| (trial, domain)))
 }
 
-fn start(trial: &EventTrial, domain: &DomainEvents) -> Vec<Cell> {
+pub(super) fn start(trial: &EventTrial, domain: &DomainEvents) -> Vec<Cell> {
     vec![Cell::text(trial.name.as_str()), Cell::text(domain.domain.as_str())]
 }
 
@@ -120,7 +120,7 @@ pub(super) fn domains(runs: &[&EventRun]) -> Sheet {
 pub(super) fn residency(runs: &[&EventRun], detail: Detail) -> Sheet {
     let title = "Residency per frequency".to_owned();
     let ghz = |level: &LevelShare| text::number(level.mhz / 1e3, 3);
-    if detail == Detail::Full {
+    if detail != Detail::Short {
         let each = |(trial, domain)| {
             let domain: &DomainEvents = domain;
             domain.residency.iter().map(move |level| {
@@ -168,12 +168,12 @@ fn cause(cause: &CauseCount) -> String {
 pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Sheet {
     let title = "Causes of frequency changes: event (rule)".to_owned();
     let changed = domains_of(runs).filter(|(_, domain)| domain.transitions > 0);
-    if detail == Detail::Full {
+    if detail != Detail::Short {
         let each = |(trial, domain)| {
             let domain: &DomainEvents = domain;
             let known = domain.causes.iter().map(|c| (cause(c), c.count));
             let unknown = (domain.unexplained > 0)
-                .then(|| ("no decision that fits".to_owned(), domain.unexplained));
+                .then(|| ("nothing that fits".to_owned(), domain.unexplained));
             known.chain(unknown).map(move |(name, count)| {
                 let share = count as f64 / domain.transitions.max(1) as f64;
                 let mut row = start(trial, domain);
@@ -200,7 +200,7 @@ pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Sheet {
         let mut shown: Vec<String> =
             most.map(|c| format!("{} {}", cause(c), share(c.count))).collect();
         let others: u64 = domain.causes.iter().skip(CAUSES).map(|c| c.count).sum();
-        let rest = [("others", others), ("no decision that fits", domain.unexplained)];
+        let rest = [("others", others), ("nothing that fits", domain.unexplained)];
         let rest = rest.into_iter().filter(|(_, count)| *count > 0);
         shown.extend(rest.map(|(name, count)| format!("{name} {}", share(count))));
         let mut row = start(trial, domain);

@@ -88,6 +88,7 @@ fn views(report: &Report, options: &TerminalOptions, width: usize) -> Vec<String
     let all = views.len();
     let mut how = Options { width: Some(width), color: options.color, ..Options::default() };
     how.charset = options.charset;
+    how.estimates = options.verbose;
     if !options.verbose {
         views.truncate(VIEWS);
         views.iter_mut().for_each(shorten);

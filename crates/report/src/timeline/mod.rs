@@ -38,11 +38,13 @@ pub struct Options {
     pub color: bool,
     /// What plots and bars are drawn with.
     pub charset: Charset,
+    /// Whether util_est is plotted beside util_avg.
+    pub estimates: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { width: None, height: 13, color: false, charset: Charset::Blocks }
+        Self { width: None, height: 13, color: false, charset: Charset::Blocks, estimates: false }
     }
 }
 

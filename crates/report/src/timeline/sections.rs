@@ -45,14 +45,15 @@ pub(super) fn blocks(
 
 impl Page<'_> {
     fn utilization(&self) -> Vec<String> {
-        let shown: Vec<(String, &Curve)> = self
-            .runs
-            .iter()
-            .filter_map(|run| {
-                let curve = run.utilization.as_ref()?;
-                Some((format!("{}: util_avg of {}", run.name, curve.name), curve))
-            })
-            .collect();
+        let mut shown: Vec<(String, &Curve)> = Vec::new();
+        for run in self.runs {
+            let estimate = run.util_est.as_ref().filter(|_| self.options.estimates);
+            let curves = [("util_avg", run.utilization.as_ref()), ("util_est", estimate)];
+            shown.extend(curves.into_iter().filter_map(|(signal, curve)| {
+                let curve = curve?;
+                Some((format!("{}: {signal} of {}", run.name, curve.name), curve))
+            }));
+        }
         self.plots(&shown, SCALE, 0)
     }
 

@@ -1,7 +1,7 @@
 //! The events that are understood, and how their texts read: as the kernel prints them, and as
 //! trace-cmd's plugins do.
 
-use super::fields::{Parsed, name, need, number, take, trim, word};
+use super::fields::{Parsed, hex_or_decimal, name, need, number, take, trim, word};
 use super::line::Malformed;
 use super::probe;
 use memchr::{memchr, memrchr};
@@ -206,10 +206,31 @@ fn switch(text: &[u8]) -> Parsed<'_, Event<'_>> {
     }
     let (prev, rest) = task(text, "prev_comm=", "prev_pid=", "prev_prio=")?;
     let malformed = Malformed { expected: "prev_state=", found: rest };
-    let state = word(trim(rest).strip_prefix(b"prev_state=").ok_or(malformed)?);
+    let state = letters(word(trim(rest).strip_prefix(b"prev_state=").ok_or(malformed)?));
     let (_, rest) = name(rest, "next_comm=")?;
     let (next, _) = task(rest, "next_comm=", "next_pid=", "next_prio=")?;
     Ok(Event::Switch { prev, state, next })
+}
+
+/// A state as `trace-cmd report -R` prints it, a number, in the kernel's letters. The values are
+/// those of the field since 4.14 (include/linux/sched.h, TASK_*).
+fn letters(state: &[u8]) -> &[u8] {
+    if !state.first().is_some_and(u8::is_ascii_digit) {
+        return state;
+    }
+    match hex_or_decimal(state) {
+        Some(0) => b"R",
+        Some(256) => b"R+",
+        Some(1) => b"S",
+        Some(2) => b"D",
+        Some(4) => b"T",
+        Some(8) => b"t",
+        Some(16) => b"X",
+        Some(32) => b"Z",
+        Some(64) => b"P",
+        Some(128) => b"I",
+        _ => b"?",
+    }
 }
 
 /// trace-cmd: `swapper/2:0 [120] R ==> ksoftirqd/2:27 [120]`.
@@ -219,7 +240,7 @@ fn plugin_switch(text: &[u8]) -> Parsed<'_, Event<'_>> {
     let (prev, rest) = plugin_task(left)?;
     let next = trim(right.strip_prefix(b"==>").unwrap_or_default());
     let (next, _) = plugin_task(next)?;
-    Ok(Event::Switch { prev, state: word(trim(rest)), next })
+    Ok(Event::Switch { prev, state: letters(word(trim(rest))), next })
 }
 
 /// trace-cmd: `ksoftirqd/2:27 [120]`, and what follows.
@@ -279,6 +300,13 @@ mod tests {
             expected
         );
         assert_eq!(of("sched_switch:         a b:12 [120] R+ ==> x:27 [98]"), expected);
+        assert_eq!(of("sched_switch:         a b:12 [120] 256 ==> x:27 [98]"), expected);
+        assert_eq!(
+            of(
+                "sched_switch: prev_comm=a b prev_pid=12 prev_prio=120 prev_state=256 next_comm=x next_pid=27 next_prio=98"
+            ),
+            expected
+        );
         let deadline = of(
             "sched_switch: prev_comm=a prev_pid=1 prev_prio=-1 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
         );

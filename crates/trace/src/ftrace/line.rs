@@ -7,6 +7,9 @@ use memchr::{memchr, memchr_iter};
 /// The kernel's own limit lies below (`NR_CPUS` is at most 8192).
 const CPUS_MAX: u64 = 1 << 16;
 
+/// The kernel's names of tasks are no longer (TASK_COMM_LEN less its end).
+const NAME_BYTES: usize = 15;
+
 /// A line that reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Line<'a> {
@@ -150,7 +153,10 @@ fn thread(text: &[u8]) -> Option<(&[u8], u32)> {
     let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (name, digits) = text.split_at_checked(text.len() - digits)?;
     let (tid, _) = number(digits)?;
-    Some((trim(name.strip_suffix(b"-")?), u32::try_from(tid).ok()?))
+    let name = trim(name.strip_suffix(b"-")?);
+    // A line that another one interrupted would give a name that holds the first one's head.
+    let interrupted = name.len() > NAME_BYTES && memchr(b'[', name).is_some();
+    if interrupted { None } else { Some((name, u32::try_from(tid).ok()?)) }
 }
 
 /// `SECONDS.FRACTION:` with up to 9 digits of fraction; a clock that only counts has none, and its
@@ -245,6 +251,8 @@ mod tests {
         let torn = b"  <idle>-0       [001] d..1.    10.421724: cpu_idle: state=1 cpu";
         assert_eq!(parse(torn), Err(Malformed { expected: "cpu_id=", found: b" cpu" }));
         assert!(parse(b"  <idle>-0       [001] d..1.    10.42").is_err());
+        let interrupted = b"  a-3 [001] d..1.    10.42          <idle>-0       [002] d..1.    10.5: cpu_idle: state=1 cpu_id=2";
+        assert!(parse(interrupted).is_err());
         assert_eq!(parse(b" => vfs_write"), Ok(Line::Stack));
     }
 

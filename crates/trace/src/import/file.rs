@@ -196,7 +196,7 @@ fn joined(log: &Path, built: &mut Built, warnings: &mut Vec<Warning>) -> Result<
 }
 
 /// Refuses a file without an event, and one that is mostly something else.
-fn check<R: Read>(path: &Path, reader: &Reader<R>) -> Result<()> {
+pub(crate) fn check<R: Read>(path: &Path, reader: &Reader<R>) -> Result<()> {
     let counts = reader.counts();
     let first = counts.first_torn.first();
     let object = match first {

@@ -39,8 +39,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<Write>> {
     })
 }
 
-/// Reads the text of a log; else the number of the wrong line and what it holds.
-fn of_text(text: &str) -> std::result::Result<Vec<Write>, (usize, String)> {
+/// Reads the text of a log, in order of time.
+///
+/// # Errors
+/// The number of the wrong line from 1, and what it holds.
+pub fn of_text(text: &str) -> std::result::Result<Vec<Write>, (usize, String)> {
     let mut writes = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim();

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::changes::Change;
 use super::distribution::Distribution;
 use crate::Missing;
-use crate::recording::{Decided, Recording};
-
-/// Decisions that are kept to be matched with changes that take effect later.
-const PENDING: usize = 64;
+use crate::recording::Recording;
 
 /// The changes of one clock domain's frequency in the span.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,10 +24,10 @@ pub struct Transitions {
     pub down: u64,
     /// What led to them, the most frequent first.
     pub causes: Vec<Cause>,
-    /// Changes without a decision that fits: the hardware, firmware or somebody else chose, or
-    /// decisions were not recorded.
+    /// Changes without a decision or a reading that fits: the hardware, firmware or somebody else
+    /// chose, or neither was recorded.
     pub unexplained: u64,
-    /// From the decision until the change took effect.
+    /// From the decision, or the reading, until the change took effect.
     pub delay: Option<Distribution>,
     /// Time in gaps of the recording.
     pub lost_ns: u64,
@@ -38,9 +36,10 @@ pub struct Transitions {
 /// An event and rule, and how many changes they led to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cause {
-    /// Kind of the event that the governor answered.
+    /// Kind of the event that the governor answered; `utilization` where no decisions were recorded,
+    /// for the last reading before the change.
     pub event: String,
-    /// The rule that led to the answer.
+    /// The rule that led to the answer; the CPU whose utilisation was read.
     pub why: Option<String>,
     /// Number of changes.
     pub count: u64,
@@ -58,20 +57,14 @@ impl Transitions {
     /// # Errors
     /// No row of this domain.
     pub fn of(recording: &Recording<'_>, domain: &str) -> Result<Transitions, Missing> {
-        let steps = recording.frequency(domain);
-        if steps.is_empty() {
-            return Err(Missing::rows(format!("clock domain `{domain}`"), "frequency"));
-        }
+        let changes = Change::all(recording, domain)?;
         let span = recording.span();
-        let changes: Vec<(u64, u64, u64)> = steps
-            .changes()
-            .filter(|&(t, ..)| span.holds(t))
-            .filter_map(|(t, before, khz)| Some((t, before?, khz)))
-            .collect();
-        let up = changes.iter().filter(|change| change.2 > change.1).count() as u64;
+        let up = changes.iter().filter(|change| change.to_khz > change.from_khz).count() as u64;
         let count = changes.len() as u64;
-        let (causes, delays) = explain(recording, domain, &changes);
+        let causes = causes(&changes);
         let explained: u64 = causes.iter().map(|cause| cause.count).sum();
+        let delays = changes.iter().filter_map(|change| change.cause.as_ref());
+        let delays = delays.map(|cause| cause.after_ns).collect();
         let lost_ns = recording.gaps().overlap_ns(None, span.from_ns, span.to_ns);
         let seen_ns = span.length_ns() - lost_ns;
         Ok(Transitions {
@@ -88,29 +81,11 @@ impl Transitions {
     }
 }
 
-/// Gives each change the latest decision before it that asked for this frequency, or that does
-/// not say which one it asked for. A decision explains one change.
-fn explain(
-    recording: &Recording<'_>,
-    domain: &str,
-    changes: &[(u64, u64, u64)],
-) -> (Vec<Cause>, Vec<u64>) {
-    let mut decisions: Vec<Decided<'_>> =
-        recording.decisions().filter(|decided| decided.domain == domain).collect();
-    decisions.sort_by_key(|decided| decided.t_ns);
+/// How many changes each event and rule led to, the most frequent first.
+fn causes(changes: &[Change]) -> Vec<Cause> {
     let mut counts = BTreeMap::<(&str, Option<&str>), u64>::new();
-    let mut delays = Vec::new();
-    let mut first = 0;
-    for &(t, _, khz) in changes {
-        let end = decisions.partition_point(|decided| decided.t_ns <= t);
-        let from = first.max(end.saturating_sub(PENDING));
-        let candidates = decisions.get(from..end).unwrap_or_default();
-        let fits = |decided: &Decided<'_>| decided.resolved_khz.is_none_or(|asked| asked == khz);
-        let Some(at) = candidates.iter().rposition(fits) else { continue };
-        let Some(decided) = candidates.get(at) else { continue };
-        *counts.entry((decided.event, decided.why)).or_default() += 1;
-        delays.push(t - decided.t_ns);
-        first = from + at + 1;
+    for cause in changes.iter().filter_map(|change| change.cause.as_ref()) {
+        *counts.entry((&cause.event, cause.why.as_deref())).or_default() += 1;
     }
     let cause = |((event, why), count): ((&str, Option<&str>), u64)| Cause {
         event: event.to_owned(),
@@ -119,5 +94,5 @@ fn explain(
     };
     let mut causes: Vec<Cause> = counts.into_iter().map(cause).collect();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
-    (causes, delays)
+    causes
 }

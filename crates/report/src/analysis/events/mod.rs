@@ -1,8 +1,10 @@
 //! Tables of events: what ran, per trial what the tasks, clocks and governors did, and results
 //! over phases. What a table lacks is said, never guessed.
 
+mod cpus;
 mod facts;
 mod phases;
+mod tasks;
 mod trial;
 
 use flyball_run::Tables;
@@ -75,6 +77,9 @@ fn beside_windows(context: &Context<'_>) -> Option<EventRun> {
         name: context.name.clone(),
         length_ms: view.length_ms(),
         items: Vec::new(),
+        tasks: Vec::new(),
+        detail: None,
+        cpus: Vec::new(),
         domains: Vec::new(),
         energy: Vec::new(),
         gaps: view.gaps as u64,

@@ -2,11 +2,19 @@
 
 use flyball_run::Tables;
 use flyball_trace::Recording;
-use flyball_trace::questions::{Distribution, FrequencyResidency, ItemLatency, Share, Transitions};
+use flyball_trace::questions::{
+    Change, Distribution, FrequencyResidency, ItemLatency, Share, Transitions,
+};
+use flyball_trace::recording::{Subject, Task};
 
-use super::Context;
-use crate::model::{CauseCount, DomainEvents, EnergySum, EventTrial, LevelShare, TaskItems};
+use super::{Context, cpus, tasks};
+use crate::model::{
+    CauseCount, DomainEvents, EnergySum, EventTrial, FrequencyChange, LevelShare, TaskItems,
+};
 use crate::timeline::{Ask, RunView};
+
+/// Changes of a domain that are told one by one.
+const CHANGES: usize = 1000;
 
 /// Every trial with events, in their order.
 pub(super) fn all(context: &Context<'_>, several: bool) -> Vec<EventTrial> {
@@ -50,7 +58,17 @@ fn of(
     trial: Option<u32>,
     name: String,
 ) -> EventTrial {
-    let (view, zero) = view(context, recording, &name);
+    let workloads = context.run.manifest.workloads.iter().map(|workload| workload.name.clone());
+    let looked_at = tasks::looked_at(recording, context.options.task.as_deref(), workloads);
+    let wanted = context.options.marker.as_deref();
+    let wanted = wanted.and_then(|text| recording.marker(text).ok()).map(|mark| mark.text);
+    let zero = wanted.or_else(|| looked_at.as_ref().and_then(|task| mark(recording, task)));
+    let number = looked_at.as_ref().map(|task| task.tid.to_string());
+    let ask = Ask { task: number, marker: zero.map(str::to_owned), ..Ask::default() };
+    let view = RunView::of(&name, recording, &ask).ok();
+    let span = recording.span();
+    let since = zero.and_then(|text| recording.marker(text).ok()).map_or(span.from_ns, |m| m.t_ns);
+    let behind = recording.between(since, span.to_ns);
     let length_ms = recording.span().length_ns() as f64 / 1e6;
     let items = ItemLatency::all(recording).unwrap_or_default().iter().map(task).collect();
     let energy = energy(&context.run.tables, trial, length_ms);
@@ -59,36 +77,26 @@ fn of(
         name,
         length_ms,
         items,
+        tasks: tasks::states(recording, looked_at.as_ref()),
+        detail: looked_at.as_ref().map(|task| tasks::detail(&behind, task)),
+        cpus: cpus::all(recording),
         domains: domains(recording),
         energy,
         gaps: recording.gaps().len() as u64,
         lost_events: recording.gaps().events(),
         missing: Vec::new(),
-        zero,
+        zero: zero.map(str::to_owned),
         view: view.map(Box::new),
     };
     trial.missing = missing(&trial, recording);
     trial
 }
 
-/// The time line of the first task that the manifest names, else of the one that ran longest; from
-/// the task's first mark on, as the results over phases count, and the text of that mark.
-fn view(
-    context: &Context<'_>,
-    recording: &Recording<'_>,
-    name: &str,
-) -> (Option<RunView>, Option<String>) {
-    let workloads = context.run.manifest.workloads.iter();
-    let task = workloads.filter_map(|workload| recording.find(&workload.name).ok()).next();
-    let mark = task.as_ref().and_then(|task| {
-        let own = recording.marks().find(|mark| mark.tid == Some(task.tid))?;
-        // Another task may have left the same text before.
-        recording.marker(own.text).is_ok_and(|first| first.t_ns == own.t_ns).then_some(own.text)
-    });
-    let (task, marker) = (task.map(|task| task.tid.to_string()), mark.map(str::to_owned));
-    let view =
-        RunView::of(name, recording, &Ask { task, marker: marker.clone(), ..Ask::default() });
-    (view.ok(), marker)
+/// The task's first mark: where its time line begins, as the results over phases count.
+fn mark<'a>(recording: &Recording<'a>, task: &Task) -> Option<&'a str> {
+    let own = recording.marks().find(|mark| mark.tid == Some(task.tid))?;
+    // Another task may have left the same text before.
+    recording.marker(own.text).is_ok_and(|first| first.t_ns == own.t_ns).then_some(own.text)
 }
 
 fn task(answer: &ItemLatency) -> TaskItems {
@@ -136,9 +144,32 @@ fn domains(recording: &Recording<'_>) -> Vec<DomainEvents> {
             causes: changes.causes.iter().map(cause).collect(),
             unexplained: changes.unexplained,
             delay_median_us: changes.delay.as_ref().map(|delay| delay.p50_ns as f64 / 1e3),
+            changes: each_change(recording, domain),
         })
     };
     recording.domains().iter().filter_map(one).collect()
+}
+
+/// The first changes, each with what led to it.
+fn each_change(recording: &Recording<'_>, domain: &str) -> Vec<FrequencyChange> {
+    let begin = recording.span().from_ns;
+    let one = |change: Change| {
+        let cause = change.cause.as_ref().map(|cause| {
+            let read = cause.util.map(|util| format!(" {util}")).unwrap_or_default();
+            match &cause.why {
+                Some(why) => format!("{} ({why}{read})", cause.event),
+                None => format!("{}{read}", cause.event),
+            }
+        });
+        FrequencyChange {
+            t_ms: change.t_ns.saturating_sub(begin) as f64 / 1e6,
+            from_mhz: change.from_khz as f64 / 1e3,
+            to_mhz: change.to_khz as f64 / 1e3,
+            cause,
+            after_us: change.cause.as_ref().map(|cause| cause.after_ns as f64 / 1e3),
+        }
+    };
+    Change::all(recording, domain).unwrap_or_default().into_iter().take(CHANGES).map(one).collect()
 }
 
 /// Sums of the energy table, in order of appearance.
@@ -164,12 +195,21 @@ fn energy(tables: &Tables, trial: Option<u32>, length_ms: f64) -> Vec<EnergySum>
     sums
 }
 
+/// What stands for the governor's decisions where nobody recorded them.
+fn decisions(recording: &Recording<'_>) -> &'static str {
+    let read = recording.signals().any(|signals| matches!(signals.subject, Subject::Cpu(_)));
+    match read {
+        true => "the last reading of utilisation before a change stands for its cause",
+        false => "no causes of changes",
+    }
+}
+
 /// Which tables have no rows, and what cannot be told without them.
 fn missing(trial: &EventTrial, recording: &Recording<'_>) -> Vec<String> {
     let lacks = [
         (trial.items.is_empty(), "items", "no latencies of work items"),
         (trial.domains.is_empty(), "frequency", "no residency and no changes of frequency"),
-        (recording.decisions().next().is_none(), "governor", "no causes of changes"),
+        (recording.decisions().next().is_none(), "governor", decisions(recording)),
         (trial.energy.is_empty(), "energy", "no energy"),
         (recording.slices().next().is_none(), "slices", "not known which task ran when"),
         (recording.signals().next().is_none(), "utilization", "no utilisation over time"),
