@@ -58,6 +58,7 @@ fn what_is_wrong_is_named() {
     let write = |name: &str, text: &[u8]| fs_err::write(dir.path().join(name), text).unwrap();
     write("key.toml", b"platfrom = \"apple-m1\"\n");
     write("bytes.toml", b"\xff\xfe");
+    write("empty.toml", b"");
     write("toml.toml", b"a = [1\n");
     write("task.toml", b"platform = \"apple-m1\"\n[[task]]\nkind = \"spin\"\ncpus = \"9\"\n");
     write(
@@ -88,6 +89,19 @@ fn what_is_wrong_is_named() {
         (vec!["rampup-m1", "--sweep", "hz=9..1"], 2, "an ascending range"),
         (vec!["rampup-m1", "--sweep", "hz=100,x"], 3, "hz: expected a whole number"),
         (vec!["rampup-m1", "--record", "none", "--out", "o"], 2, "--record none"),
+        (vec!["rampp"], 3, "did you mean `rampup-m1`?"),
+        (vec!["empty.toml"], 3, "hint: a scenario names a platform and a task"),
+        (
+            vec!["rampup-m1", "--out", "empty.toml"],
+            3,
+            "--out empty.toml: expected a new or empty directory, found a file\nhint: ",
+        ),
+        (vec!["rampup-m1", "--sweep", "hz=100,250", "--out", "/dev/null"], 3, "found a file"),
+        (
+            vec!["rampup-m1", "--set", "record_phase=3"],
+            3,
+            "record_phase: expected a whole number from 0 to 2, found 3\nhint: there are 3 phases",
+        ),
     ] {
         let (found, stdout, stderr) = sim(dir.path(), &arguments);
         assert_eq!(found, code, "{arguments:?}: {stderr}");
@@ -157,6 +171,43 @@ fn rampup_side_by_side() {
 }
 
 #[test]
+fn what_never_happened_is_said_in_words() {
+    let dir = folder();
+    // Kept on the small cores, and too short for any utilisation.
+    let arguments = ["rampup", "--phases", "1", "--duration", "5ms", "--variant", "e: cpus=0-3"];
+    let (code, stdout, stderr) = run(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let line = |start: &str| stdout.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("first on the largest core").ends_with("not within 5ms"), "{stdout}");
+    assert!(line("util_avg reaches 1000").ends_with("not within 5ms"), "{stdout}");
+}
+
+#[test]
+fn a_full_record_has_its_tables_be_they_empty() {
+    let dir = folder();
+    let arguments = ["userspace-limits", "--out", "r", "--record", "full"];
+    let (code, _, stderr) = sim(dir.path(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    for table in ["governor", "items", "markers", "migrations", "wakeups", "idle"] {
+        assert!(dir.path().join(format!("r/{table}.parquet")).exists(), "{table}");
+    }
+}
+
+#[test]
+fn governors_of_a_sweep_have_their_own_tunables() {
+    let dir = folder();
+    let text =
+        b"platform = \"laptop-x86\"\nkernel = \"linux-6.12\"\n[governor]\nname = \"ondemand\"\n\
+                 sampling_rate = 50000\n[[task]]\nkind = \"rampup\"\nsleeps = 2\n";
+    fs_err::write(dir.path().join("s.toml"), text).unwrap();
+    let sweep =
+        ["s.toml", "--sweep", "governor.name=ondemand,conservative,schedutil", "--out", "r"];
+    let (code, _, stderr) = sim(dir.path(), &sweep);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("note: sampling_rate=50000 is ondemand's alone"), "{stderr}");
+}
+
+#[test]
 fn rampup_says_what_it_cannot() {
     let dir = folder();
     for (arguments, code, words) in [
@@ -167,6 +218,7 @@ fn rampup_says_what_it_cannot() {
         (vec!["--variant", "x"], 2, "NAME: SETTINGS"),
         (vec!["--variant", "a: rate_limits=3"], 3, "rate_limits"),
         (vec!["--duration", "3"], 2, "a duration such as"),
+        (vec!["--duration", "0s"], 2, "expected a time above 0 for the spin, found \"0s\"\nhint: "),
         (vec!["--feature", "serie=true"], 3, "did you mean `series`?"),
     ] {
         let (found, _, stderr) = run(dir.path(), &[&["rampup"], &arguments[..]].concat());

@@ -22,7 +22,7 @@ pub enum MachineError {
         brings: &'static str,
     },
     /// No platform or kernel of that name.
-    #[error("--machine {machine}: {source}")]
+    #[error("--machine {machine}: {}", .source.message)]
     Description {
         /// The text after `--machine`.
         machine: String,

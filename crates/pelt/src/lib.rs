@@ -55,6 +55,7 @@ pub use margin::{
     FitRule, MarginRow, capacity_greater, fits_capacity, margin_table_row, threshold_as_posted,
     threshold_scaled,
 };
+pub use queue::Removed;
 pub use signals::new_task_utilization;
 pub use util_est::{Dequeued, QueueUtilEst, Running, UtilEst, util_est_after_sleep};
 pub use waiting::{QueueWaiting, Waiting};

@@ -53,6 +53,18 @@ impl Averages {
         });
     }
 
+    /// Takes off what left since the last update; to be called first in each update. Whether
+    /// anything did: this queue's signals then count as changed, whatever the time says.
+    #[inline]
+    pub fn take_off(&mut self, removed: &mut Removed) -> bool {
+        if removed.is_empty() {
+            return false;
+        }
+        let Removed { load_avg, runnable_avg, util_avg, .. } = core::mem::take(removed);
+        self.remove_blocked(load_avg, runnable_avg, util_avg);
+        true
+    }
+
     /// Rounding lets an entity's share exceed what the queue has: no signal goes below 0, and no
     /// sum below what its average stands for.
     fn subtract(&mut self, share: Share) {
@@ -66,6 +78,38 @@ impl Averages {
         self.util_avg = self.util_avg.saturating_sub(share.util_avg);
         self.util_sum =
             least_sum(self.util_sum.saturating_sub(share.util_sum).into(), self.util_avg.into());
+    }
+}
+
+/// What blocked entities took with them to other CPUs while the queue that they left does not know
+/// of it yet.
+///
+/// Only a queue's own CPU changes its signals. Whoever moves a sleeping entity leaves its share
+/// here, and the queue takes all of it off at its next update, before it accounts any time
+/// ([`Averages::take_off`]). Until then its signals, and the frequency that is chosen from them,
+/// still count the entity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Removed {
+    entities: u32,
+    util_avg: u32,
+    runnable_avg: u64,
+    load_avg: u64,
+}
+
+impl Removed {
+    /// A blocked entity leaves, its signals as of the queue's last update.
+    pub const fn add(&mut self, entity: &Averages) {
+        self.entities = self.entities.saturating_add(1);
+        self.util_avg = self.util_avg.wrapping_add(entity.util_avg);
+        self.runnable_avg = self.runnable_avg.wrapping_add(entity.runnable_avg);
+        self.load_avg = self.load_avg.wrapping_add(entity.load_avg);
+    }
+
+    /// Whether no entity left since the queue's last update.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.entities == 0
     }
 }
 
@@ -131,6 +175,31 @@ mod tests {
         queue.detach(&leaves, 1024);
         assert_eq!(queue.util_avg, stays.util_avg);
         assert!(queue.util_sum >= queue.util_avg * MIN_DIVIDER);
+    }
+
+    #[test]
+    fn what_left_is_taken_off_at_the_next_update() {
+        let (mut stays, mut first, mut second) = (busy(200), busy(50), busy(30));
+        let mut queue = Averages::starting_at(9);
+        for entity in [&mut stays, &mut first, &mut second] {
+            queue.attach(entity, 1024);
+        }
+        let before = queue;
+        let mut removed = Removed::default();
+        assert!(!queue.take_off(&mut removed) && queue == before);
+        removed.add(&first);
+        removed.add(&second);
+        assert_eq!(queue, before, "the queue does not know of it yet");
+        assert!(queue.take_off(&mut removed) && removed.is_empty());
+        assert_eq!(queue.util_avg, stays.util_avg);
+        assert_eq!((queue.last_update, queue.period_contrib), (9, before.period_contrib));
+        let mut at_once = before;
+        at_once.remove_blocked(
+            first.load_avg + second.load_avg,
+            first.runnable_avg + second.runnable_avg,
+            first.util_avg + second.util_avg,
+        );
+        assert_eq!(queue, at_once);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct Platform {
     pub title: String,
     /// What the figures rest on, and what is assumed.
     pub notes: String,
+    /// Name of the shipped kernel that it runs where nothing else is asked for.
+    pub default_kernel: String,
     /// CPUs, numbered from 0 without gaps.
     pub cpus: Vec<Cpu>,
     /// Clock domains; each CPU is in exactly one.
@@ -212,6 +214,8 @@ pub struct Kernel {
     pub title: String,
     /// What the figures rest on, and what is assumed.
     pub notes: String,
+    /// Name of the governor that rules where nothing else is asked for.
+    pub default_governor: String,
     /// Ticks per second.
     pub hz: u32,
     /// Rate of the statistics clock, in Hz; the tick's on Linux.

@@ -37,7 +37,11 @@ pub fn shipped_platforms() -> String {
         .iter()
         .filter_map(|entry| read(entry.name))
         .map(|platform| {
-            let shape = shape(&platform);
+            let shape = format!(
+                "{}. Kernel where none is named: `{}`",
+                shape(&platform),
+                platform.default_kernel
+            );
             section(&platform.name, &platform.title, &platform.notes, &shape, &platform.sources)
         })
         .collect()
@@ -52,8 +56,9 @@ pub fn shipped_kernels() -> String {
         .filter_map(|entry| read(entry.name))
         .map(|kernel| {
             let shape = format!(
-                "HZ {}, slice {} us, uclamp {}, rate limit {:?}",
+                "HZ {}, governor where none is named: `{}`, slice {} us, uclamp {}, rate limit {:?}",
                 kernel.hz,
+                kernel.default_governor,
                 kernel.slice.as_micros_f64(),
                 if kernel.uclamp { "yes" } else { "no" },
                 kernel.rate_limit_rule,

@@ -2,11 +2,12 @@
 
 use crate::load_tracking::platform;
 use crate::quantity::Undecided;
-use flyball_governors::{Governor, create};
+use flyball_governors::Governor;
 use flyball_platform::Kernel;
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Observer, SwitchOut};
+use flyball_sim::rule;
 use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskId, TaskSetup};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -30,6 +31,7 @@ pub(crate) fn setup(
         governors: governors?,
         governor_cost: GovernorCost::default(),
         tasks: Vec::new(),
+        hints: Vec::new(),
         placement: Placement::CapacityAware,
         tick_phase: Nanos::ZERO,
         poll_phase: Nanos::ZERO,
@@ -45,10 +47,7 @@ fn made(
     tunables: &[(&str, i64)],
     kernel: &Kernel,
 ) -> Result<Box<dyn Governor>, Undecided> {
-    let mut governor = create(name).map_err(reason)?;
-    if let (Some(us), "schedutil") = (kernel.rate_limit_us, name) {
-        governor.set("rate_limit_us", us.into()).map_err(reason)?;
-    }
+    let mut governor = rule::governor(name, kernel).map_err(reason)?;
     for (tunable, value) in tunables {
         governor.set(tunable, *value).map_err(reason)?;
     }

@@ -78,6 +78,19 @@ impl RunWriter {
         &self.dir
     }
 
+    /// Begins the table of these rows: it will be there when the run ends, be it empty. A table
+    /// that is missing says that nobody looked.
+    ///
+    /// # Errors
+    /// A full or failing disk.
+    pub fn begin<R: Row>(&mut self) -> Result<()> {
+        let name = R::Table::SPEC.name;
+        match self.appenders.iter_mut().find(|appender| appender.table == name) {
+            Some(appender) => appender.begin(),
+            None => Ok(()),
+        }
+    }
+
     /// Appends one row of any table.
     ///
     /// # Errors
@@ -271,11 +284,24 @@ impl Appender {
         })
     }
 
+    /// Makes the file, if it is not there yet.
+    fn begin(&mut self) -> Result<()> {
+        let opened = self.open().map(drop);
+        opened.map_err(|error| Error::io(&self.path, "to begin the table", &error))
+    }
+
+    fn open(&mut self) -> io::Result<&mut fs::File> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            none => {
+                Ok(none.insert(fs::OpenOptions::new().append(true).create(true).open(&self.path)?))
+            }
+        }
+    }
+
     fn write_out(&mut self, done: &mut usize) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(fs::OpenOptions::new().append(true).create(true).open(&self.path)?),
-        };
+        self.open()?;
+        let Some(file) = &mut self.file else { return Ok(()) };
         while let Some(rest) = self.buffer.get(*done..).filter(|rest| !rest.is_empty()) {
             match file.write(rest) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

@@ -106,6 +106,7 @@ fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
         platform,
         governor_cost: GovernorCost::default(),
         tasks,
+        hints: Vec::new(),
         placement: Placement::CapacityAware,
         tick_phase: Nanos(300_000),
         poll_phase: Nanos::ZERO,

@@ -1,7 +1,7 @@
 //! What can be seen of a simulation. The engine calls an [`Observer`] at every change; one that
 //! does nothing costs nothing.
 
-use crate::setup::TaskId;
+use crate::setup::{Hint, TaskId};
 use flyball_governors::{Decision, Event};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
@@ -45,6 +45,8 @@ pub trait Observer {
     fn item_ended(&mut self, at: Nanos, task: TaskId, item: u64, cpu: CpuId) {}
     /// A task left a mark.
     fn mark(&mut self, at: Nanos, task: TaskId, name: &'static str) {}
+    /// The scheduler was told something about a task.
+    fn hinted(&mut self, at: Nanos, task: TaskId, hint: Hint) {}
     /// The package's temperature, in degrees Celsius.
     fn temperature(&mut self, at: Nanos, celsius: f64) {}
 }

@@ -18,6 +18,8 @@ pub struct Setup {
     pub governor_cost: GovernorCost,
     /// The tasks. Their position is their [`TaskId`].
     pub tasks: Vec<TaskSetup>,
+    /// What the scheduler is told about tasks while they run, in any order.
+    pub hints: Vec<HintCall>,
     /// How tasks are placed at wake-up.
     pub placement: Placement,
     /// Time from the start to the first tick of CPU 0, less than a tick: the phase of the ticks
@@ -55,7 +57,7 @@ pub struct TaskSetup {
     pub uclamp_min: u32,
     /// Effective upper clamp, 0 to 1024.
     pub uclamp_max: u32,
-    /// The series' ramp-up multiplier; None: the kernel's default.
+    /// The series' ramp-up multiplier from the start on; None: the kernel's default.
     pub rampup_multiplier: Option<u32>,
     /// When it is created.
     pub start: Nanos,
@@ -63,6 +65,27 @@ pub struct TaskSetup {
     pub initial_util: Option<u32>,
     /// What it does.
     pub behavior: Box<dyn Behavior>,
+}
+
+/// A call that tells the scheduler something about one task: patch 10 of the response-time series
+/// (`sched_setattr` with `SCHED_FLAG_QOS`). Each call sets one hint. The task alone has it: what it
+/// forks later begins with the kernel's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HintCall {
+    /// When; a task that is not there yet, or any more, is not told.
+    pub at: Nanos,
+    /// Whom it is about.
+    pub task: TaskId,
+    /// What it says.
+    pub hint: Hint,
+}
+
+/// What the scheduler can be told (`sched_qos_type` and `sched_qos_value`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// How many times as fast util_est grows while the task runs (patch 11); 0: no util_est for it
+    /// (patch 15).
+    RampupMultiplier(u32),
 }
 
 /// Scheduling classes.

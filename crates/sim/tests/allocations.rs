@@ -50,6 +50,7 @@ fn machine(governor: &str) -> Machine {
         platform,
         governor_cost: GovernorCost { cycles_per_poll: 10_000, ..GovernorCost::default() },
         tasks: (0..20).map(task).collect(),
+        hints: Vec::new(),
         placement: Placement::CapacityAware,
         tick_phase: Nanos(1),
         poll_phase: Nanos::ZERO,

@@ -89,10 +89,10 @@ pub struct RampupArgs {
     /// The machine: model:NAME or model:NAME,kernel=K
     #[arg(short, long, value_name = "MACHINE", default_value = "model:apple-m1")]
     pub machine: String,
-    /// The kernel; the platform's usual one where absent
+    /// The kernel; the platform's default where absent
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// The governor; schedutil where absent, unless the hardware chooses by itself
+    /// The governor; the kernel's default where absent, unless the hardware chooses by itself
     #[arg(long, value_name = "NAME")]
     pub governor: Option<String>,
     /// A tunable of the governor, such as rate_limit_us=70; repeatable

@@ -62,7 +62,7 @@ pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     output::data(&match args.format {
         CheckFormat::Text => {
-            let mut text = table(&variants, &results);
+            let mut text = table(&variants, &results, &args.duration);
             let _ = writeln!(text, "\nPhase 0 of each, from the start of the spin\n");
             text.push_str(&timeline::render(&views, &options(host.as_ref())));
             let _ = writeln!(text, "\nRun   {}", dir.display());
@@ -137,8 +137,9 @@ fn options(host: &dyn Host) -> Options {
     }
 }
 
-/// The figures that answer the question, one column per variant.
-fn table(variants: &[Variant], results: &[Vec<Outcome>]) -> String {
+/// The figures that answer the question, one column per variant; `spin` is how long each was
+/// watched.
+fn table(variants: &[Variant], results: &[Vec<Outcome>], spin: &str) -> String {
     let Some(first) = variants.first() else { return String::new() };
     let scenario = &first.scenario;
     let mut text = format!(
@@ -148,7 +149,9 @@ fn table(variants: &[Variant], results: &[Vec<Outcome>]) -> String {
     let cells: Vec<Vec<String>> = rows(scenario)
         .iter()
         .map(|(subject, name, unit, label)| {
-            let cell = |outcomes: &Vec<Outcome>| cell(outcomes, subject, name, *unit);
+            let cell = |outcomes: &Vec<Outcome>| {
+                cell(outcomes, subject, name, *unit).unwrap_or_else(|| absent(name, spin))
+            };
             std::iter::once(label.clone()).chain(results.iter().map(cell)).collect()
         })
         .collect();
@@ -159,7 +162,7 @@ fn table(variants: &[Variant], results: &[Vec<Outcome>]) -> String {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    for row in std::iter::once(&heads).chain(cells.iter().filter(|row| says_something(row))) {
+    for row in std::iter::once(&heads).chain(&cells) {
         let line: String =
             row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", line.trim_end());
@@ -167,8 +170,15 @@ fn table(variants: &[Variant], results: &[Vec<Outcome>]) -> String {
     text
 }
 
-fn says_something(row: &[String]) -> bool {
-    row.iter().skip(1).any(|cell| cell != "-")
+/// What stands where nothing came to be in any phase.
+fn absent(name: &str, spin: &str) -> String {
+    match name {
+        "frequency_busy_khz" => "never busy".to_owned(),
+        name if name.starts_with("util_") || name == "on_largest_ns" => {
+            format!("not within {spin}")
+        }
+        _ => "none".to_owned(),
+    }
 }
 
 /// Subject, metric, unit, and how the table names it.
@@ -206,9 +216,9 @@ fn rows(scenario: &Scenario) -> Vec<(String, String, Unit, String)> {
     rows
 }
 
-fn cell(outcomes: &[Outcome], subject: &str, name: &str, unit: Unit) -> String {
-    let found = spread(outcomes, subject, name);
-    let Some(found) = found else { return "-".to_owned() };
+/// Median and range; None where it came to be in no phase.
+fn cell(outcomes: &[Outcome], subject: &str, name: &str, unit: Unit) -> Option<String> {
+    let found = spread(outcomes, subject, name)?;
     let median = sim::value(unit, found.median);
     let range = match found.min == found.max {
         true => String::new(),
@@ -218,7 +228,7 @@ fn cell(outcomes: &[Outcome], subject: &str, name: &str, unit: Unit) -> String {
         true => format!(" in {} of {}", found.n, outcomes.len()),
         false => String::new(),
     };
-    format!("{median}{range}{reached}")
+    Some(format!("{median}{range}{reached}"))
 }
 
 fn spread(outcomes: &[Outcome], subject: &str, name: &str) -> Option<Spread> {

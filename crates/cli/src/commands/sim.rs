@@ -146,6 +146,18 @@ fn writer(
     Ok(Some(create(out, host, &manifest)?))
 }
 
+/// A run is a directory: a file or a device of that name can't hold one.
+pub fn check_out(out: Option<&Path>) -> Result<(), Failure> {
+    match out.filter(|out| out.exists() && !out.is_dir()) {
+        None => Ok(()),
+        Some(out) => Err(Failure::new(
+            Exit::BadInput,
+            format!("--out {}: expected a new or empty directory, found a file", out.display()),
+        )
+        .hint("give a directory; `flyball sim --record none` keeps nothing")),
+    }
+}
+
 /// The run directory that was asked for, or a new one.
 pub fn create(
     out: Option<&Path>,
@@ -153,6 +165,7 @@ pub fn create(
     manifest: &flyball_run::Manifest,
 ) -> Result<RunWriter, Failure> {
     let seconds = host.realtime().0 / 1_000_000_000;
+    check_out(out)?;
     Ok(match out {
         Some(dir) => RunWriter::create(dir, manifest)?,
         None => RunWriter::create_below(Path::new(super::report::RUNS), seconds, manifest)?,

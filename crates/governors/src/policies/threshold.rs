@@ -23,14 +23,22 @@ const HIGH: usize = 0;
 const LOW: usize = 1;
 const LOW_PERF: usize = 2;
 
-const fn level(name: &'static str, doc: &'static str, default: i64) -> Spec {
-    Spec { name, doc, default, min: 0, max: 1024 }
-}
-
 const SPECS: [Spec; 3] = [
-    level("high_threshold", "utilisation from which on the level is 1024", 768),
-    level("low_threshold", "utilisation up to which the level is low_perf", 256),
-    level("low_perf", "level at low utilisation", 512),
+    Spec {
+        name: "high_threshold",
+        doc: "utilisation from which on the level is 1024; not below low_threshold",
+        default: 768,
+        min: 256,
+        max: 1024,
+    },
+    Spec {
+        name: "low_threshold",
+        doc: "utilisation up to which the level is low_perf; not above high_threshold",
+        default: 256,
+        min: 0,
+        max: 768,
+    },
+    Spec { name: "low_perf", doc: "level at low utilisation", default: 512, min: 0, max: 1024 },
 ];
 
 impl Threshold {
@@ -88,7 +96,10 @@ impl Governor for Threshold {
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value).map(drop)
+        self.knobs.set(name, value)?;
+        self.knobs.narrow(HIGH, self.knobs.get(LOW), 1024);
+        self.knobs.narrow(LOW, 0, self.knobs.get(HIGH));
+        Ok(())
     }
 }
 
@@ -96,6 +107,17 @@ impl Governor for Threshold {
 mod tests {
     use super::*;
     use crate::testing::domain;
+
+    #[test]
+    fn the_high_threshold_is_not_below_the_low_one() {
+        let mut governor = Threshold::default();
+        let error = governor.set("high_threshold", 255).unwrap_err();
+        assert_eq!(error.to_string(), "threshold: high_threshold = 255 is outside 256..=1024");
+        assert!(governor.set("low_threshold", 769).is_err());
+        governor.set("low_threshold", 100).unwrap();
+        governor.set("high_threshold", 100).unwrap();
+        assert!(governor.set("low_threshold", 101).is_err());
+    }
 
     #[test]
     fn three_bands_and_an_answer_each_time() {

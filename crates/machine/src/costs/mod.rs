@@ -8,14 +8,13 @@
 //! Built in are the costs that source A's data give ([`flyball_sim::workload::kernels`]); a run
 //! on a real machine gives others ([`CostTable::measured`]).
 
-mod fit;
 mod measured;
 
-pub use fit::{Cost, Point, fit};
+pub use flyball_sim::workload::kernels::{Cost, Point, fit};
 
 use flyball_platform::{Cpu, Platform};
 use flyball_sim::behavior::Work;
-use flyball_sim::workload::kernels::COSTS;
+use flyball_sim::workload::kernels::{COSTS, REFERENCE_CORE};
 use flyball_units::Nanos;
 
 /// Samples (window x channels) of the windows that the built-in costs were measured on.
@@ -23,9 +22,6 @@ const BUILT_IN_SAMPLES: f64 = 160.0 * 64.0;
 
 /// Platforms whose cores the built-in costs were measured on.
 const MEASURED_PLATFORM: &str = "apple-m1";
-
-/// Kind of core that the built-in costs of other platforms are taken from.
-const REFERENCE_CORE: &str = "P";
 
 /// Costs of kernels on kinds of cores.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,15 +62,11 @@ impl CostTable {
     /// Costs from the modes of source A's data, on the Apple M1.
     pub fn built_in() -> CostTable {
         let rows = COSTS.iter().filter_map(|cost| {
-            let point = |(khz, time): (flyball_units::KiloHertz, Nanos)| Point {
-                khz: khz.0 as f64,
-                ns: time.0 as f64,
-            };
             Some(Row {
                 kernel: cost.kernel.to_owned(),
                 core_type: Some(cost.core_type.to_owned()),
                 samples: BUILT_IN_SAMPLES,
-                cost: fit(&[point(cost.low), point(cost.high)])?,
+                cost: cost.cost()?,
             })
         });
         CostTable {

@@ -8,6 +8,7 @@ use flyball_measure::experiment::{Control, Frequency, Limits};
 use flyball_measure::load::Site;
 use flyball_measure::plan::PlannedCondition;
 use flyball_platform::{ClockDomain, FrequencyControl};
+use flyball_sim::rule;
 use flyball_sim::setup::Class;
 use flyball_units::{KiloHertz, Relation};
 
@@ -38,11 +39,6 @@ impl DomainControl {
     pub(super) fn read_back(&self) -> Vec<Tunable> {
         self.governor().map(|governor| governor.tunables()).unwrap_or_default()
     }
-}
-
-/// The governor of a condition that asks for none.
-fn usual_governor(model: &Model) -> &'static str {
-    if model.kernel.name.starts_with("freebsd") { "powerd" } else { "schedutil" }
 }
 
 impl ConditionSetup {
@@ -128,12 +124,18 @@ fn domains(
         |message: String| MachineError::Frequency { condition: condition.name.clone(), message };
     let control = asked.control().map_err(wrong)?;
     let limits = asked.limits().map_err(wrong)?;
-    let (name, tunables) = match &control {
-        Control::AsIs => (usual_governor(model), Vec::new()),
+    let (name, mut tunables) = match &control {
+        Control::AsIs => (known(&model.kernel.default_governor, condition)?, Vec::new()),
         Control::Pinned(_) => ("performance", Vec::new()),
         Control::Governor { name, tunables } => (known(name, condition)?, tunables.clone()),
     };
     check_tunables(name, &tunables, condition)?;
+    // What the kernel's administrator set holds where the condition says nothing.
+    if let Some((tunable, value)) = rule::tunable_of(name, &model.kernel)
+        && !tunables.iter().any(|(name, _)| name == tunable)
+    {
+        tunables.push((tunable.to_owned(), value));
+    }
     let mut domains = Vec::new();
     for domain in &model.platform.domains {
         let by_hardware = domain.control != FrequencyControl::Software;

@@ -74,7 +74,7 @@ struct ConditionSetup {
 
 impl Model {
     /// The shipped platform `name` under the shipped kernel `kernel`, or under the platform's
-    /// usual one.
+    /// default.
     ///
     /// # Errors
     /// A name that nothing has; the hint names the nearest.
@@ -82,7 +82,7 @@ impl Model {
         let target = Target::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
         let wrong = |source| MachineError::Description { machine: target.to_string(), source };
         let platform = Platform::named(name).map_err(wrong)?;
-        let kernel = Kernel::named(kernel.unwrap_or_else(|| usual_kernel(name))).map_err(wrong)?;
+        let kernel = Kernel::named(kernel.unwrap_or(&platform.default_kernel)).map_err(wrong)?;
         Ok(Model::new(platform, kernel))
     }
 
@@ -206,20 +206,6 @@ fn parameters(experiment: &Experiment, workload: &Workload) -> Result<(Signal, P
         ..WorkloadSpec::new(kernel)
     };
     Ok((kernel, spec.params()))
-}
-
-/// The kernel that a platform is usually met with, of those that ship.
-fn usual_kernel(platform: &str) -> &'static str {
-    let wanted: &[&str] = match platform {
-        name if name.starts_with("apple-m1") => &["linux-6.14-asahi"],
-        name if name.starts_with("board-") => &["debian-7.2"],
-        name if name.starts_with("pentium-m") => &["freebsd-8.1"],
-        _ => &[],
-    };
-    let kernels = || flyball_platform::catalogue().kernels.iter().map(|entry| entry.name);
-    let usual = ["linux-6.12", "linux-6.8", "linux"];
-    let begins = |stem: &&str| kernels().find(|name| name.starts_with(*stem));
-    wanted.iter().chain(&usual).find_map(begins).or_else(|| kernels().next()).unwrap_or_default()
 }
 
 impl ModelRun {

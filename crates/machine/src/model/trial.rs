@@ -238,6 +238,7 @@ impl Trial<'_> {
         let slots = self.setup.load.slots.iter().enumerate();
         tasks.extend(slots.map(|(number, slot)| load::task(number, slot, seeds.next_u64())));
         Ok(Setup {
+            hints: Vec::new(),
             placement: match kernel.capacity_aware || kernel.energy_aware {
                 true => Placement::CapacityAware,
                 false => Placement::PreviousOrIdle,

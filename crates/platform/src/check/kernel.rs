@@ -10,6 +10,9 @@ use crate::model::{IdleGovernor, IdleTick, Kernel};
 use flyball_pelt::{Features, MigrationMargin, PeltMultiplier};
 use flyball_units::{Nanos, RateLimitRule};
 
+/// What rules on a kernel that does not say otherwise.
+const DEFAULT_GOVERNOR: &str = "schedutil";
+
 pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
     let hz = frequency(&file.clock.hz)?;
     let stat_hz = file.clock.stat_hz.as_ref().map_or(Ok(hz), frequency)?;
@@ -29,6 +32,7 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
         name,
         title: file.title,
         notes: file.notes.trim().to_owned(),
+        default_governor: file.default_governor.unwrap_or_else(|| DEFAULT_GOVERNOR.to_owned()),
         hz,
         stat_hz,
         idle_tick: match file.clock.idle_tick {

@@ -1,12 +1,17 @@
 //! Cores and the machine as a whole.
 
 use super::{cpu_list, domain};
-use crate::error::Problem;
+use crate::error::{Problem, nearest};
+use crate::file::At;
 use crate::file::platform::{Base, Cores, PlatformFile, ThermalFile};
 use crate::model::{ClockDomain, Cpu, Platform, Thermal};
+use crate::shipped::catalogue;
 use flyball_units::{Capacity, CpuId};
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// What runs on a platform that does not say otherwise.
+const DEFAULT_KERNEL: &str = "linux-6.12";
 
 /// What is said about a CPU before its domain is known.
 struct Core {
@@ -33,6 +38,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
     let cpus = cpus(&cores, &domains, &owner)?;
     one_capacity_per_domain(&cores, &domains)?;
     let thermal = file.thermal.as_ref().map(thermal).transpose()?;
+    let default_kernel = default_kernel(file.default_kernel.as_ref())?;
     match &file.base {
         Some(Base { source, .. }) => sources.push(("base".to_owned(), source.0.clone())),
         None => sources.push(("base".to_owned(), "assumed: 0 mW, not described".to_owned())),
@@ -44,11 +50,29 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         name,
         title: file.title,
         notes: file.notes.trim().to_owned(),
+        default_kernel,
         cpus,
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
         thermal,
         sources,
+    })
+}
+
+/// One that ships: a description names no files.
+fn default_kernel(file: Option<&At<String>>) -> Result<String, Problem> {
+    let Some(file) = file else { return Ok(DEFAULT_KERNEL.to_owned()) };
+    let names = || catalogue().kernels.iter().map(|entry| entry.name);
+    if names().any(|name| name == file.value) {
+        return Ok(file.value.clone());
+    }
+    let all: Vec<&str> = names().collect();
+    let message =
+        format!("expected a shipped kernel ({}), found \"{}\"", all.join(", "), file.value);
+    let problem = Problem::at(&file.span, message);
+    Err(match nearest(&file.value, names()) {
+        Some(near) => problem.with_hint(format!("did you mean \"{near}\"?")),
+        None => problem,
     })
 }
 

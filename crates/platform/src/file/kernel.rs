@@ -13,6 +13,8 @@ pub(crate) struct KernelFile {
     pub(crate) title: String,
     /// What the figures rest on and what is assumed, in a few sentences.
     pub(crate) notes: String,
+    /// The governor that rules where nothing else is asked for; without it, `schedutil`.
+    pub(crate) default_governor: Option<String>,
     /// Ticks.
     pub(crate) clock: Clock,
     /// The fair scheduler and placement.

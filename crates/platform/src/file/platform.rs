@@ -13,6 +13,9 @@ pub(crate) struct PlatformFile {
     pub(crate) title: String,
     /// What the figures rest on and what is assumed, in a few sentences.
     pub(crate) notes: String,
+    /// The kernel that it runs where nothing else is asked for, one that ships; without it,
+    /// `linux-6.12`.
+    pub(crate) default_kernel: Option<At<String>>,
     /// Kinds of cores.
     pub(crate) cores: At<Vec<Cores>>,
     /// CPUs that share a clock, and what their clock can do.

@@ -155,13 +155,17 @@ fn notes(runs: &[RunView], style: Style) -> Vec<String> {
     notes.into_iter().map(|note| style.dim(&format!("  {note}"))).collect()
 }
 
-/// Why questions have no answer, once per reason.
+/// Before the lines of a list.
+const INDENT: &str = "  ";
+
+/// Why questions have no answer, once per reason, whole: half a reason is none.
 pub(super) fn unanswered(runs: &[RunView], width: usize, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs {
         for missing in &run.unanswered {
-            let text = format!("  {}: {missing}", text::plain(&run.name));
-            lines.push(text::truncate(&text, width));
+            let text = format!("{}: {missing}", text::plain(&run.name));
+            let wrapped = text::wrap(&text, width.saturating_sub(INDENT.len()).max(1));
+            lines.extend(wrapped.into_iter().map(|line| format!("{INDENT}{line}")));
         }
     }
     if !lines.is_empty() {

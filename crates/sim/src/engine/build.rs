@@ -4,15 +4,17 @@ use super::Machine;
 use super::cpu::{self, Activity, Cpu};
 use super::domain::Domain;
 use super::govern::{of_simulation, since_boot};
+use super::hints;
 use super::idle::Sleeps;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
+use crate::rule;
 use crate::setup::{Class, GovernorCost, Setup, TaskSetup};
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{Averages, ClockPelt, Features, QueueUtilEst, QueueWaiting, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform};
-use flyball_units::{KiloHertz, Nanos, Relation};
+use flyball_units::{KiloHertz, Relation};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -23,7 +25,7 @@ pub(super) fn build(setup: Setup) -> Machine {
     let uclamp_used =
         kernel.uclamp && tasks.iter().any(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
     let mut domains: Vec<Domain> =
-        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, g)).collect();
+        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, g, &kernel)).collect();
     for (domain, limits) in domains.iter_mut().zip(&setup.limits) {
         if let &Some((min, max)) = limits {
             domain.min = domain.opps.min().max(min);
@@ -76,6 +78,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         uclamp_used,
         placement: setup.placement,
         features: kernel.features,
+        hints: hints::in_order(setup.hints),
         balance_at: 0,
         base_power: platform.base_power_mw,
         nanowatts: 0,
@@ -83,19 +86,26 @@ pub(super) fn build(setup: Setup) -> Machine {
         temperature: platform.thermal.map(Temperature::new),
         throttled: 0,
     };
-    start(&mut machine, &kernel, &setup.initial, setup.poll_phase.0);
+    start(&mut machine, &platform, &kernel, &setup.initial, setup.poll_phase.0);
     machine
 }
 
 /// Frequencies, governors, idle CPUs, first ticks.
-fn start(machine: &mut Machine, kernel: &Kernel, initial: &[Option<KiloHertz>], poll_phase: u64) {
+fn start(
+    machine: &mut Machine,
+    platform: &Platform,
+    kernel: &Kernel,
+    initial: &[Option<KiloHertz>],
+    poll_phase: u64,
+) {
     for (d, initial) in initial.iter().enumerate() {
         let domain = &mut machine.domains[d];
         let lowest = domain.opps.resolve(domain.min, domain.min, domain.max, Relation::L);
         let at = domain.opps.index_of(initial.unwrap_or(lowest)).unwrap_or(0);
         place_at(machine, d, at);
         machine.cap_capacities(d);
-        start_governor(machine, d, kernel, initial.is_none(), poll_phase);
+        let view = rule::domain(platform, &platform.domains[d], kernel, machine.uclamp_used);
+        start_governor(machine, d, view, initial.is_none(), poll_phase);
         machine.requeue_domain(d);
     }
     for c in 0..machine.cpus.len() {
@@ -105,8 +115,7 @@ fn start(machine: &mut Machine, kernel: &Kernel, initial: &[Option<KiloHertz>], 
         machine.enter_idle(c, &mut crate::observe::Blind);
     }
     machine.requeue_timers();
-    let slot = machine.domains.len() + 1;
-    machine.next[slot] = machine.stat_at.min(machine.temperature_at);
+    machine.requeue_periodic();
 }
 
 /// Puts a domain at an operating point before time begins.
@@ -124,12 +133,19 @@ fn place_at(machine: &mut Machine, d: usize, at: usize) {
 
 /// Hands the domain to its governor. `free`: what it asks for at the start holds at once, and it
 /// sees an idle machine before time begins.
-fn start_governor(machine: &mut Machine, d: usize, kernel: &Kernel, free: bool, poll_phase: u64) {
+fn start_governor(
+    machine: &mut Machine,
+    d: usize,
+    view: flyball_governors::Domain,
+    free: bool,
+    poll_phase: u64,
+) {
     if machine.domains[d].control != FrequencyControl::Software {
         return;
     }
-    let view = view(machine, d, kernel);
     let domain = &mut machine.domains[d];
+    let current = domain.points[domain.point].frequency;
+    let view = flyball_governors::Domain { min: domain.min, max: domain.max, current, ..view };
     let writer = domain.cpus[0];
     let mut decision = domain.governor.start(&view, since_boot(0));
     if domain.needs.poll && poll_phase > 0 {
@@ -148,34 +164,11 @@ fn start_governor(machine: &mut Machine, d: usize, kernel: &Kernel, free: bool, 
             machine.cpus[c].frozen_until = 0;
         }
         machine.apply(d, &decision, writer);
+        machine.domains[d].level_changed = None;
     }
 }
 
-/// The domain as its governor sees it.
-fn view(machine: &Machine, d: usize, kernel: &Kernel) -> flyball_governors::Domain {
-    let domain = &machine.domains[d];
-    flyball_governors::Domain {
-        cpus: domain.cpus.iter().map(|&c| flyball_units::CpuId(c as u32)).collect(),
-        capacity: machine.cpus[domain.cpus[0]].capacity,
-        opps: domain.opps.clone(),
-        min: domain.min,
-        max: domain.max,
-        current: domain.points[domain.point].frequency,
-        tick: Nanos(machine.tick),
-        stat_hz: kernel.stat_hz,
-        transition_latency: domain.transition.declared_latency,
-        transition_delay: domain.transition.declared_delay,
-        frequency_invariant: domain.frequency_invariant,
-        fast_switch: domain.fast_switch,
-        exact_idle_accounting: machine.idle_tick == IdleTick::Stops,
-        uclamp_used: machine.uclamp_used,
-        rate_limit_rule: kernel.rate_limit_rule,
-        on_battery: None,
-        features: kernel.features,
-    }
-}
-
-fn domain(from: &ClockDomain, governor: Box<dyn Governor>) -> Domain {
+fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> Domain {
     let software = from.control == FrequencyControl::Software;
     let needs = if software { governor.needs() } else { Needs::default() };
     let demand_at = match from.control {
@@ -191,7 +184,6 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>) -> Domain {
         transition: from.transition.clone(),
         control: from.control,
         frequency_invariant: from.frequency_invariant,
-        fast_switch: from.fast_switch,
         governor,
         needs,
         signals: vec![CpuSignals::default(); cpus.len()],
@@ -200,6 +192,8 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>) -> Domain {
         governor_task: None,
         point: 0,
         wanted: (from.opps.min(), Relation::L),
+        level_limit: u64::from(rule::rate_limit_us(from, kernel)) * 1000,
+        level_changed: None,
         change: None,
         min: from.opps.min(),
         max: from.opps.max(),
@@ -243,6 +237,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         clock_at: 0,
         frequency_scale: flyball_pelt::CAPACITY_SCALE,
         cfs: Averages::default(),
+        removed: flyball_pelt::Removed::default(),
         rt: Averages::default(),
         irq: Averages::default(),
         waiting: QueueWaiting::default(),

@@ -33,6 +33,10 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         let task = "governor".to_owned();
         return Err(SetupError::UnknownCpu { task, cpu: setup.governor_cost.cpu, cpus });
     }
+    let tasks = setup.tasks.len();
+    if let Some(call) = setup.hints.iter().find(|call| call.task.0 as usize >= tasks) {
+        return Err(SetupError::UnknownTask { task: call.task.0, tasks });
+    }
     setup.tasks.iter().try_for_each(|task| check_task(task, cpus))
 }
 

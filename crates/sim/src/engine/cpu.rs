@@ -2,7 +2,7 @@
 
 use super::idle::Sleeps;
 use flyball_governors::CpuTimes;
-use flyball_pelt::{Averages, ClockPelt, FitRule, QueueUtilEst, QueueWaiting};
+use flyball_pelt::{Averages, ClockPelt, FitRule, QueueUtilEst, QueueWaiting, Removed};
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(super) struct Cpu {
     /// Of the present frequency, 1024 at the highest or without invariance.
     pub(super) frequency_scale: u32,
     pub(super) cfs: Averages,
+    /// What sleeping tasks took with them that `cfs` still counts.
+    pub(super) removed: Removed,
     pub(super) rt: Averages,
     pub(super) irq: Averages,
     /// Patch 12's signal.

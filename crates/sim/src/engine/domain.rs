@@ -15,7 +15,6 @@ pub(super) struct Domain {
     pub(super) transition: Transition,
     pub(super) control: FrequencyControl,
     pub(super) frequency_invariant: bool,
-    pub(super) fast_switch: bool,
 
     pub(super) governor: Box<dyn Governor>,
     pub(super) needs: Needs,
@@ -32,6 +31,11 @@ pub(super) struct Domain {
     pub(super) point: usize,
     /// What was asked for last.
     pub(super) wanted: (KiloHertz, Relation),
+    /// Least time between two changes that performance levels lead to, in ns: schedutil, which
+    /// carries them out, has a rate limit.
+    pub(super) level_limit: u64,
+    /// When a performance level last changed the frequency.
+    pub(super) level_changed: Option<u64>,
     /// Change in flight.
     pub(super) change: Option<Change>,
     /// Policy limits.
@@ -89,6 +93,12 @@ impl Domain {
             Some(Change { to, .. }) => to,
             None => self.point,
         }
+    }
+
+    /// The operating point that a wish comes to under the limits of now.
+    pub(super) fn resolve(&self, (target, relation): (KiloHertz, Relation)) -> Option<usize> {
+        let max = self.ceiling();
+        self.opps.index_of(self.opps.resolve(target, self.min.min(max), max, relation))
     }
 
     /// Highest frequency allowed now.

@@ -59,6 +59,14 @@ pub enum SetupError {
         /// Number of CPUs.
         cpus: usize,
     },
+    /// A hint is about a task that the setup does not have.
+    #[error("a hint is about task number {task}, the setup has {tasks} tasks")]
+    UnknownTask {
+        /// The task's number, from 0.
+        task: u32,
+        /// Number of tasks.
+        tasks: usize,
+    },
     /// A task's parameter is out of range.
     #[error("task `{task}`: {name} = {found} is outside {min}..={max}")]
     TaskRange {

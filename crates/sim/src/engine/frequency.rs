@@ -23,31 +23,42 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 impl Machine {
     /// Does what a governor asked for.
     pub(super) fn request(&mut self, d: usize, request: Request, writer: usize) {
-        let domain = &mut self.domains[d];
-        let (target, relation) = match request {
+        let wanted = match request {
             Request::Frequency { target, relation } => (target, relation),
             // Hardware that takes one frequency gets the upper end.
             Request::Range { max, .. } => (max, Relation::H),
-            // As schedutil carries out a sched_ext scheduler's level, headroom included.
-            Request::Perf(level) => {
-                let capacity = self.cpus[domain.cpus[0]].capacity;
-                let (highest, current) = (domain.opps.max(), domain.points[domain.point].frequency);
-                let invariant = domain.frequency_invariant;
-                let reference = reference_frequency(highest.0, current.0, invariant);
-                (cpuperf_frequency(level, capacity, KiloHertz(reference)), Relation::LE)
-            }
+            Request::Perf(level) => match self.of_level(d, level) {
+                Some(wanted) => wanted,
+                None => return,
+            },
             Request::Epp(_) => return,
         };
-        domain.wanted = (target, relation);
+        self.domains[d].wanted = wanted;
         self.resolve_wanted(d, writer);
+    }
+
+    /// The frequency of a performance level, as schedutil carries out a sched_ext scheduler's:
+    /// with headroom, and with its rate limit. A level that comes too early is lost; one that
+    /// changes nothing leaves the limit open.
+    fn of_level(&mut self, d: usize, level: u32) -> Option<(KiloHertz, Relation)> {
+        let domain = &mut self.domains[d];
+        let early = |at: u64| self.now - at < domain.level_limit;
+        if domain.level_changed.is_some_and(early) {
+            return None;
+        }
+        let capacity = self.cpus[domain.cpus[0]].capacity;
+        let (highest, current) = (domain.opps.max(), domain.points[domain.point].frequency);
+        let reference = reference_frequency(highest.0, current.0, domain.frequency_invariant);
+        let wanted = (cpuperf_frequency(level, capacity, KiloHertz(reference)), Relation::LE);
+        if domain.resolve(wanted) != Some(domain.destination()) {
+            domain.level_changed = Some(self.now);
+        }
+        Some(wanted)
     }
 
     fn resolve_wanted(&mut self, d: usize, writer: usize) {
         let domain = &self.domains[d];
-        let (target, relation) = domain.wanted;
-        let (min, max) = (domain.min, domain.ceiling());
-        let frequency = domain.opps.resolve(target, min.min(max), max, relation);
-        if let Some(to) = domain.opps.index_of(frequency) {
+        if let Some(to) = domain.resolve(domain.wanted) {
             self.change_to(d, to, writer);
         }
     }

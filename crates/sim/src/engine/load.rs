@@ -2,7 +2,8 @@
 //!
 //! cpufreq is asked when the update of a root run queue crossed a period, at attach and detach,
 //! when a task that waited for I/O is enqueued, and when a FIFO task comes or goes; not at each
-//! enqueue.
+//! enqueue. A task that sleeps and wakes up elsewhere leaves its share in the old CPU's signals
+//! until that CPU updates them next: then they count as changed, and cpufreq is asked.
 
 use super::Machine;
 use super::cpu::Cpu;
@@ -88,12 +89,14 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         let now = cpu.clock.now();
         let running = cpu.fair_count as usize > cpu.fair.len();
+        let left = cpu.cfs.take_off(&mut cpu.removed);
         let crossed = cpu.cfs.update(now, cpu.weight, cpu.fair_count.into(), running);
-        if crossed {
+        let changed = left | crossed;
+        if changed {
             cpu.stale = true;
             Self::show_queue(cpu, c, self.now, observer);
         }
-        crossed
+        changed
     }
 
     fn show_queue<O: Observer>(cpu: &Cpu, c: usize, now: u64, observer: &mut O) {
@@ -214,19 +217,43 @@ impl Machine {
         cpu.stale = true;
     }
 
-    /// A sleeping task takes its share of CPU `c`'s signals with it, because it will wake up
-    /// elsewhere.
+    /// A task that sleeps, or ended, gives up its share of CPU `c`'s signals, because it will wake
+    /// up elsewhere or never. Only CPU `c` changes its signals, at its next update.
+    ///
+    /// The share is what the task had at the queue's last update. Where CPU `c` is idle its clock
+    /// has stood still since then, and what the task takes along decays on to the present.
     pub(super) fn load_remove<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
-        if !std::mem::take(&mut self.tasks[t].attached) {
+        if !self.tasks[t].attached {
             return;
         }
-        self.cpus[c].touch(self.now);
-        self.update_entity(t, c, false, false, observer);
-        self.update_queue_silently(c, observer);
-        let (cpu, avg) = (&mut self.cpus[c], &self.tasks[t].avg);
-        cpu.cfs.remove_blocked(avg.load_avg, avg.runnable_avg, avg.util_avg);
-        cpu.stale = true;
-        self.ask(c, UtilFlags::default(), observer);
+        self.sync_blocked(t, c, observer);
+        self.tasks[t].attached = false;
+        let cpu = &mut self.cpus[c];
+        cpu.removed.add(&self.tasks[t].avg);
+        if cpu.current.is_none() {
+            cpu.touch(self.now);
+            let now = cpu.clock.now().max(cpu.cfs.last_update);
+            self.decay_blocked(t, c, now, observer);
+        }
+    }
+
+    /// Lets the signals of a task that sleeps decay to the last update of its queue on CPU `c`.
+    pub(super) fn sync_blocked<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        if self.tasks[t].attached {
+            self.decay_blocked(t, c, self.cpus[c].cfs.last_update, observer);
+        }
+    }
+
+    /// A decay that leaves util_est's flag alone, unlike updates on a queue.
+    fn decay_blocked<O: Observer>(&mut self, t: usize, c: usize, now: u64, observer: &mut O) {
+        let task = &mut self.tasks[t];
+        let crossed = task.avg.update_entity(now, task.weight.into(), false, false);
+        if self.features.waiting_avg {
+            task.waiting.update(now, false, false);
+        }
+        if crossed {
+            self.show_task(t, c, observer);
+        }
     }
 
     fn attach<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {

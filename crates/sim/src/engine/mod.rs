@@ -1,7 +1,7 @@
 //! The machine in virtual time: a loop over the earliest of a few next events.
 //!
 //! ```text
-//!   clock domains | timers | statistics clock, temperature | CPUs: out of idle, work done, tick
+//!   clock domains | timers | statistics clock, temperature, hints | CPUs: out of idle, work done, tick
 //! ```
 //! Each source keeps the time of its next event in a flat array; at equal times the first in this
 //! order is served. Nothing is allocated while time passes, and nothing random is drawn except
@@ -17,6 +17,7 @@ mod fair;
 mod finish;
 mod frequency;
 mod govern;
+mod hints;
 mod idle;
 mod load;
 mod place;
@@ -34,7 +35,7 @@ pub use summary::{
 };
 
 use crate::observe::Observer;
-use crate::setup::{Placement, Setup};
+use crate::setup::{HintCall, Placement, Setup};
 use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
@@ -73,6 +74,8 @@ pub struct Machine {
     capacities_equal: bool,
     placement: Placement,
     features: Features,
+    /// Hints that tasks are given, the latest first: the next one is at the end.
+    hints: Vec<HintCall>,
     /// Next periodic balancing, at the first tick of any CPU after that.
     balance_at: u64,
 
@@ -195,8 +198,13 @@ impl Machine {
         if self.temperature_at <= self.now {
             self.check_temperature(observer);
         }
+        self.give_hints(observer);
+        self.requeue_periodic();
+    }
+
+    fn requeue_periodic(&mut self) {
         let slot = self.domains.len() + 1;
-        self.next[slot] = self.stat_at.min(self.temperature_at);
+        self.next[slot] = self.stat_at.min(self.temperature_at).min(self.next_hint());
     }
 
     #[inline]

@@ -22,14 +22,23 @@ impl Machine {
         } else {
             match self.placement {
                 Placement::PreviousOrIdle => self.previous_or_idle(task, previous),
-                Placement::CapacityAware => self
-                    .most_efficient(t, previous)
-                    .or_else(|| self.smallest_that_fits(task, previous)),
+                Placement::CapacityAware => {
+                    self.most_efficient(t, previous).or_else(|| self.by_size(task, previous))
+                }
                 Placement::Consolidating => self.consolidating(t, previous),
             }
         };
         // Every task is allowed on at least one CPU.
         chosen.unwrap_or(0)
+    }
+
+    /// Whether its utilisation is looked at when the task wakes up: only where CPUs differ.
+    pub(super) fn placed_by_size(&self, t: usize) -> bool {
+        let task = &self.tasks[t];
+        self.placement != Placement::PreviousOrIdle
+            && !self.capacities_equal
+            && task.pinned.is_none()
+            && task.is_fair()
     }
 
     fn allowed<'a>(&self, task: &'a Task) -> impl Iterator<Item = usize> + use<'a> {
@@ -61,10 +70,17 @@ impl Machine {
         })
     }
 
-    /// Without energy: the smallest idle CPU that the task fits, or else the largest idle one: to
-    /// run at once on a CPU that is too small beats waiting. Where none is idle, the smallest that
-    /// it fits, the least crowded of equals.
-    fn smallest_that_fits(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+    /// Without energy, a CPU of the right size. A task that slept stays on its previous CPU where
+    /// that is idle and fits it, or goes to the [first idle one that fits](Self::idle_by_size).
+    ///
+    /// A new task gets the smallest idle CPU that it fits, or else the largest idle one: to run at
+    /// once on a CPU that is too small beats waiting. Where none is idle, it is the smallest that
+    /// the task fits, the least crowded of equals.
+    fn by_size(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        let idle = previous.and_then(|previous| self.idle_by_size(task, previous));
+        if idle.is_some() {
+            return idle;
+        }
         self.allowed(task).min_by_key(|&c| {
             let cpu = &self.cpus[c];
             let fit = self.fit(task, c);
@@ -73,6 +89,26 @@ impl Machine {
             let crowd = if busy { cpu.runnable_count() } else { 0 };
             (busy, Reverse(fit), size, crowd, previous != Some(c), c)
         })
+    }
+
+    /// The first idle CPU that the task fits, by number from the previous one on and all around;
+    /// where none fits, of the idle ones the best match, the largest of equals.
+    fn idle_by_size(&self, task: &Task, previous: usize) -> Option<usize> {
+        let cpus = self.cpus.len();
+        let mut best: Option<(Fit, u32, usize)> = None;
+        for c in (previous..cpus).chain(0..previous) {
+            if !task.allowed[c] || !self.cpus[c].is_idle() {
+                continue;
+            }
+            let (fit, room) = (self.fit(task, c), self.cpus[c].capacity_left());
+            if fit == Fit::Yes {
+                return Some(c);
+            }
+            if best.is_none_or(|(f, r, _)| (fit, room) > (f, r)) {
+                best = Some((fit, room, c));
+            }
+        }
+        best.map(|(.., c)| c)
     }
 
     /// The CPU whose choice costs least energy by the kernel's estimate; None where the kernel

@@ -212,6 +212,7 @@ impl Machine {
                 Step::Mark(name) => observer.mark(Nanos(self.now), TaskId(t as u32), name),
                 Step::Exit => {
                     self.leave_cpu(t, c, State::Ended, observer);
+                    self.load_remove(t, c, observer);
                     self.tasks[t].totals.ended = Some(self.now);
                     return false;
                 }

@@ -52,6 +52,9 @@ impl Machine {
             self.cpus[previous].iowait_count -= 1;
         }
         self.tasks[t].totals.wakeups += 1;
+        if self.placed_by_size(t) {
+            self.sync_blocked(t, previous, observer);
+        }
         let c = self.choose_cpu(t, Some(previous));
         if c != previous {
             if self.tasks[t].is_fair() {

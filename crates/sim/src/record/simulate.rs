@@ -6,7 +6,7 @@ use super::watch::Watch;
 use crate::engine::{Machine, SetupError};
 use crate::observe::{Observer, SwitchOut};
 use crate::scenario::Scenario;
-use crate::setup::TaskId;
+use crate::setup::{Hint, TaskId};
 use flyball_governors::{Decision, Event};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
@@ -89,5 +89,6 @@ forward! {
     item_begun(at: Nanos, task: TaskId, item: u64, released: Nanos, cpu: CpuId);
     item_ended(at: Nanos, task: TaskId, item: u64, cpu: CpuId);
     mark(at: Nanos, task: TaskId, name: &'static str);
+    hinted(at: Nanos, task: TaskId, hint: Hint);
     temperature(at: Nanos, celsius: f64);
 }

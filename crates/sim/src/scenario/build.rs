@@ -3,14 +3,13 @@
 use super::load;
 use super::model::{Burst, InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
-use crate::setup::{Class, GovernorCost, Setup, TaskId, TaskSetup};
+use crate::rule;
+use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Batch, Bursty, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup,
     Service, kernels,
 };
-use flyball_governors::Domain;
-use flyball_platform::{ClockDomain, Kernel};
 use flyball_units::{CpuId, Nanos};
 use std::ops::Range;
 
@@ -38,11 +37,13 @@ impl Scenario {
     /// interval in steps that fall on no line with it (a lattice of rank 1), so that the two are
     /// not swept as one.
     pub fn setup(&self, phase: u32) -> Built {
-        let mut tasks =
-            Tasks { scenario: self, full_speed: FullSpeed::of(&self.platform), list: Vec::new() };
+        let mut tasks = Tasks::new(self);
         let mut groups = Vec::new();
+        let mut entries = Vec::new();
         for spec in &self.tasks {
+            let first = tasks.list.len() as u32;
             tasks.add(spec, &mut groups);
+            entries.push(first..tasks.list.len() as u32);
         }
         tasks.add_load();
         for (number, interrupt) in self.interrupts.iter().enumerate() {
@@ -59,6 +60,7 @@ impl Scenario {
                 cycles_per_poll: self.governor_cost.cycles(FullSpeed::of(&self.platform)),
                 cpu: self.governor_cpu,
             },
+            hints: self.hint_calls(&list, &entries),
             tasks: list,
             placement: self.placement,
             tick_phase: part(tick, phase, self.phases),
@@ -71,11 +73,29 @@ impl Scenario {
         Built { setup, groups }
     }
 
+    /// One call per hint and task that it is about; `entries` are the tasks of each
+    /// [`Scenario::tasks`].
+    fn hint_calls(&self, list: &[TaskSetup], entries: &[Range<u32>]) -> Vec<HintCall> {
+        let tasks = |name: &str| match self.tasks.iter().position(|spec| spec.name == name) {
+            Some(entry) => entries.get(entry).cloned().unwrap_or_default(),
+            None => {
+                let named = list.iter().position(|task| task.name == name);
+                named.map_or(0..0, |at| at as u32..at as u32 + 1)
+            }
+        };
+        let calls = self.hints.iter().flat_map(|spec| {
+            let call = |task| HintCall { at: spec.at, task: TaskId(task), hint: spec.hint };
+            tasks(&spec.task).map(call)
+        });
+        calls.collect()
+    }
+
     /// The poll's phase within the shortest interval of the polling governors.
     fn poll_phase(&self, phase: u32) -> Nanos {
         let intervals = self.platform.domains.iter().zip(&self.governors);
         let intervals = intervals.filter_map(|(domain, spec)| {
-            spec.poll_interval(&governor_domain(domain, &self.kernel, &self.platform))
+            let uclamp = self.kernel.uclamp;
+            spec.poll_interval(&rule::domain(&self.platform, domain, &self.kernel, uclamp))
         });
         let step = lattice_step(self.phases);
         let at = (u64::from(phase) * u64::from(step) % u64::from(self.phases.max(1))) as u32;
@@ -107,84 +127,66 @@ fn phase_seed(seed: u64, phase: u32) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The domain as a governor would be told of it at the start.
-fn governor_domain(
-    domain: &ClockDomain,
-    kernel: &Kernel,
-    platform: &flyball_platform::Platform,
-) -> Domain {
-    let capacities = platform.cpus.iter().filter(|cpu| domain.cpus.contains(&cpu.id));
-    Domain {
-        cpus: domain.cpus.clone(),
-        capacity: capacities.map(|cpu| cpu.capacity.0).max().unwrap_or(1024),
-        opps: domain.opps.clone(),
-        min: domain.opps.min(),
-        max: domain.opps.max(),
-        current: domain.opps.min(),
-        tick: Nanos(1_000_000_000 / u64::from(kernel.hz)),
-        stat_hz: kernel.stat_hz,
-        transition_latency: domain.transition.declared_latency,
-        transition_delay: domain.transition.declared_delay,
-        frequency_invariant: domain.frequency_invariant,
-        fast_switch: domain.fast_switch,
-        exact_idle_accounting: kernel.idle_tick == flyball_platform::IdleTick::Stops,
-        uclamp_used: kernel.uclamp,
-        rate_limit_rule: kernel.rate_limit_rule,
-        on_battery: None,
-        features: kernel.features,
-    }
-}
-
 /// The list of tasks while it grows.
 struct Tasks<'a> {
     scenario: &'a Scenario,
     full_speed: FullSpeed,
     list: Vec<TaskSetup>,
+    /// Names of the tasks to come.
+    names: std::vec::IntoIter<String>,
 }
 
-impl Tasks<'_> {
+impl<'a> Tasks<'a> {
+    fn new(scenario: &'a Scenario) -> Tasks<'a> {
+        Tasks {
+            scenario,
+            full_speed: FullSpeed::of(&scenario.platform),
+            list: Vec::new(),
+            names: Vec::new().into_iter(),
+        }
+    }
+
     fn add(&mut self, spec: &TaskSpec, groups: &mut Vec<Group>) {
+        self.names = spec.names().into_iter();
         if let Workload::RtApp(program) = &spec.workload {
             return self.add_rt_app(spec, program, groups);
         }
         let from = self.list.len() as u32;
-        for number in 1..=spec.count {
-            let name =
-                if number == 1 { spec.name.clone() } else { format!("{}-{number}", spec.name) };
-            self.add_one(spec, name);
+        for _ in 1..=spec.count {
+            self.add_one(spec);
         }
         let tasks = from..self.list.len() as u32;
         groups.push(Group { name: spec.name.clone(), tasks, deadline: spec.deadline });
     }
 
     /// One of the `count` that the scenario asks for.
-    fn add_one(&mut self, spec: &TaskSpec, name: String) {
+    fn add_one(&mut self, spec: &TaskSpec) {
         match &spec.workload {
-            Workload::PageLoad(page) => self.add_page(spec, page, &name),
+            Workload::PageLoad(page) => self.add_page(spec, page),
             Workload::RtApp(_) => {}
             Workload::Rampup { sleeps, gap } => {
-                self.push(spec, name, Box::new(Rampup::new(*sleeps, *gap)));
+                self.push(spec, Box::new(Rampup::new(*sleeps, *gap)));
             }
             Workload::Periodic(release) => {
                 let work = release.work.work(release.memory, self.full_speed);
-                self.push(spec, name, Box::new(periodic(release, spec.start, work)));
+                self.push(spec, Box::new(periodic(release, spec.start, work)));
             }
             Workload::Kernel { kernel, release } => {
                 let work = kernels::cost(kernel, self.only_core_type(&spec.cpus));
                 let behavior = periodic(release, spec.start, work.unwrap_or_default());
-                self.push(spec, name, Box::new(behavior));
+                self.push(spec, Box::new(behavior));
             }
             Workload::Bursty { every, phase, burst } => {
                 let behavior = self.bursty(*every, *phase + spec.start, *burst);
-                self.push(spec, name, Box::new(behavior));
+                self.push(spec, Box::new(behavior));
             }
             Workload::Batch { work, memory, rest, spread, jobs } => {
                 let work = work.work(*memory, self.full_speed);
-                self.push(spec, name, Box::new(Batch::new(work, *rest, *spread, *jobs)));
+                self.push(spec, Box::new(Batch::new(work, *rest, *spread, *jobs)));
             }
             Workload::Poisson { mean, work, memory, service } => {
                 let work = work.work(*memory, self.full_speed);
-                self.push(spec, name, Box::new(Poisson::new(*mean, work, *service)));
+                self.push(spec, Box::new(Poisson::new(*mean, work, *service)));
             }
         }
     }
@@ -199,20 +201,19 @@ impl Tasks<'_> {
     }
 
     /// The main thread and its helpers, which follow it.
-    fn add_page(&mut self, spec: &TaskSpec, page: &PageSpec, name: &str) {
+    fn add_page(&mut self, spec: &TaskSpec, page: &PageSpec) {
         let main = TaskId(self.list.len() as u32);
         let load = self.page(page);
         let helpers = (1..=page.helpers).map(|n| TaskId(main.0 + n)).collect();
-        self.push(spec, name.to_owned(), Box::new(PageMain::new(load.clone(), helpers)));
-        for helper in 1..=page.helpers {
-            let behavior = Box::new(PageHelper::new(&load, main));
-            self.push(spec, format!("{name}.helper-{helper}"), behavior);
+        self.push(spec, Box::new(PageMain::new(load.clone(), helpers)));
+        for _ in 1..=page.helpers {
+            self.push(spec, Box::new(PageHelper::new(&load, main)));
         }
     }
 
-    fn push(&mut self, spec: &TaskSpec, name: String, behavior: Box<dyn Behavior>) {
+    fn push(&mut self, spec: &TaskSpec, behavior: Box<dyn Behavior>) {
         self.list.push(TaskSetup {
-            name,
+            name: self.names.next().unwrap_or_default(),
             class: spec.class,
             allowed: spec.cpus.clone(),
             uclamp_min: spec.uclamp_min,
@@ -249,7 +250,7 @@ impl Tasks<'_> {
         let first = TaskId(self.list.len() as u32);
         for thread in &program.threads {
             let number = self.list.len() as u32;
-            let name = format!("{}.{}", spec.name, thread.name);
+            let name = self.names.next().unwrap_or_default();
             groups.push(Group { name: name.clone(), tasks: number..number + 1, deadline: None });
             self.list.push(TaskSetup {
                 name,

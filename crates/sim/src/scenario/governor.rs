@@ -6,13 +6,11 @@ use super::model::GovernorSpec;
 use super::parse::unknown_name;
 use super::reader::{Fields, Item, Key};
 use super::tree::Value;
+use crate::rule;
 use crate::workload::Amount;
 use flyball_governors::{Domain, Governor, TunableError, catalogue, create};
 use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform};
 use flyball_units::{CpuId, KiloHertz, Nanos};
-
-/// What rules where the scenario names nothing.
-const DEFAULT: &str = "schedutil";
 
 /// The names of all governors.
 pub fn governor_names() -> Vec<&'static str> {
@@ -33,11 +31,11 @@ struct Wish<'a> {
 pub fn read(
     top: &Fields<'_>,
     platform: &Platform,
-    _: &Kernel,
+    kernel: &Kernel,
 ) -> Result<(Vec<GovernorSpec>, (Amount, CpuId)), ScenarioError> {
     let Some(item) = top.get("governor") else {
         let wish = Wish::default();
-        let specs = platform.domains.iter().map(|domain| spec(&wish, domain));
+        let specs = platform.domains.iter().map(|domain| spec(&wish, domain, kernel));
         return Ok((specs.collect::<Result<_, _>>()?, (Amount::Cycles(0), CpuId(0))));
     };
     if platform.domains.iter().all(|domain| domain.control != FrequencyControl::Software) {
@@ -50,19 +48,19 @@ pub fn read(
     if let Value::Text(name) = &item.node.value {
         check_name(&item, name)?;
         let wish = Wish { name: Some(name.clone()), ..Wish::default() };
-        let specs = platform.domains.iter().map(|domain| spec(&wish, domain));
+        let specs = platform.domains.iter().map(|domain| spec(&wish, domain, kernel));
         return Ok((specs.collect::<Result<_, _>>()?, (Amount::Cycles(0), CpuId(0))));
     }
     let fields = item.any_fields()?;
-    let general = wish(&fields, keys::GOVERNOR, None)?;
+    let general = wish(&fields, keys::GOVERNOR, &kernel.default_governor)?;
     let per_domain = domains(&fields, platform)?;
     let specs = platform.domains.iter().map(|domain| {
         let own = per_domain.iter().find(|(name, _)| *name == domain.name);
         let wish = match own {
-            Some((_, item)) => merged(&general, &item.any_fields()?)?,
+            Some((_, item)) => merged(&general, &item.any_fields()?, kernel)?,
             None => general.clone(),
         };
-        spec(&wish, domain)
+        spec(&wish, domain, kernel)
     });
     let cost = fields.get("cost").map_or(Ok(Amount::Cycles(0)), |item| item.amount())?;
     let last = platform.cpus.len() as i64 - 1;
@@ -89,9 +87,14 @@ fn domains<'a>(
 }
 
 /// The domain's wishes over the general ones; another governor starts with its own tunables.
-fn merged<'a>(general: &Wish<'a>, fields: &Fields<'a>) -> Result<Wish<'a>, ScenarioError> {
-    let own = wish(fields, keys::DOMAIN, general.name.as_deref())?;
-    let same = own.name.is_none() || own.name == general.name;
+fn merged<'a>(
+    general: &Wish<'a>,
+    fields: &Fields<'a>,
+    kernel: &Kernel,
+) -> Result<Wish<'a>, ScenarioError> {
+    let inherited = general.name.as_deref().unwrap_or(&kernel.default_governor);
+    let own = wish(fields, keys::DOMAIN, inherited)?;
+    let same = own.name.as_deref().is_none_or(|name| name == inherited);
     let mut tunables = if same { general.tunables.clone() } else { Vec::new() };
     tunables.extend(own.tunables);
     Ok(Wish {
@@ -103,11 +106,7 @@ fn merged<'a>(general: &Wish<'a>, fields: &Fields<'a>) -> Result<Wish<'a>, Scena
     })
 }
 
-fn wish<'a>(
-    fields: &Fields<'a>,
-    keys: &[Key],
-    inherited: Option<&str>,
-) -> Result<Wish<'a>, ScenarioError> {
+fn wish<'a>(fields: &Fields<'a>, keys: &[Key], inherited: &str) -> Result<Wish<'a>, ScenarioError> {
     let name = match fields.get("name") {
         Some(item) => {
             let name = item.text()?;
@@ -116,7 +115,7 @@ fn wish<'a>(
         }
         None => None,
     };
-    let used = name.as_deref().or(inherited).unwrap_or(DEFAULT);
+    let used = name.as_deref().unwrap_or(inherited);
     let mut tunables = Vec::new();
     for (entry, item) in fields.entries() {
         if keys.iter().any(|key| key.name == entry.key) {
@@ -195,10 +194,14 @@ fn tunable_value(item: &Item<'_>) -> Result<i64, ScenarioError> {
     }
 }
 
-fn spec(wish: &Wish<'_>, domain: &ClockDomain) -> Result<GovernorSpec, ScenarioError> {
+fn spec(
+    wish: &Wish<'_>,
+    domain: &ClockDomain,
+    kernel: &Kernel,
+) -> Result<GovernorSpec, ScenarioError> {
     let tunables = wish.tunables.iter().map(|(key, item)| Ok((key.clone(), tunable_value(item)?)));
-    let tunables = tunables.collect::<Result<Vec<(String, i64)>, ScenarioError>>()?;
-    let name = wish.name.clone().unwrap_or_else(|| DEFAULT.to_owned());
+    let mut tunables = tunables.collect::<Result<Vec<(String, i64)>, ScenarioError>>()?;
+    let name = wish.name.clone().unwrap_or_else(|| kernel.default_governor.clone());
     if let Ok(mut governor) = create(&name) {
         let values: Vec<(&str, i64)> = tunables.iter().map(|(k, v)| (k.as_str(), *v)).collect();
         if let Err((at, error)) = set_all(governor.as_mut(), &values)
@@ -206,6 +209,12 @@ fn spec(wish: &Wish<'_>, domain: &ClockDomain) -> Result<GovernorSpec, ScenarioE
         {
             return Err(item.wrong(&error));
         }
+    }
+    // What the kernel's administrator set holds where the scenario says nothing.
+    if let Some((tunable, value)) = rule::tunable_of(&name, kernel)
+        && !tunables.iter().any(|(name, _)| name == tunable)
+    {
+        tunables.push((tunable.to_owned(), value));
     }
     Ok(GovernorSpec {
         name,

@@ -8,6 +8,7 @@ mod error;
 mod examples;
 mod features;
 mod governor;
+mod hint;
 pub mod keys;
 mod load;
 mod model;
@@ -15,6 +16,7 @@ mod parse;
 pub mod quantity;
 mod reader;
 mod reference;
+mod reset;
 mod task;
 mod text;
 mod tree;
@@ -24,8 +26,8 @@ pub use error::{ScenarioError, nearest, suggestion};
 pub use examples::{EXAMPLES, Example, template};
 pub use governor::governor_names;
 pub use model::{
-    Burst, GovernorSpec, InterruptSpec, LoadGroup, PageSpec, Record, Release, Scenario, TaskSpec,
-    Workload,
+    Burst, GovernorSpec, HintSpec, InterruptSpec, LoadGroup, PageSpec, Record, Release, Scenario,
+    TaskSpec, Workload,
 };
 pub use parse::{Source, from_tree, read};
 pub use reader::{Fields, Item, Key, key};

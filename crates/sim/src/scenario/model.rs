@@ -1,6 +1,6 @@
 //! A scenario after it was read and checked.
 
-use crate::setup::{Class, Placement};
+use crate::setup::{Class, Hint, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, Overrun, Service};
 use flyball_platform::{Kernel, Platform};
@@ -41,6 +41,8 @@ pub struct Scenario {
     pub load: Vec<LoadGroup>,
     /// The tasks.
     pub tasks: Vec<TaskSpec>,
+    /// What the scheduler is told about tasks.
+    pub hints: Vec<HintSpec>,
     /// Noise.
     pub interrupts: Vec<InterruptSpec>,
     /// The scenario as run, in TOML.
@@ -97,6 +99,41 @@ pub struct TaskSpec {
     pub workload: Workload,
     /// Relative deadline of its items, where they have one.
     pub deadline: Option<Nanos>,
+}
+
+impl TaskSpec {
+    /// The names of its tasks, in the order in which they are numbered.
+    pub fn names(&self) -> Vec<String> {
+        if let Workload::RtApp(program) = &self.workload {
+            let threads = program.threads.iter();
+            return threads.map(|thread| format!("{}.{}", self.name, thread.name)).collect();
+        }
+        let helpers = match &self.workload {
+            Workload::PageLoad(page) => page.helpers,
+            _ => 0,
+        };
+        let one = |number: u32| {
+            let name = match number {
+                1 => self.name.clone(),
+                _ => format!("{}-{number}", self.name),
+            };
+            let helpers: Vec<String> =
+                (1..=helpers).map(|helper| format!("{name}.helper-{helper}")).collect();
+            std::iter::once(name).chain(helpers)
+        };
+        (1..=self.count).flat_map(one).collect()
+    }
+}
+
+/// A call that tells the scheduler something about a task, or about each of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HintSpec {
+    /// When.
+    pub at: Nanos,
+    /// Name of a task, or of a [`TaskSpec`] for all of its tasks.
+    pub task: String,
+    /// What it says.
+    pub hint: Hint,
 }
 
 /// What a task does.

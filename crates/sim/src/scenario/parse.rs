@@ -2,10 +2,10 @@
 
 use super::error::{ScenarioError, suggestion};
 use super::keys;
-use super::model::{InterruptSpec, Record, Scenario, TaskSpec};
+use super::model::{InterruptSpec, Record, Scenario};
 use super::reader::{Fields, Item};
 use super::tree::{Node, Place};
-use super::{features, governor, load, task, text};
+use super::{features, governor, hint, load, task, text};
 use crate::setup::Placement;
 use crate::workload::Amount;
 use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform};
@@ -49,14 +49,20 @@ pub fn read(text: &str, source: Source<'_>) -> Result<Scenario, ScenarioError> {
 /// As [`read`].
 pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioError> {
     let top = Fields::new(source.origin, "", root, &[keys::TOP])?;
-    let platform = platform(&top.require("platform")?, source)?;
-    let kernel = kernel(&top, source)?;
+    let named = top.require("platform").map_err(|error| {
+        error.hint(
+            "a scenario names a platform and a task; a commented one to begin with: \
+             flyball init --scenario mine.toml",
+        )
+    })?;
+    let platform = platform(&named, source)?;
+    let kernel = kernel(&top, &platform, source)?;
     let count = platform.cpus.len() as u32;
     let phases = top.integer_or("phases", 20, 1..=MAX_PHASES)? as u32;
     let (governors, (governor_cost, governor_cpu)) = governor::read(&top, &platform, &kernel)?;
     let duration = duration(&top)?;
     let tasks = task::read_all(&top, count, source)?;
-    hints_have_effect(&top, &tasks, &kernel)?;
+    hint::have_effect(&top, &tasks, &kernel)?;
     Ok(Scenario {
         name: top.get("name").map_or(Ok(source.name), |item| item.text())?.to_owned(),
         question: top.get("question").map(|item| item.text().map(str::to_owned)).transpose()?,
@@ -68,11 +74,12 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,
         phases,
         record: top.choice_or("record", Record::Summary, RECORDS)?,
-        record_phase: top.integer_or("record_phase", 0, 0..=i64::from(phases) - 1)? as u32,
+        record_phase: record_phase(&top, phases)?,
         utilization: utilization(&top)?,
         load: top.get("load").map_or(Ok(Vec::new()), |item| {
             load::parse(item.text()?, count).map_err(|error| item.wrong(error))
         })?,
+        hints: hint::read_all(&top, &tasks)?,
         tasks,
         interrupts: interrupts(&top, &platform)?,
         platform,
@@ -81,31 +88,20 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
     })
 }
 
-/// A ramp-up multiplier without the patches that read it would be without effect.
-fn hints_have_effect(
-    top: &Fields<'_>,
-    tasks: &[TaskSpec],
-    kernel: &Kernel,
-) -> Result<(), ScenarioError> {
-    let hinted = tasks.iter().find(|task| task.rampup_multiplier.is_some());
-    let features = &kernel.features;
-    if features.util_est_ramp_up || features.zero_multiplier_disables_util_est {
-        return Ok(());
-    }
-    match (hinted, top.get("task")) {
-        (Some(task), Some(item)) => Err(item
-            .wrong(format!(
-                "task `{}`: expected a kernel that reads rampup_multiplier, found {} without \
-                 features.util_est_ramp_up",
-                task.name, kernel.name
-            ))
-            .hint("switch the series on: features.series = true")),
-        _ => Ok(()),
-    }
-}
-
 const RECORDS: &[(&str, Record)] =
     &[("none", Record::None), ("summary", Record::Summary), ("full", Record::Full)];
+
+fn record_phase(top: &Fields<'_>, phases: u32) -> Result<u32, ScenarioError> {
+    let Some(item) = top.get("record_phase") else { return Ok(0) };
+    let last = i64::from(phases) - 1;
+    let phase = item.integer(0..=last).map_err(|error| match phases {
+        1 => item
+            .expected("0, as there is one phase")
+            .hint("leave record_phase out, or simulate more phases"),
+        _ => error.hint(format!("there are {phases} phases, numbered from 0")),
+    })?;
+    Ok(phase as u32)
+}
 
 fn duration(top: &Fields<'_>) -> Result<Nanos, ScenarioError> {
     let duration = top.span_or("duration", Nanos::from_secs(1))?;
@@ -120,11 +116,14 @@ fn platform(item: &Item<'_>, source: Source<'_>) -> Result<Platform, ScenarioErr
     described(item, name, source, Platform::named, Platform::parse)
 }
 
-fn kernel(top: &Fields<'_>, source: Source<'_>) -> Result<Kernel, ScenarioError> {
-    const DEFAULT: &str = "linux-6.12";
+fn kernel(
+    top: &Fields<'_>,
+    platform: &Platform,
+    source: Source<'_>,
+) -> Result<Kernel, ScenarioError> {
     let mut kernel = match top.get("kernel") {
         Some(item) => described(&item, item.text()?, source, Kernel::named, Kernel::parse)?,
-        None => Kernel::named(DEFAULT)
+        None => Kernel::named(&platform.default_kernel)
             .map_err(|error| ScenarioError::new(source.origin, error.to_string()))?,
     };
     if let Some(item) = top.get("hz") {
@@ -150,13 +149,14 @@ fn described<T>(
     parse: impl Fn(&str, &str) -> Result<T, DescriptionError>,
 ) -> Result<T, ScenarioError> {
     let is_path = name.contains('/') || name.ends_with(".toml");
-    let described = if is_path {
+    if is_path {
         let text = (source.open)(name).map_err(|error| item.wrong(error))?;
-        parse(&text, name)
-    } else {
-        named(name)
-    };
-    described.map_err(|error| item.wrong(&error).maybe_hint(error.hint().map(str::to_owned)))
+        return parse(&text, name)
+            .map_err(|error| item.wrong(&error).maybe_hint(error.hint().map(str::to_owned)));
+    }
+    // The item says already that it is about a platform or a kernel.
+    named(name)
+        .map_err(|error| item.wrong(&error.message).maybe_hint(error.hint().map(str::to_owned)))
 }
 
 fn placement(top: &Fields<'_>, kernel: &Kernel) -> Result<Placement, ScenarioError> {

@@ -47,6 +47,9 @@ pub fn amount(text: &str) -> Result<Amount, String> {
             .map(Amount::Cycles)
             .or_else(|| scaled(text, TIMES).map(|time| Amount::AtFullSpeed(Nanos(time)))),
     };
+    if let Some(Amount::At(_, KiloHertz(0))) = parsed {
+        return Err(format!("expected work at a frequency above 0, found \"{text}\""));
+    }
     parsed.ok_or_else(|| {
         format!(
             "expected work such as \"2ms\" (at the machine's full speed), \"229.2ms@1700MHz\" or \
@@ -128,6 +131,8 @@ mod tests {
             assert!(cpus(text).is_err(), "{text}");
         }
         assert!(frequency("600mhz").is_err());
+        let error = amount("1ms@0MHz").unwrap_err();
+        assert!(error.contains("a frequency above 0, found \"1ms@0MHz\""), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The keys of a scenario as a document, from the tables that the reader uses.
 
-use super::keys::{DOMAIN, FEATURES, GOVERNOR, INTERRUPT, KINDS, Key, TASK, TOP};
+use super::keys::{DOMAIN, FEATURES, GOVERNOR, HINT, INTERRUPT, KINDS, Key, TASK, TOP};
 use std::fmt::Write;
 
 /// Every key as Markdown tables.
@@ -24,6 +24,13 @@ pub fn reference() -> String {
     for kind in KINDS {
         section(&mut text, &format!("### kind = \"{}\"", kind.name), kind.doc, kind.keys);
     }
+    section(
+        &mut text,
+        "## `[[hint]]`",
+        "A call that tells the scheduler one thing about a task (patch 10 of the response-time \
+         series). The kernel must have the series' patches 8 or 15.",
+        HINT,
+    );
     section(&mut text, "## `[[interrupt]]`", "", INTERRUPT);
     text
 }

@@ -1,13 +1,15 @@
 //! `[[task]]`: what runs.
 
 use super::error::ScenarioError;
+use super::hint::MAX_MULTIPLIER;
 use super::keys::{self, KINDS, Kind};
 use super::model::{Burst, PageSpec, Release, TaskSpec, Workload};
 use super::parse::{Source, nonzero, on_machine, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::Class;
 use crate::workload::{Amount, Overrun, Service, kernels, rt_app};
-use flyball_units::Nanos;
+use flyball_units::{CpuId, Nanos};
+use std::collections::BTreeSet;
 
 /// Tasks above which a typing error is more likely than a wish.
 const MAX_COUNT: i64 = 10_000;
@@ -24,42 +26,62 @@ pub fn read_all(
     if items.is_empty() {
         return Err(list.expected("at least one task"));
     }
-    let tasks = items.iter().map(|item| read(item, cpus, source));
-    let tasks = tasks.collect::<Result<Vec<TaskSpec>, ScenarioError>>()?;
-    for (index, (task, item)) in tasks.iter().zip(&items).enumerate() {
-        let before = tasks.iter().take(index);
-        if before.clone().any(|other| other.name == task.name) {
-            return Err(item
-                .wrong(format!("expected names that differ, found \"{}\" twice", task.name))
-                .hint("give each task a name of its own: name = \"...\""));
+    let mut tasks: Vec<TaskSpec> = Vec::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for item in &items {
+        let task = read(item, cpus, source, &tasks)?;
+        for name in task.names() {
+            if names.contains(&name) {
+                return Err(item
+                    .wrong(format!("expected names that differ, found \"{name}\" twice"))
+                    .hint("give each task a name of its own: name = \"...\""));
+            }
+            names.insert(name);
         }
+        tasks.push(task);
     }
     Ok(tasks)
 }
 
-fn read(item: &Item<'_>, cpus: u32, source: Source<'_>) -> Result<TaskSpec, ScenarioError> {
+/// One `[[task]]`; those `before` it may be its parent.
+fn read(
+    item: &Item<'_>,
+    cpus: u32,
+    source: Source<'_>,
+    before: &[TaskSpec],
+) -> Result<TaskSpec, ScenarioError> {
     let kind = kind(item)?;
     let fields = item.fields(&[keys::TASK, kind.keys])?;
-    let number = |key: &str, default: i64, max: i64| fields.integer_or(key, default, 0..=max);
+    let number = |key: &str, default: u32, max: i64| {
+        fields.integer_or(key, default.into(), 0..=max).map(|value| value as u32)
+    };
     let optional = |key: &str, max: i64| {
         fields.get(key).map(|item| item.integer(0..=max).map(|value| value as u32)).transpose()
     };
     let (workload, deadline) = workload(kind, &fields, source)?;
-    let (low, high) = (number("uclamp_min", 0, 1024)?, number("uclamp_max", 1024, 1024)?);
-    if low > high {
-        return Err(
-            item.wrong(format!("expected uclamp_min at most uclamp_max, found {low} and {high}"))
-        );
+    let parent = fields.get("parent").map(|item| parent(&item, before)).transpose()?;
+    // What the parent's hint is, its children never learn.
+    let inherited = parent.map_or(Inherited::default(), Inherited::of);
+    let uclamp_min = number("uclamp_min", inherited.uclamp_min, 1024)?;
+    let uclamp_max = number("uclamp_max", inherited.uclamp_max, 1024)?;
+    if uclamp_min > uclamp_max {
+        return Err(item.wrong(format!(
+            "expected uclamp_min at most uclamp_max, found {uclamp_min} and {uclamp_max}"
+        )));
+    }
+    let start = fields.duration_or("start", inherited.start)?;
+    if let Some(item) = fields.get("start").filter(|_| start < inherited.start) {
+        return Err(item.expected("a time at which its parent has started"));
     }
     let spec = TaskSpec {
         name: fields.get("name").map_or(Ok(kind.name), |item| item.text())?.to_owned(),
         count: fields.integer_or("count", 1, 1..=MAX_COUNT)? as u32,
-        class: fields.get("class").map_or(Ok(Class::Fair { nice: 0 }), |item| class(&item))?,
-        cpus: fields.get("cpus").map_or(Ok(Vec::new()), |item| on_machine(&item, cpus))?,
-        uclamp_min: low as u32,
-        uclamp_max: high as u32,
-        rampup_multiplier: optional("rampup_multiplier", 16)?,
-        start: fields.duration_or("start", Nanos::ZERO)?,
+        class: fields.get("class").map_or(Ok(inherited.class), |item| class(&item))?,
+        cpus: fields.get("cpus").map_or(Ok(inherited.cpus), |item| on_machine(&item, cpus))?,
+        uclamp_min,
+        uclamp_max,
+        rampup_multiplier: optional("rampup_multiplier", MAX_MULTIPLIER)?,
+        start,
         initial_util: optional("initial_util", 1024)?,
         workload,
         deadline,
@@ -68,6 +90,51 @@ fn read(item: &Item<'_>, cpus: u32, source: Source<'_>) -> Result<TaskSpec, Scen
         check_rt_app(program, &fields, cpus)?;
     }
     Ok(spec)
+}
+
+/// What a task has that does not say it: its parent's, or the defaults.
+struct Inherited {
+    class: Class,
+    cpus: Vec<CpuId>,
+    uclamp_min: u32,
+    uclamp_max: u32,
+    start: Nanos,
+}
+
+impl Default for Inherited {
+    fn default() -> Inherited {
+        Inherited {
+            class: Class::Fair { nice: 0 },
+            cpus: Vec::new(),
+            uclamp_min: 0,
+            uclamp_max: 1024,
+            start: Nanos::ZERO,
+        }
+    }
+}
+
+impl Inherited {
+    fn of(parent: &TaskSpec) -> Inherited {
+        Inherited {
+            class: parent.class,
+            cpus: parent.cpus.clone(),
+            uclamp_min: parent.uclamp_min,
+            uclamp_max: parent.uclamp_max,
+            start: parent.start,
+        }
+    }
+}
+
+/// The task that forks this one: one of those above it.
+fn parent<'t>(item: &Item<'_>, before: &'t [TaskSpec]) -> Result<&'t TaskSpec, ScenarioError> {
+    let name = item.text()?;
+    let threads = |task: &&TaskSpec| !matches!(task.workload, Workload::RtApp(_));
+    let found = before.iter().filter(threads).find(|task| task.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> =
+            before.iter().filter(threads).map(|task| task.name.as_str()).collect();
+        unknown_name(item, "a task above this one", name, &names)
+    })
 }
 
 fn kind(item: &Item<'_>) -> Result<&'static Kind, ScenarioError> {
@@ -128,7 +195,8 @@ fn workload(
         }
         "spin" => Ok((Workload::Rampup { sleeps: 0, gap: Nanos::ZERO }, None)),
         "periodic" => {
-            let work = fields.require("work")?.amount()?;
+            let work = fields.require("work")?;
+            let work = nonzero(&work, work.amount()?)?;
             let release = release(fields, fields.require("period")?.span()?, work)?;
             Ok((Workload::Periodic(release), Some(deadline.unwrap_or(release.period))))
         }
@@ -250,7 +318,9 @@ fn check_rt_app(
     fields: &Fields<'_>,
     cpus: u32,
 ) -> Result<(), ScenarioError> {
-    for key in ["count", "class", "cpus", "uclamp_min", "uclamp_max", "start", "initial_util"] {
+    for key in
+        ["count", "parent", "class", "cpus", "uclamp_min", "uclamp_max", "start", "initial_util"]
+    {
         if let Some(item) = fields.get(key) {
             return Err(item
                 .wrong("expected this in the rt-app file, found it here")

@@ -83,6 +83,10 @@ fn wrong_values_say_what_was_expected_and_found() {
         ("hz = 1", "from 10 to 10000"),
         ("record = \"all\"", "one of none, summary, full"),
         ("record_phase = 20", "from 0 to 19"),
+        (
+            "record_phase = 3\nphases = 1",
+            "record_phase: expected 0, as there is one phase, found 3",
+        ),
         ("seed = -1", "from 0 up"),
         ("kernel = \"linux-6.13\"", "kernel"),
         ("load = \"hevy\"", "did you mean \"heavy\"?"),
@@ -113,6 +117,23 @@ fn wrong_tasks_say_so() {
         ("kind = \"bursty\"\nevery = \"1s\"", "expected the key `task[0].busy`"),
         ("kind = \"bursty\"\nevery = \"1s\"\nbusy = \"1ms\"\nwork = \"1ms\"", "found both"),
         ("kind = \"batch\"\nwork = \"0ms\"", "work above 0"),
+        ("kind = \"periodic\"\nperiod = \"5ms\"\nwork = \"0ms\"", "work above 0"),
+        ("kind = \"batch\"\nwork = \"1ms@0MHz\"", "a frequency above 0, found \"1ms@0MHz\""),
+        ("kind = \"batch\"\nwork = \"1ns@1kHz\"", "work above 0"),
+        (
+            "kind = \"spin\"\nname = \"x\"\ncount = 2\n[[task]]\nkind = \"spin\"\nname = \"x-2\"",
+            "task[1]: expected names that differ, found \"x-2\" twice",
+        ),
+        (
+            "kind = \"page-load\"\nname = \"p\"\n[[task]]\nkind = \"spin\"\nname = \"p.helper-1\"",
+            "\"p.helper-1\" twice",
+        ),
+        ("kind = \"spin\"\nparent = \"x\"", "expected a task above this one, found \"x\""),
+        (
+            "kind = \"spin\"\nstart = \"5ms\"\n[[task]]\nkind = \"spin\"\nname = \"child\"\n\
+             parent = \"spin\"\nstart = \"4ms\"",
+            "a time at which its parent has started",
+        ),
         ("kind = \"spin\"\nclass = \"fifo:100\"", "from 1 to 99"),
         ("kind = \"spin\"\nclass = \"fife:1\"", "a scheduling class"),
         ("kind = \"spin\"\ncpus = \"0-9\"", "CPUs 0 to 7"),
@@ -193,4 +214,75 @@ fn what_would_be_without_effect_is_refused() {
     let clamps = "platform = \"apple-m1\"\n\
                   [[task]]\nkind = \"rampup\"\nuclamp_min = 800\nuclamp_max = 100\n";
     assert!(error_of(clamps).to_string().contains("uclamp_min"));
+}
+
+#[test]
+fn a_platform_brings_its_kernel_and_the_kernel_its_governor() {
+    for (platform, kernel, governor) in [
+        ("pentium-m", "freebsd-8.1", "powerd"),
+        ("board-x86", "debian-6.12", "schedutil"),
+        ("rk3399", "linux-6.12", "schedutil"),
+    ] {
+        let text = format!("platform = \"{platform}\"\n[[task]]\nkind = \"rampup\"\n");
+        let scenario = read_text(&text).unwrap();
+        assert_eq!(scenario.kernel.name, kernel);
+        assert_eq!(scenario.governors[0].name, governor);
+    }
+    let kernel =
+        "platform = \"apple-m1\"\nkernel = \"linux-6.8-70us\"\n[[task]]\nkind = \"rampup\"\n";
+    let tunables = |text: &str| read_text(text).unwrap().governors[0].tunables.clone();
+    assert_eq!(tunables(kernel), [("rate_limit_us".to_owned(), 70)]);
+    let own = format!("{kernel}[governor]\nrate_limit_us = 500\n");
+    assert_eq!(tunables(&own), [("rate_limit_us".to_owned(), 500)]);
+}
+
+#[test]
+fn names_that_nothing_has_are_said_once() {
+    let error = error_of("platform = \"apple-m2\"\n[[task]]\nkind = \"spin\"\n");
+    let text = error.to_string();
+    assert!(text.starts_with("x.toml:1:12: platform: expected a shipped platform ("), "{text}");
+    let error = error_of(&format!("kernel = \"linux-6.13\"\n{MINIMAL}"));
+    let text = error.to_string();
+    assert!(text.starts_with("x.toml:1:10: kernel: expected a shipped kernel ("), "{text}");
+}
+
+#[test]
+fn an_empty_file_says_how_to_begin() {
+    let error = error_of("");
+    assert!(error.to_string().contains("expected the key `platform`"), "{error}");
+    assert!(error.hint.unwrap().contains("flyball init --scenario"));
+}
+
+const SERIES: &str = "platform = \"apple-m1\"\nfeatures.series = true\n";
+
+#[test]
+fn hints_are_calls_about_tasks() {
+    let text = format!(
+        "{SERIES}[[task]]\nkind = \"spin\"\nname = \"a\"\ncount = 2\nrampup_multiplier = 2\n\
+         class = \"nice:5\"\ncpus = \"4-5\"\n\
+         [[task]]\nkind = \"spin\"\nname = \"child\"\nparent = \"a\"\nstart = \"10ms\"\n\
+         [[hint]]\nat = \"3ms\"\ntask = \"a\"\nvalue = 4\n\
+         [[hint]]\nat = \"2ms\"\ntask = \"a-2\"\nvalue = 0\n"
+    );
+    let setup = read_text(&text).unwrap().setup(0).setup;
+    let calls: Vec<_> = setup.hints.iter().map(|call| (call.at.0, call.task.0)).collect();
+    assert_eq!(calls, [(3_000_000, 0), (3_000_000, 1), (2_000_000, 1)]);
+    let child = &setup.tasks[2];
+    assert_eq!((child.class, child.allowed.len()), (setup.tasks[0].class, 2), "forked as it is");
+    assert_eq!((setup.tasks[0].rampup_multiplier, child.rampup_multiplier), (Some(2), None));
+    for (lines, words) in [
+        ("at = \"1ms\"\ntask = \"b\"\nvalue = 1", "expected a task, found \"b\""),
+        ("at = \"1ms\"\ntask = \"spin\"\nvalue = 17", "from 0 to 16"),
+        ("at = \"1ms\"\ntask = \"spin\"", "`hint[0].value`"),
+        ("at = \"1ms\"\ntask = \"spin\"\ntype = \"nice\"\nvalue = 1", "rampup_multiplier"),
+        ("at = \"1ms\"\ntask = \"late\"\nvalue = 1", "from the start of `late` on, 5ms"),
+    ] {
+        let tasks = "[[task]]\nkind = \"spin\"\n[[task]]\nkind = \"spin\"\nname = \"late\"\n\
+                     start = \"5ms\"\n";
+        let error = error_of(&format!("{SERIES}{tasks}[[hint]]\n{lines}\n"));
+        assert!(error.to_string().contains(words), "{lines}: {error}");
+    }
+    let stock =
+        error_of(&format!("{MINIMAL}[[hint]]\nat = \"1ms\"\ntask = \"rampup\"\nvalue = 2\n"));
+    assert!(stock.to_string().contains("without features.util_est_ramp_up"), "{stock}");
 }

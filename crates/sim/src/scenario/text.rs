@@ -1,6 +1,7 @@
 //! TOML to and from the tree of values with places.
 
 use super::error::{ScenarioError, suggestion};
+use super::reset;
 use super::tree::{Entry, Node, Place, Value};
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -93,7 +94,8 @@ fn to_toml(node: &Node) -> Option<toml::Value> {
 }
 
 /// Sets `path` (`hz`, `governor.rate_limit_us`, `task.NAME.work`, `task.0.work`) to a value as TOML
-/// writes it; a word that is no TOML value is a string.
+/// writes it; a word that is no TOML value is a string. Another governor's name takes the tunables
+/// of the file's away.
 pub fn set(root: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError> {
     let wrong =
         |message: String| ScenarioError::new("command line", message).at(Place::CommandLine);
@@ -103,6 +105,7 @@ pub fn set(root: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError
             .hint("such as governor.rate_limit_us=70 or task.NAME.work=2ms"));
     }
     let new = Node { place: Place::CommandLine, value: command_line_value(value) };
+    reset::forget_tunables(root, &keys, &new.value);
     let mut at = root;
     let (last, parents) = keys.split_last().unwrap_or((&"", &[]));
     for key in parents {
@@ -216,6 +219,29 @@ mod tests {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert_eq!(print(&parse(&text, "again").unwrap()), text);
+    }
+
+    #[test]
+    fn another_governor_starts_with_its_own_tunables() {
+        let text = "platform = \"pentium-m\"\nkernel = \"linux-6.12\"\n[governor]\n\
+                    name = \"ondemand\"\nmin = \"800MHz\"\nsampling_rate = 50000\n\
+                    [governor.domain.package]\nup_threshold = 60\n";
+        let after = |settings: &[(&str, &str)]| {
+            let mut root = parse(text, "x").unwrap();
+            for (path, value) in settings {
+                set(&mut root, path, value).unwrap();
+            }
+            print(&root)
+        };
+        let other = after(&[("governor.name", "conservative")]);
+        assert!(!other.contains("sampling_rate") && !other.contains("up_threshold"), "{other}");
+        assert!(other.contains("min = \"800MHz\""), "{other}");
+        let same = after(&[("governor.name", "ondemand")]);
+        assert!(same.contains("sampling_rate") && same.contains("up_threshold"), "{same}");
+        let both = after(&[("governor.sampling_rate", "7000"), ("governor.name", "conservative")]);
+        assert!(both.contains("sampling_rate = 7000"), "{both}");
+        let domain = after(&[("governor.domain.package.name", "conservative")]);
+        assert!(domain.contains("sampling_rate") && !domain.contains("up_threshold"), "{domain}");
     }
 
     #[test]

@@ -30,9 +30,13 @@ impl Amount {
         Work { cycles: self.cycles(full_speed), memory }
     }
 
-    /// Whether it is nothing.
+    /// Whether it is nothing, or too little for one cycle.
     pub fn is_zero(self) -> bool {
-        matches!(self, Amount::Cycles(0) | Amount::AtFullSpeed(Nanos(0)) | Amount::At(Nanos(0), _))
+        match self {
+            Amount::Cycles(cycles) => cycles == 0,
+            Amount::AtFullSpeed(time) => time == Nanos::ZERO,
+            Amount::At(time, frequency) => FullSpeed(frequency.0).cycles(time) == 0,
+        }
     }
 }
 

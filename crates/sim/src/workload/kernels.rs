@@ -3,14 +3,13 @@
 //! Source: modes of the execution times in CORTEX's Linux data (Apple M1; windows of 160 samples
 //! by 64 channels): each kernel ran on both kinds of core at the lowest and at the highest
 //! frequency. Two times at two frequencies give cycles and time for memory of
-//! `t = cycles / f + memory`:
+//! `t = cycles / f + memory` ([`fit`]), neither of them negative.
 //!
-//! ```text
-//! cycles = (t_low - t_high) / (1 / f_low - 1 / f_high)        memory = t_low - cycles / f_low
-//! ```
-//!
-//! A negative memory time (within the data's noise) counts as none; the cycles then come from the
-//! lowest frequency alone.
+//! These are the only built-in costs; experiments on a model take theirs from here as well.
+
+mod fit;
+
+pub use fit::{Cost, Point, fit};
 
 use crate::behavior::Work;
 use flyball_units::{KiloHertz, Nanos};
@@ -53,17 +52,24 @@ const fn e(kernel: &'static str, low_ns: u64, high_ns: u64) -> KernelCost {
     KernelCost { kernel, core_type: "E", low, high: (KiloHertz(2_064_000), Nanos(high_ns)) }
 }
 
+/// Kind of core whose cost stands for kinds that nobody measured.
+pub const REFERENCE_CORE: &str = "P";
+
 impl KernelCost {
     /// Cycles of this kind of core, and time for memory.
-    pub fn work(&self) -> Work {
-        let ((low, t_low), (high, t_high)) = (self.low, self.high);
-        let per_cycle = |frequency: KiloHertz| 1e6 / frequency.0 as f64;
-        let cycles = (t_low.0 as f64 - t_high.0 as f64) / (per_cycle(low) - per_cycle(high));
-        let memory = t_low.0 as f64 - cycles * per_cycle(low);
-        if memory < 0.0 {
-            return Work { cycles: t_low.0 * low.0 / 1_000_000, memory: Nanos::ZERO };
-        }
-        Work { cycles: cycles.round() as u64, memory: Nanos(memory.round() as u64) }
+    pub fn cost(&self) -> Option<Cost> {
+        let point =
+            |(khz, time): (KiloHertz, Nanos)| Point { khz: khz.0 as f64, ns: time.0 as f64 };
+        fit(&[point(self.low), point(self.high)])
+    }
+
+    /// The same as work, with `cycles_per_cycle` reference cycles in one of this kind of core.
+    fn work(&self, cycles_per_cycle: f64) -> Option<Work> {
+        let cost = self.cost()?;
+        Some(Work {
+            cycles: (cost.cycles * cycles_per_cycle).round() as u64,
+            memory: Nanos(cost.memory_ns.round() as u64),
+        })
     }
 }
 
@@ -79,11 +85,9 @@ pub fn cost(kernel: &str, pinned_to: Option<(&str, f64)>) -> Option<Work> {
     if let Some((core_type, work_per_cycle)) = pinned_to
         && let Some(own) = of(core_type)
     {
-        let work = own.work();
-        let cycles = (work.cycles as f64 * work_per_cycle).round() as u64;
-        return Some(Work { cycles, memory: work.memory });
+        return own.work(work_per_cycle);
     }
-    of("P").map(KernelCost::work)
+    of(REFERENCE_CORE)?.work(1.0)
 }
 
 #[cfg(test)]
@@ -93,7 +97,7 @@ mod tests {
     #[test]
     fn costs_give_the_measured_times_back() {
         for cost in COSTS {
-            let work = cost.work();
+            let work = cost.work(1.0).unwrap();
             for (frequency, measured) in [cost.low, cost.high] {
                 let time = work.cycles as f64 * 1e6 / frequency.0 as f64 + work.memory.0 as f64;
                 let error = time / measured.0 as f64 - 1.0;

@@ -16,11 +16,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
     let mut governors = Vec::new();
     let kernel = Kernel::named(kernel).unwrap();
     for _ in &platform.domains {
-        let mut one = flyball_governors::create(governor).unwrap();
-        if let (Some(us), "schedutil") = (kernel.rate_limit_us, governor) {
-            one.set("rate_limit_us", us.into()).unwrap();
-        }
-        governors.push(one);
+        governors.push(flyball_sim::rule::governor(governor, &kernel).unwrap());
     }
     Setup {
         limits: vec![None; platform.domains.len()],
@@ -30,6 +26,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
         kernel,
         governor_cost: GovernorCost::default(),
         tasks: Vec::new(),
+        hints: Vec::new(),
         placement: Placement::CapacityAware,
         tick_phase: Nanos(0),
         poll_phase: Nanos(0),

@@ -5,6 +5,9 @@
 mod boards;
 mod common;
 mod laws;
+mod levels;
+mod load;
+mod placement;
 mod powerd;
 mod ramp;
 mod scheduling;

@@ -94,7 +94,9 @@ fn placement_differs(sides: [&SideEvidence; 2], stratified: bool) -> Option<Reas
         return None;
     }
     let share = |side: &SideEvidence, name: &str| -> f64 {
-        side.strata_shares.iter().filter(|s| s.stratum == name).map(|s| s.share).sum()
+        let own = side.strata_shares.iter().filter(|s| s.stratum == name);
+        // From 0, as the sum of nothing is -0.
+        own.fold(0.0, |sum, s| sum + s.share)
     };
     let mut strata: Vec<&str> = Vec::new();
     for entry in a.strata_shares.iter().chain(&b.strata_shares) {

@@ -85,6 +85,15 @@ fn another_placement_confounds_unless_stratified() {
 }
 
 #[test]
+fn a_stratum_that_one_side_lacks_is_0_percent_of_it() {
+    let mut evidence = evidence(ratio(1.42, 1.41, 1.43));
+    evidence.a.strata_shares = vec![StratumShare { stratum: "P".to_owned(), share: 1.0 }];
+    evidence.b.strata_shares = vec![StratumShare { stratum: "E".to_owned(), share: 1.0 }];
+    let sentence = &judge(&evidence).reasons[0].sentence;
+    assert!(sentence.contains(" 0 % of") && !sentence.contains("-0 %"), "{sentence}");
+}
+
+#[test]
 fn a_load_must_be_proven() {
     let mut evidence = evidence(ratio(1.0, 0.99, 1.01));
     let asked = "stress-ng".to_owned();

@@ -123,6 +123,10 @@ fn apply(tree: &mut Node, setting: &str) -> Result<(), Failure> {
 fn read(name: String, mut tree: Node, args: &RampupArgs) -> Result<Variant, Failure> {
     let usage = |error: String| Failure::new(Exit::Usage, format!("--duration: {error}"));
     let spin = quantity::duration(&args.duration).map_err(usage)?;
+    if spin == Nanos::ZERO {
+        let found = format!("expected a time above 0 for the spin, found \"{}\"", args.duration);
+        return Err(usage(found).hint("such as --duration 300ms; the sleeps before it come on top"));
+    }
     let total = Nanos(sleeps(&tree).0.saturating_add(spin.0));
     set(&mut tree, "duration", &toml_text(&format!("{}ns", total.0)))?;
     let scenario = from_tree(&tree, Source::text_only("command line", "rampup"))?;

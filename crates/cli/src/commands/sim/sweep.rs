@@ -39,7 +39,11 @@ pub fn run(
     let all = points(&axes).map_err(|error| usage(&error))?;
     let open = |path: &str| input.read_beside(path);
     let source = Source { origin: &args.scenario, name: &input.name, open: &open };
+    let renames = axes.iter().any(|axis| axis.path == "governor.name");
     let sweep = Sweep::new(root, source, axes, all)?;
+    if let Some(spec) = sweep.scenario.governors.first().filter(|_| renames && !talk.quiet) {
+        note_tunables(&spec.name, &spec.tunables);
+    }
     let (dir, journal) = places(args, host, &sweep.header())?;
     let meter = Meter::new(host, talk.quiet, sweep.points().len(), "points");
     if journal.exists() && !talk.quiet {
@@ -66,6 +70,17 @@ pub fn run(
     Ok(Exit::Ok)
 }
 
+/// The scenario's tunables are its own governor's.
+fn note_tunables(governor: &str, tunables: &[(String, i64)]) {
+    let set: Vec<String> = tunables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if !set.is_empty() {
+        output::talk(&format!(
+            "note: {} is {governor}'s alone: other governors start with their defaults",
+            set.join(", ")
+        ));
+    }
+}
+
 /// The run directory to be, and the journal beside it: that of the same sweep where one is there.
 fn places(
     args: &SimArgs,
@@ -73,6 +88,7 @@ fn places(
     header: &Header,
 ) -> Result<(PathBuf, PathBuf), Failure> {
     if let Some(dir) = &args.out {
+        super::check_out(Some(dir))?;
         if dir.exists() && dir.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::new(
                 Exit::BadInput,
@@ -134,7 +150,7 @@ fn text(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> String {
         }
         for (index, name) in &columns {
             let median = median(finished, *index);
-            let shown = median.map_or("-".to_owned(), |median| value(unit_of(name), median));
+            let shown = median.map_or("never".to_owned(), |median| value(unit_of(name), median));
             let _ = write!(text, "{shown:>width$}", width = name.len().max(12) + 2);
         }
         text.push('\n');

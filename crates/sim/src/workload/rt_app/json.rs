@@ -173,7 +173,10 @@ impl<'a> Reader<'a> {
             Ok(integer) => Some(Value::Integer(integer)),
             Err(_) => text.parse().ok().filter(|real: &f64| real.is_finite()).map(Value::Real),
         };
-        let value = parsed.ok_or_else(|| self.expected("a number"))?;
+        let value = parsed.ok_or_else(|| {
+            let message = format!("expected a number that fits 64 bits, found `{text}`");
+            ScenarioError::new(self.origin, message).at(self.place())
+        })?;
         self.at += end;
         Ok(value)
     }
@@ -206,6 +209,7 @@ mod tests {
             ("/* ", "a comment with its end"),
             ("\"abc", "a string with its end"),
             ("1e999", "a number"),
+            ("[1e400]", "x.json:1:2: expected a number that fits 64 bits, found `1e400`"),
             ("", "expected a value"),
         ] {
             let error = parse(text, "x.json").unwrap_err().to_string();

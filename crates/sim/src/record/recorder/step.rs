@@ -1,0 +1,64 @@
+//! A governor's decision as a row.
+
+use super::Recorder;
+use flyball_governors::{Decision, Event, Request};
+use flyball_run::GovernorStep;
+use flyball_units::Nanos;
+
+impl Recorder<'_> {
+    /// What the governor of a domain was told and asked for.
+    pub(super) fn step(
+        &self,
+        at: Nanos,
+        domain: usize,
+        event: &Event<'_>,
+        decision: &Decision,
+    ) -> GovernorStep {
+        let mut step = GovernorStep {
+            t_ns: at.0,
+            domain: self.domain_name(domain),
+            governor: self.governors.get(domain).cloned(),
+            wake_at_ns: decision.wake_at.map(|at| at.0),
+            why: Some(decision.why.to_owned()).filter(|why| !why.is_empty()),
+            trial: Some(self.trial),
+            ..GovernorStep::default()
+        };
+        describe(&mut step, event);
+        match decision.request {
+            Some(Request::Frequency { target, relation }) => {
+                step.decision_khz = Some(target.0);
+                let opps = self.platform.domains.get(domain).map(|domain| &domain.opps);
+                step.resolved_khz =
+                    opps.map(|opps| opps.resolve(target, opps.min(), opps.max(), relation).0);
+            }
+            Some(Request::Range { min, max }) => {
+                (step.range_min_khz, step.range_max_khz) = (Some(min.0), Some(max.0));
+            }
+            Some(Request::Perf(perf)) => step.perf = Some(perf),
+            Some(Request::Epp(epp)) => step.epp = Some(u32::from(epp)),
+            None => {}
+        }
+        step
+    }
+}
+
+/// What kind of event it was, and the utilisation that it carried.
+fn describe(step: &mut GovernorStep, event: &Event<'_>) {
+    let (name, cpu) = match event {
+        Event::Poll { .. } => ("poll", None),
+        Event::Timer => ("timer", None),
+        Event::Tick { cpu, .. } => ("tick", Some(*cpu)),
+        Event::Idle { cpu, .. } => ("idle", Some(*cpu)),
+        Event::Util { cpu, signals, .. } => {
+            step.util = signals.iter().map(|signal| signal.util.max(signal.util_est)).max();
+            step.max = signals.iter().map(|signal| signal.capacity).max().filter(|max| *max > 0);
+            ("util", Some(*cpu))
+        }
+        Event::Applied { .. } => ("applied", None),
+        Event::Limits { .. } => ("limits", None),
+        Event::Cpus { .. } => ("cpus", None),
+        Event::Temperature { .. } => ("temperature", None),
+    };
+    name.clone_into(&mut step.event);
+    step.cpu = cpu.map(|cpu| cpu.0);
+}

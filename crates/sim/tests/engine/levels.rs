@@ -1,0 +1,104 @@
+//! Performance levels: what schedutil makes of them, with its rate limit and the hardware's costs.
+
+use crate::common::*;
+use flyball_governors::{Decision, Domain, Event, Governor, Needs, Request, Tunable, TunableError};
+use flyball_platform::Cost;
+use flyball_sim::setup::Setup;
+use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
+
+/// Asks for the highest and the lowest performance in turn, at each update: as levels or as
+/// frequencies.
+struct Flip {
+    levels: bool,
+    high: bool,
+    ends: (KiloHertz, KiloHertz),
+}
+
+impl Flip {
+    fn ask(&mut self) -> Decision {
+        self.high = !self.high;
+        let request = match (self.levels, self.high) {
+            (true, true) => Request::Perf(1024),
+            (true, false) => Request::Perf(0),
+            (false, true) => Request::Frequency { target: self.ends.1, relation: Relation::H },
+            (false, false) => Request::Frequency { target: self.ends.0, relation: Relation::L },
+        };
+        Decision { request: Some(request), wake_at: None, why: "in turn" }
+    }
+}
+
+impl Governor for Flip {
+    fn name(&self) -> &'static str {
+        "flip"
+    }
+    fn needs(&self) -> Needs {
+        Needs { utilization: true, ..Needs::default() }
+    }
+    fn start(&mut self, domain: &Domain, _: Nanos) -> Decision {
+        self.ends = (domain.opps.min(), domain.opps.max());
+        self.ask()
+    }
+    fn on(&mut self, event: &Event<'_>, _: Nanos) -> Decision {
+        match event {
+            Event::Util { .. } => self.ask(),
+            _ => Decision::NONE,
+        }
+    }
+    fn tunables(&self) -> Vec<Tunable> {
+        Vec::new()
+    }
+    fn set(&mut self, _: &str, _: i64) -> Result<(), TunableError> {
+        Ok(())
+    }
+}
+
+/// A busy P core of an M1, HZ=1000, under [`Flip`].
+fn flipping(levels: bool, rate_limit_us: Option<u32>) -> Setup {
+    let mut setup = setup("apple-m1", "linux-6.8", "performance", Nanos(100 * MS));
+    setup.kernel.rate_limit_us = rate_limit_us;
+    let flip = || Flip { levels, high: false, ends: Default::default() };
+    setup.governors = vec![Box::new(flip()), Box::new(flip())];
+    let mut spin = task("spin", Spin);
+    spin.allowed = vec![CpuId(4)];
+    setup.tasks.push(spin);
+    setup
+}
+
+/// Times of the changes in the P cores' domain, the start left out.
+fn changes(setup: Setup) -> Vec<u64> {
+    let (log, _) = run(setup);
+    log.frequency.iter().filter(|&&(at, d, _)| d == 1 && at > 0).map(|&(at, ..)| at).collect()
+}
+
+fn least_gap(times: &[u64]) -> u64 {
+    times.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(u64::MAX)
+}
+
+#[test]
+fn levels_keep_schedutil_s_rate_limit() {
+    // The rule up to 6.8 gives 10 ms on the M1.
+    let ruled = changes(without_transitions(flipping(true, None)));
+    assert!(ruled.len() >= 5 && ruled.len() <= 11, "{ruled:?}");
+    assert!(least_gap(&ruled) >= 10 * MS, "{ruled:?}");
+    let set = changes(without_transitions(flipping(true, Some(4000))));
+    assert!(set.len() > ruled.len() && least_gap(&set) >= 4 * MS, "{set:?}");
+    // A governor that asks for frequencies has a rate limit of its own, or none.
+    let free = changes(without_transitions(flipping(false, None)));
+    assert!(least_gap(&free) < 2 * MS, "{free:?}");
+}
+
+#[test]
+fn levels_pay_for_their_changes_like_frequencies() {
+    let stalled = |levels| {
+        let mut setup = without_transitions(flipping(levels, Some(1)));
+        for domain in &mut setup.platform.domains {
+            domain.transition.stall = Cost::Constant(Nanos(50_000));
+        }
+        let (log, summary) = run(setup);
+        let changes = log.frequency.iter().filter(|&&(at, d, _)| d == 1 && at > 0).count();
+        (changes, summary.cpus[4].stalled)
+    };
+    let (by_level, by_frequency) = (stalled(true), stalled(false));
+    assert!(by_level.0 > 20);
+    assert_eq!(by_level, by_frequency);
+}

@@ -1,0 +1,60 @@
+//! Which CPU a task gets without the energy model.
+
+use crate::common::*;
+use flyball_sim::behavior::{Step, Work};
+use flyball_sim::setup::Setup;
+use flyball_units::{CpuId, Nanos};
+
+fn cycles(cycles: u64) -> Step {
+    Step::Run(Work { cycles, memory: Nanos::ZERO })
+}
+
+/// An M1 (CPUs 0 to 3 small, 4 to 7 large) under a kernel without an energy model. A task runs for
+/// 30 ms, sleeps for 200 ms, and runs a little.
+fn sleeper() -> Setup {
+    let mut setup = setup("apple-m1", "linux-6.8", "performance", Nanos(400 * MS));
+    let steps = vec![cycles(100_000_000), Step::Sleep(Nanos(200 * MS)), cycles(1_000_000)];
+    let mut sleeper = task("sleeper", Script::new(steps));
+    sleeper.initial_util = Some(600);
+    setup.tasks.push(sleeper);
+    without_transitions(setup)
+}
+
+/// CPUs that task 0 was switched in on.
+fn cpus(setup: Setup) -> Vec<u32> {
+    let (log, _) = run(setup);
+    let mut cpus: Vec<u32> =
+        log.switches.iter().filter(|&&(_, t, _)| t == 0).map(|&(.., c)| c).collect();
+    cpus.dedup();
+    cpus
+}
+
+#[test]
+fn a_task_stays_where_it_was_if_that_is_idle_and_fits() {
+    let mut begun = sleeper();
+    begun.tasks[0].allowed = (4..8).map(CpuId).collect();
+    assert_eq!(cpus(begun), [4]);
+    let found = cpus(sleeper());
+    let last = *found.last().unwrap();
+    assert!(last >= 4, "it outgrew the small cores and wakes up where it was: {found:?}");
+    assert_eq!(found.iter().filter(|&&c| c == last).count(), 1, "and nowhere else: {found:?}");
+}
+
+#[test]
+fn from_a_busy_cpu_it_goes_to_the_next_idle_one_that_fits() {
+    let mut setup = sleeper();
+    setup.tasks[0].initial_util = Some(0);
+    setup.tasks[0].behavior = Box::new(Script::new(vec![
+        cycles(1_000_000),
+        Step::SleepUntil(Nanos(50 * MS)),
+        cycles(1_000_000),
+    ]));
+    // It begins on CPU 0, which is taken when it wakes up, as is CPU 1.
+    for cpu in [0, 1] {
+        let mut spin = task("spin", Spin);
+        spin.start = Nanos(20 * MS);
+        spin.allowed = vec![CpuId(cpu)];
+        setup.tasks.push(spin);
+    }
+    assert_eq!(cpus(setup), [0, 2]);
+}
