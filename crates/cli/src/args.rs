@@ -1,11 +1,13 @@
 //! The one definition of the command line: help, man pages and completions come from it.
 
 mod board;
+mod capture;
 mod model;
 mod reproduce;
 mod shadow;
 
 pub use board::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs};
+pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
@@ -63,6 +65,8 @@ pub enum Command {
     /// Run a command on a real kernel with virtual cpufreq
     #[command(after_long_help = board::EXAMPLES)]
     Board(BoardArgs),
+    /// Record scheduler and frequency events of this machine
+    Capture(CaptureArgs),
     /// Turn another tool's data into a run
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
@@ -96,7 +100,7 @@ pub enum Command {
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "loadgen", "init"]),
     ("Predict", &["sim", "rampup", "board", "shadow"]),
-    ("Read", &["import", "report", "reproduce"]),
+    ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),
 ];
 

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn command() -> Command {
     let plain = Cli::command();
     let template = format!(
-        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\n\
+        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\
          Start: flyball bench      More: flyball help exit-codes\n",
         groups(&plain)
     );

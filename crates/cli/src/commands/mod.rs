@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bench;
+pub mod capture;
 pub mod board;
 pub mod check;
 pub mod figure;
