@@ -1,5 +1,5 @@
 //! Boots of a real kernel, where the cache has what they need. Nothing is downloaded here.
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use flyball_board::cache::Cache;
 use flyball_board::guest::{self, Ending, Options, Outcome, Root};

@@ -1,9 +1,13 @@
 //! The one definition of the command line: help, man pages and completions come from it.
 
+mod board;
+mod capture;
 mod model;
 mod reproduce;
 mod shadow;
 
+pub use board::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs};
+pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
@@ -58,6 +62,11 @@ pub enum Command {
     /// Time to answer a sudden demand, on a model
     #[command(after_long_help = model::RAMPUP_EXAMPLES)]
     Rampup(RampupArgs),
+    /// Run a command on a real kernel with virtual cpufreq
+    #[command(after_long_help = board::EXAMPLES)]
+    Board(BoardArgs),
+    /// Record scheduler and frequency events of this machine
+    Capture(CaptureArgs),
     /// Turn another tool's data into a run
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
@@ -90,8 +99,8 @@ pub enum Command {
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "loadgen", "init"]),
-    ("Predict", &["sim", "rampup", "shadow"]),
-    ("Read", &["import", "report", "reproduce"]),
+    ("Predict", &["sim", "rampup", "board", "shadow"]),
+    ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),
 ];
 

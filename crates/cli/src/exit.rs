@@ -23,6 +23,8 @@ pub enum Exit {
     Own,
     /// Interrupted; what was measured is kept.
     Interrupted,
+    /// The code of a program that was run, or its like: 124 where a time limit passed.
+    Program(u8),
 }
 
 /// Code, name and meaning, in the order of the codes. Printed by `flyball help exit-codes`.
@@ -41,6 +43,9 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
 impl Exit {
     /// The number that the shell sees.
     pub fn code(self) -> u8 {
+        if let Exit::Program(code) = self {
+            return code;
+        }
         TABLE.iter().find(|(exit, ..)| *exit == self).map_or(125, |(_, code, _)| *code)
     }
 }

@@ -8,6 +8,7 @@ use flyball_measure::load::LoadError;
 use flyball_measure::trial::TrialError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
+use flyball_trace::capture::{CaptureError, CaptureErrorKind};
 use std::fmt;
 use std::io::ErrorKind;
 
@@ -131,6 +132,18 @@ impl From<MachineError> for Failure {
             MachineError::Experiment(inner) => inner.into(),
             error => Failure::new(exit, &error).maybe_hint(error.hint()),
         }
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Failure {
+        let exit = match error.kind() {
+            CaptureErrorKind::Permission | CaptureErrorKind::Unsupported => Exit::Unsupported,
+            CaptureErrorKind::BadInput => Exit::BadInput,
+            CaptureErrorKind::System => Exit::InvalidRun,
+            CaptureErrorKind::Restore => Exit::RestoreFailed,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint())
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn command() -> Command {
     let plain = Cli::command();
     let template = format!(
-        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\n\
+        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\
          Start: flyball bench      More: flyball help exit-codes\n",
         groups(&plain)
     );
@@ -55,13 +55,22 @@ pub fn reference() -> String {
         command.render_help()
     );
     for sub in command.get_subcommands_mut() {
-        let help = sub.render_long_help().to_string();
-        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        let _ =
-            write!(text, "\n## flyball {}\n\n```text\n{}\n```\n", sub.get_name(), help.join("\n"));
+        section(&mut text, sub, "flyball");
     }
     let _ = write!(text, "\n## Exit codes\n\n```text\n{}```\n", exit::table());
     text
+}
+
+/// A command's help, and that of the commands below it.
+#[cfg(test)]
+fn section(text: &mut String, command: &mut Command, above: &str) {
+    let name = format!("{above} {}", command.get_name());
+    let help = command.render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.join("\n"));
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
+        section(text, sub, &name);
+    }
 }
 
 fn experiments() -> String {

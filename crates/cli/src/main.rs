@@ -50,6 +50,8 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),
         Command::Rampup(args) => commands::rampup::run(&args, talk),
+        Command::Board(args) => commands::board::run(args, talk),
+        Command::Capture(args) => commands::capture::run(&args, talk),
         Command::Import(args) => commands::import::run(&args, talk),
         Command::Report(args) => commands::report::run(args, talk),
         Command::Shadow(args) => commands::shadow::run(&args, talk),

@@ -2,7 +2,7 @@
 
 use crate::error::MachineError;
 use crate::machine::{Machine, Prepared};
-use flyball_measure::bench::{self, Context, Destination, Outcome, Progress};
+use flyball_measure::bench::{self, Beside, Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::Experiment;
 use flyball_measure::plan::Plan;
 use std::sync::Arc;
@@ -42,5 +42,15 @@ impl Prepared for bench::Prepared {
         progress: &mut dyn Progress,
     ) -> Result<Outcome, MachineError> {
         Ok(bench::run(host, *self, destination, progress)?)
+    }
+
+    fn run_beside(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        beside: &mut dyn Beside,
+    ) -> Result<Outcome, MachineError> {
+        Ok(bench::run_beside(host, *self, destination, progress, Some(beside))?)
     }
 }

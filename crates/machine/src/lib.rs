@@ -21,8 +21,8 @@ mod target;
 pub use costs::{Cost, CostTable, Point, fit};
 pub use error::{ErrorKind, MachineError};
 pub use host::Host;
-pub use machine::{Machine, Prepared, open};
-pub use model::{Model, ModelRun, TrialRun};
+pub use machine::{Machine, Prepared, open, open_recording};
+pub use model::{Events, Model, ModelRun, TrialRun};
 pub use sweep::{
     Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,
     e_share_sweep,

@@ -5,7 +5,7 @@ use crate::error::MachineError;
 use crate::host::Host;
 use crate::model::Model;
 use crate::target::Target;
-use flyball_measure::bench::{Context, Destination, Outcome, Progress};
+use flyball_measure::bench::{Beside, Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::Experiment;
 use flyball_measure::plan::Plan;
 use std::sync::Arc;
@@ -45,6 +45,19 @@ pub trait Prepared {
         destination: &Destination,
         progress: &mut dyn Progress,
     ) -> Result<Outcome, MachineError>;
+
+    /// As [`Prepared::run`], while something else records beside it. Nothing can record a machine
+    /// that is simulated: a model keeps its own events, see [`open_recording`].
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    fn run_beside(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        beside: &mut dyn Beside,
+    ) -> Result<Outcome, MachineError>;
 }
 
 /// The machine that `target` names. `costs` replace the built-in costs of the signal kernels on a
@@ -53,11 +66,24 @@ pub trait Prepared {
 /// # Errors
 /// A name that nothing has, or a machine that this version does not have.
 pub fn open(target: &Target, costs: Option<CostTable>) -> Result<Box<dyn Machine>, MachineError> {
+    open_recording(target, costs, false)
+}
+
+/// As [`open`]; with `events` a model keeps, beside its windows, what its scheduler, idle states
+/// and clocks did. A real machine's events are captured, not asked of it.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_recording(
+    target: &Target,
+    costs: Option<CostTable>,
+    events: bool,
+) -> Result<Box<dyn Machine>, MachineError> {
     let not_yet = |brings| Err(MachineError::NotYet { machine: target.to_string(), brings });
     match target {
         Target::Host => Ok(Box::new(Host)),
         Target::Model { name, kernel } => {
-            let model = Model::named(name, kernel.as_deref())?;
+            let model = Model::named(name, kernel.as_deref())?.with_events(events);
             Ok(Box::new(match costs {
                 Some(costs) => model.with_costs(costs),
                 None => model,

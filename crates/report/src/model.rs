@@ -4,9 +4,11 @@
 //! Latencies are in microseconds, frequencies in megahertz, shares from 0 to 1. An interval is
 //! always the 95 % one, and `None` means "not recorded" or "cannot be estimated", never zero.
 
+mod blame;
 mod events;
 mod scheduling;
 
+pub use blame::{BlameCell, BlameCulprit, BlamePart, BlameRun, BlameWindow};
 pub use events::{
     CauseCount, DomainEvents, EnergySum, EventRun, EventTrial, Fact, PhaseResult, PointResults,
     TaskItems,
@@ -44,6 +46,9 @@ pub struct Report {
     /// One entry per run with tables of events: simulations, ramps, traces.
     #[serde(default)]
     pub events: Vec<EventRun>,
+    /// What the responses were made of, one entry per run with events beside its windows.
+    #[serde(default)]
+    pub blame: Vec<BlameRun>,
     /// What disturbed the measurement.
     pub disturbances: Vec<Finding>,
     /// What could not be checked, and the command that would.

@@ -1,6 +1,7 @@
 //! The tables that a report shows of events, once for every renderer: text for people, a key to
 //! sort by, and what qualifies them.
 
+pub(crate) mod blame;
 mod points;
 mod scheduling;
 mod trials;

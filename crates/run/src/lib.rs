@@ -30,9 +30,9 @@ pub use run::{Columns, Run, Warning, newest_run};
 pub use table::{ColumnSpec, Kind, Row, Table, TableSpec};
 pub use tables::{
     CapacitySample, CapacitySamples, EnergyShare, EnergyShares, Frequencies, FrequencySample,
-    GovernorStep, GovernorSteps, IdleStay, IdleStays, Item, Items, LoadSample, LoadSamples, Loss,
-    Losses, Marker, Markers, Migration, Migrations, Note, Notes, Slice, Slices, SweepValue,
-    SweepValues, Tables, TemperatureSample, TemperatureSamples, UtilizationSample,
-    UtilizationSamples, Wakeup, Wakeups, Window, Windows, registry,
+    GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt, Interrupts, Item, Items,
+    LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration, Migrations, Note, Notes,
+    Slice, Slices, SweepValue, SweepValues, Tables, TemperatureSample, TemperatureSamples,
+    UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows, registry,
 };
 pub use writer::RunWriter;

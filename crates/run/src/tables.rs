@@ -174,6 +174,8 @@ tables! {
     migrations: Migrations,
     /// Stays in idle states.
     idle: IdleStays,
+    /// Stays in interrupts.
+    interrupts: Interrupts,
     /// Load-tracking signals.
     utilization: UtilizationSamples,
     /// Capacities of the CPUs.

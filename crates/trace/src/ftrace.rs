@@ -12,11 +12,13 @@
 mod event;
 mod fields;
 mod header;
+mod interrupt;
 mod line;
 mod probe;
 mod reader;
 
 pub use event::{Event, TaskRef};
 pub use header::Header;
+pub use interrupt::InterruptRef;
 pub use line::{Line, Malformed, Record, parse};
 pub use reader::{Counts, Item, Reader, TornLine};

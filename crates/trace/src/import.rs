@@ -9,6 +9,7 @@
 mod builder;
 mod clocks;
 mod file;
+mod interrupts;
 pub mod join;
 mod manifest;
 pub mod pstates;

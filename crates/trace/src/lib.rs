@@ -1,5 +1,6 @@
 //! Scheduler and frequency events of a run: what they say about a machine.
 //!
+//! - [`blame`]: what the response of each measured window was made of;
 //! - [`capture`]: events of this machine, in an instance of tracefs of its own;
 //! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
 //! - [`import`]: traces into run directories;
@@ -11,6 +12,7 @@
 //!
 //! Whether the events come from a kernel or from a model makes no difference here.
 
+pub mod blame;
 pub mod capture;
 pub mod ftrace;
 pub mod import;

@@ -5,7 +5,7 @@ use std::io;
 
 use flyball_run::Run;
 use flyball_trace::ftrace::{Counts, Header, Reader};
-use flyball_trace::import::Builder;
+use flyball_trace::import::{Builder, join, pstates};
 use flyball_trace::questions::{Change, IdleResidency, WakeupLatency};
 use flyball_trace::{Recording, Span};
 
@@ -166,4 +166,23 @@ fn a_change_is_led_to_by_the_last_reading_before_it() {
             (1400, 1800, Some(810), Some(60)),
         ]
     );
+}
+
+/// Found by scripts/nightly-fuzz' targets: the end of such a trace plus the offset overflowed.
+#[test]
+fn a_log_joins_a_trace_that_claims_the_end_of_time() {
+    let trace = "  a-1 [000] d..1. 1.000000: cpu_frequency: state=600000 cpu_id=0\n  \
+        a-1 [000] d..1. 18446744073.000000: cpu_idle: state=1 cpu_id=0\n";
+    let writes = pstates::of_text("6.000000 cpu=0 mhz=600\n").unwrap();
+    let mut builder = Builder::new();
+    Reader::new(trace.as_bytes())
+        .for_each(|item| -> io::Result<()> {
+            builder.item(item);
+            Ok(())
+        })
+        .unwrap();
+    let built = builder.finish();
+    let machine = built.manifest.machine.as_ref();
+    let joined = join(&built.tables.frequency, machine, &writes, built.span).unwrap();
+    assert_eq!((joined.offset_ns, joined.domains[0].prompt), (5_000_000_000, 1));
 }

@@ -1,6 +1,6 @@
 //! What the manifest of a model run says: the machine, what ran, and what the figures rest on.
 
-use super::{ConditionSetup, ModelRun, parameters};
+use super::{ConditionSetup, ModelRun, events, parameters};
 use crate::machine::Machine as _;
 use flyball_measure::plan::PlannedCondition;
 use flyball_platform::ClockDomain;
@@ -25,9 +25,15 @@ pub(super) fn manifest(run: &ModelRun) -> Manifest {
         flyball,
         machine: Some(machine(run)),
         workloads: workloads(run),
-        clocks: ["windows", "frequency", "load", "notes"].map(clock).to_vec(),
+        clocks: clocks(run),
         ..Manifest::default()
     }
+}
+
+fn clocks(run: &ModelRun) -> Vec<ClockRecord> {
+    let events: &[&str] = if run.events { &events::TABLES } else { &[] };
+    let tables = ["windows", "frequency", "load", "notes"];
+    tables.iter().chain(events).map(|table| clock(table)).collect()
 }
 
 fn clock(table: &str) -> ClockRecord {

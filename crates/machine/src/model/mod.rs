@@ -12,12 +12,14 @@
 
 mod control;
 mod describe;
+mod events;
 mod load;
 mod record;
 mod trial;
 mod watch;
 mod window;
 
+pub use events::Events;
 pub use trial::TrialRun;
 
 use crate::costs::{CostTable, CpuCost};
@@ -26,7 +28,7 @@ use crate::machine::{Machine, Prepared};
 use crate::target::Target;
 use control::DomainControl;
 use flyball_host::CpuSet;
-use flyball_measure::bench::{Context, Destination, Outcome, Progress};
+use flyball_measure::bench::{Beside, Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{Experiment, Workload};
 use flyball_measure::load::{Placement, Site};
 use flyball_measure::plan::{CoreChoice, Plan, PlannedTrial, plan};
@@ -41,6 +43,7 @@ pub struct Model {
     platform: Platform,
     kernel: Kernel,
     costs: CostTable,
+    events: bool,
 }
 
 /// An experiment that is ready to run on a model.
@@ -54,6 +57,8 @@ pub struct ModelRun {
     /// One per planned condition.
     conditions: Vec<ConditionSetup>,
     context: RunContext,
+    /// Whether to keep the events beside the windows.
+    events: bool,
 }
 
 /// What the manifest says about the program.
@@ -88,12 +93,18 @@ impl Model {
 
     /// A platform under a kernel, with the built-in costs of the signal kernels.
     pub fn new(platform: Platform, kernel: Kernel) -> Model {
-        Model { platform, kernel, costs: CostTable::built_in() }
+        Model { platform, kernel, costs: CostTable::built_in(), events: false }
     }
 
     /// The same model with other costs.
     pub fn with_costs(mut self, costs: CostTable) -> Model {
         self.costs = costs;
+        self
+    }
+
+    /// The same model keeping, beside the windows, what its scheduler, idle states and clocks did.
+    pub fn with_events(mut self, events: bool) -> Model {
+        self.events = events;
         self
     }
 
@@ -132,6 +143,7 @@ impl Model {
             works,
             conditions,
             context: RunContext::default(),
+            events: self.events,
         })
     }
 
@@ -270,5 +282,15 @@ impl Prepared for ModelRun {
         progress: &mut dyn Progress,
     ) -> Result<Outcome, MachineError> {
         record::run(&self, host.as_ref(), destination, progress)
+    }
+
+    fn run_beside(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        _: &mut dyn Beside,
+    ) -> Result<Outcome, MachineError> {
+        self.run(host, destination, progress)
     }
 }

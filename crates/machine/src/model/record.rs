@@ -1,6 +1,7 @@
 //! From simulated trials to a run directory, in the order of the plan.
 
-use super::{ModelRun, TrialRun, describe};
+use super::watch::MEASURED;
+use super::{ModelRun, TrialRun, describe, events};
 use crate::error::MachineError;
 use flyball_host::Host;
 use flyball_measure::bench::{ConditionLog, Destination, Outcome, Progress};
@@ -96,6 +97,9 @@ impl<'a> Recording<'a> {
         for sample in trial.frequency {
             self.writer.frequency(&FrequencySample { t_ns: sample.t_ns + shift, ..sample })?;
         }
+        if let Some(events) = trial.events {
+            events.write(&mut self.writer, shift)?;
+        }
         let labels = trial.labels;
         let conditions = &self.run.plan.conditions;
         let condition = conditions.iter().position(|planned| planned.name == labels.condition);
@@ -120,6 +124,7 @@ impl<'a> Recording<'a> {
             repeat: labels.repeat,
             block: labels.block,
             cpus: trial.cpus,
+            tid: Some(events::tid(MEASURED)),
         });
         self.start = self.start + trial.length;
         Ok(())

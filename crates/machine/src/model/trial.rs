@@ -1,6 +1,7 @@
 //! One trial: a simulation from an idle machine to the end of its last window.
 
 use super::control::{DomainControl, class_of};
+use super::events::{Both, Events, Gather};
 use super::watch::{Seen, Watch};
 use super::window::{Next, WindowTask};
 use super::{ConditionSetup, ModelRun, load};
@@ -56,6 +57,8 @@ pub struct TrialRun {
     pub length: Nanos,
     /// Energy of the whole machine meanwhile, in millijoules.
     pub energy_mj: f64,
+    /// What scheduler, idle states and clocks did; none where nobody asked for it.
+    pub events: Option<Events>,
 }
 
 /// Simulates trial number `number` of a run.
@@ -146,32 +149,40 @@ impl Trial<'_> {
             step: Next::Wait,
         };
         let start = self.start(&platform);
-        let mut watch = Watch::new(&platform, &start, self.setup.load.slots.len(), whereabouts);
+        let watch = Watch::new(&platform, &start, self.setup.load.slots.len(), whereabouts);
+        let described = platform.clone();
         let setup = self.machine(platform, measured, limit)?;
+        let gather = self.run.events.then(|| {
+            let governors = self.setup.domains.iter().map(DomainControl::in_force).collect();
+            let whose = (self.labels.trial, self.labels.condition.as_str());
+            Gather::new(&described, whose, &setup.tasks, governors)
+        });
+        let mut both = Both { watch, gather };
         let mut machine = Machine::new(setup).map_err(|source| MachineError::Setup {
             condition: self.condition.name.clone(),
             source,
         })?;
-        let mut load = self.recorder(&watch);
+        let mut load = self.recorder(&both.watch);
         let mut frequency = Vec::new();
         let mut now = Nanos::ZERO;
         loop {
             let next =
                 if now < planned { planned.min(now + EVERY) } else { now + EVERY }.min(limit);
-            machine.run_until(next, &mut watch);
-            frequency.extend(self.frequency(&mut watch, next, now));
+            machine.run_until(next, &mut both);
+            frequency.extend(self.frequency(&mut both.watch, next, now));
             if let Some(load) = &mut load {
-                load.add(watch.reading(next));
+                load.add(both.watch.reading(next));
             }
             now = next;
-            if (watch.done && now >= LEAST) || now >= limit {
+            if (both.watch.done && now >= LEAST) || now >= limit {
                 break;
             }
         }
         let proof =
             load.map(|load| load.finish(self.condition.asked.load.clone(), Tolerance::default()));
         Ok(TrialRun {
-            windows: watch.windows.iter().map(|seen| self.window(seen)).collect(),
+            events: both.gather.map(|gather| gather.finish(now)),
+            windows: both.watch.windows.iter().map(|seen| self.window(seen)).collect(),
             cpus: self.allowed(),
             proof,
             frequency,

@@ -53,6 +53,22 @@ pub struct Outcome {
     pub invalid: Vec<CheckRecord>,
 }
 
+/// Something that records while a bench runs, such as the scheduler's events, and whose rows belong
+/// into the same run directory.
+pub trait Beside {
+    /// Ends the recording and writes its rows; called once, right behind the last trial. What it
+    /// says of clocks goes into the manifest, and so do the checks that it returns: they do not
+    /// make the run invalid, for the windows are good without it.
+    ///
+    /// # Errors
+    /// A disk that takes no more.
+    fn finish(
+        &mut self,
+        writer: &mut RunWriter,
+        manifest: &mut Manifest,
+    ) -> flyball_run::Result<Vec<CheckRecord>>;
+}
+
 /// Runs a prepared experiment and writes its run directory.
 ///
 /// # Errors
@@ -62,6 +78,20 @@ pub fn run(
     prepared: Prepared,
     destination: &Destination,
     progress: &mut dyn Progress,
+) -> Result<Outcome, BenchError> {
+    run_beside(host, prepared, destination, progress, None)
+}
+
+/// As [`run`], with what something else recorded meanwhile in the same run directory.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside(
+    host: &Arc<dyn Host>,
+    prepared: Prepared,
+    destination: &Destination,
+    progress: &mut dyn Progress,
+    beside: Option<&mut dyn Beside>,
 ) -> Result<Outcome, BenchError> {
     let writer = match destination {
         Destination::Dir(dir) => RunWriter::create(dir, &prepared.manifest)?,
@@ -91,8 +121,13 @@ pub fn run(
     let measured = session.blocks();
     session.progress.closing();
     let Session { logs, manifest, recorder, .. } = session;
-    let finished = telemetry.finish(recorder)?;
-    close(host, &prepared, manifest, &logs, measured, finished, &dir)
+    let mut manifest = manifest;
+    let mut finished = telemetry.finish(recorder)?;
+    let mut besides = Vec::new();
+    if let Some(beside) = beside.filter(|_| finished.error.is_none()) {
+        besides = beside.finish(&mut finished.writer, &mut manifest)?;
+    }
+    close(host, &prepared, manifest, &logs, measured, (finished, besides), &dir)
 }
 
 /// The measuring part of a run.
@@ -234,6 +269,7 @@ impl Session<'_> {
             repeat: labels.repeat,
             block: labels.block,
             cpus: outcome.applied.cpus.iter().map(|cpu| cpu.0).collect(),
+            tid: outcome.applied.tid,
         });
         if let Some(log) = self.logs.get_mut(planned.condition) {
             log.applied(outcome.applied);
@@ -251,7 +287,7 @@ fn close(
     mut manifest: Manifest,
     logs: &[ConditionLog],
     measured: Result<Ended, BenchError>,
-    finished: Finished,
+    (finished, besides): (Finished, Vec<CheckRecord>),
     dir: &Path,
 ) -> Result<Outcome, BenchError> {
     if let Some(error) = finished.error {
@@ -269,6 +305,7 @@ fn close(
             && (check.name == TELEMETRY || !prepared.experiment.degrade)
     };
     let invalid: Vec<CheckRecord> = manifest.checks.iter().filter(counts).cloned().collect();
+    manifest.checks.extend(besides);
     let lost = invalid.iter().any(|check| check.name == TELEMETRY);
     manifest.state = match &measured {
         Err(_) => RunState::Invalid,

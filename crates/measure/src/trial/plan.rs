@@ -117,6 +117,8 @@ impl TrialPlan {
 /// The state of the measuring thread, read back in that thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Applied {
+    /// The kernel's number of the thread, in the program's PID namespace: a trace names it so.
+    pub tid: Option<u32>,
     /// CPUs that it may use, ascending; empty where that could not be read.
     pub cpus: Vec<CpuId>,
     /// Its scheduling class.

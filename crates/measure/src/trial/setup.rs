@@ -20,8 +20,8 @@ pub(super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     /// Applies what `plan` asks of the calling thread and reads everything back.
     pub(super) fn apply(host: &'a dyn Host, plan: &TrialPlan) -> Settings<'a> {
-        let mut this =
-            Settings { host, locked: false, idle_latency: None, applied: Applied::default() };
+        let applied = Applied { tid: Some(host.thread_id()), ..Applied::default() };
+        let mut this = Settings { host, locked: false, idle_latency: None, applied };
         // Memory first: what follows then touches locked pages.
         this.lock_memory(plan);
         if let Some(cpus) = &plan.cpus {

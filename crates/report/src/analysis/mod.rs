@@ -9,6 +9,7 @@
 //! Cells and comparisons are computed in parallel; nothing depends on the number of threads.
 
 mod across;
+mod blame;
 mod cell;
 mod compare;
 mod contention;
@@ -62,6 +63,14 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
     let pairs = pairs::choose(&contexts, &cells, &options);
     let mut comparisons = compare::compare_all(&pairs, &contexts, &cells, &frequencies, &loads);
     labels::label_modes(&mut cells, &mut comparisons);
+    let blamed: Vec<_> = contexts.par_iter().filter_map(blame::summarise).collect();
+    let mut blame = Vec::with_capacity(blamed.len());
+    for found in blamed {
+        match found {
+            Ok(run) => blame.push(run),
+            Err(warning) => warnings.push(warning),
+        }
+    }
     warnings.extend(runs.iter().flat_map(|run| run.warnings.iter().cloned()));
     Report {
         schema: model::SCHEMA.to_owned(),
@@ -74,6 +83,7 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
             .par_iter()
             .filter_map(|context| events::summarise(context, contexts.len() > 1))
             .collect(),
+        blame,
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),
         cells: cells.into_iter().map(|cell| cell.model).collect(),

@@ -101,7 +101,8 @@ fn events(out: &mut String, report: &Report) {
         let facts = facts.collect::<Vec<_>>().join("; ");
         let _ = writeln!(out, "**{}**: {facts}\n", escape(&run.run));
     }
-    for sheet in sheets::all(report, Detail::Short) {
+    let blame = sheets::blame::sheets(report, Detail::Short);
+    for sheet in blame.into_iter().chain(sheets::all(report, Detail::Short)) {
         let _ = writeln!(out, "**{}**\n", escape(&sheet.title));
         let heads = sheet.columns.iter().map(|(name, _)| escape(name));
         let _ = writeln!(out, "| {} |", heads.collect::<Vec<_>>().join(" | "));

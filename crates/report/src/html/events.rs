@@ -122,7 +122,7 @@ fn tables(out: &mut String, report: &Report) {
     out.push_str("</section>\n");
 }
 
-fn table(out: &mut String, sheet: &Sheet) {
+pub(super) fn table(out: &mut String, sheet: &Sheet) {
     let _ = write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><thead><tr>",

@@ -1,6 +1,7 @@
 //! The report as one self-contained page: no network, no external font, nothing that a name from a
 //! file could inject. Static SVG, so that it prints; the script only toggles, sorts and copies.
 
+mod blame;
 mod charts;
 mod encode;
 mod events;
@@ -55,6 +56,7 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
         hero::verdicts(&mut out, report);
         workload::panels(&mut out, report);
         evidence::like_for_like(&mut out, report);
+        blame::section(&mut out, report);
         evidence::frequency_and_load(&mut out, report);
         events::sections(&mut out, report);
         evidence::findings(&mut out, report);
@@ -134,6 +136,7 @@ fn navigation(out: &mut String, report: &Report) {
         ("verdicts", "Verdicts", told),
         ("workloads", "Workloads", told),
         ("like-for-like", "Like for like", like),
+        ("blame", "Blame", !report.blame.is_empty()),
         ("evidence", "Evidence", told),
         ("ran", "What ran", !sheets::runs(report).is_empty()),
         ("timeline", "Time line", drawn),

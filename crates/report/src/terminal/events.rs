@@ -49,7 +49,7 @@ fn ran(report: &Report, width: usize, style: Style) -> Vec<String> {
     lines
 }
 
-fn lines(sheet: &Sheet, width: usize, style: Style) -> Vec<String> {
+pub(super) fn lines(sheet: &Sheet, width: usize, style: Style) -> Vec<String> {
     let align = |number: bool| if number { Align::Right } else { Align::Left };
     let header = sheet.columns.iter().map(|(name, number)| (text::plain(name), align(*number)));
     let mut table = Table::of(header.collect());

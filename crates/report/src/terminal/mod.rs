@@ -1,6 +1,7 @@
 //! The report in a terminal: verdicts in words, one table, what disturbed, what was not checked,
 //! where the files are. Under 25 lines for a quick run; `verbose` shows everything.
 
+mod blame;
 pub(crate) mod columns;
 mod events;
 mod sections;
@@ -71,6 +72,7 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
         (verdicts, closing)
     };
     let mut blocks = vec![verdicts, table];
+    blocks.extend(blame::blocks(report, options, width, style));
     if options.verbose {
         blocks.extend(verbose::blocks(report, width, style));
     }

@@ -267,6 +267,7 @@ impl Trials {
                     repeat: *repeat,
                     block: 0,
                     cpus: Vec::new(),
+                    tid: None,
                 });
             }
         }

@@ -119,4 +119,8 @@ pub struct TrialRecord {
     /// CPUs that the measuring thread was allowed to use; empty where not restricted or unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
+    /// Number of the measuring thread: the kernel's, in the program's own PID namespace, or the
+    /// model's; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tid: Option<u32>,
 }

@@ -96,6 +96,30 @@ table! {
 }
 
 table! {
+    /// One row per stretch of time that a CPU spent in an interrupt. Stretches of one CPU may lie
+    /// in one another: the inner one interrupted the outer one.
+    interrupts: Interrupt => Interrupts {
+        /// The CPU.
+        cpu: u32,
+        /// `irq` (a device's handler), `softirq`, or `vector` (an interrupt of the CPU's own, such
+        /// as the timer's).
+        kind: String,
+        /// Its number, where it has one: of the line, of the softirq, of the vector.
+        number: Option<u32>,
+        /// Its name, where it has one: `virtio0-input.0`, `TIMER`, `local_timer`.
+        name: Option<String>,
+        /// When it began.
+        from_ns: u64,
+        /// When it ended.
+        to_ns: u64,
+        /// What was not seen of it: its `start`, its `end` or `both`; null where it was seen whole.
+        cut: Option<String>,
+        /// The trial that it belongs to.
+        trial: Option<u32>,
+    }
+}
+
+table! {
     /// One row per change of load-tracking signals, on the capacity scale (0 to 1024).
     utilization: UtilizationSample => UtilizationSamples {
         /// When.

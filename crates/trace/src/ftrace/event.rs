@@ -2,6 +2,7 @@
 //! trace-cmd's plugins do.
 
 use super::fields::{Parsed, hex_or_decimal, name, need, number, take, trim, word};
+use super::interrupt::{self, InterruptRef};
 use super::line::Malformed;
 use super::probe;
 use memchr::{memchr, memrchr};
@@ -118,6 +119,10 @@ pub enum Event<'a> {
         /// The operating point.
         khz: u64,
     },
+    /// A CPU enters an interrupt.
+    Enters(InterruptRef<'a>),
+    /// A CPU leaves an interrupt.
+    Leaves(InterruptRef<'a>),
     /// `tracing_mark_write` and trace-cmd's `print`.
     Mark(&'a [u8]),
     /// Anything else, by name.
@@ -161,7 +166,7 @@ pub(super) fn parse(text: &[u8]) -> Parsed<'_, Event<'_>> {
         b"print" | b"bprint" | b"bputs" => {
             Ok(Event::Mark(text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text)))
         }
-        other => probe::parse(other, text),
+        other => interrupt::parse(other, text).unwrap_or_else(|| probe::parse(other, text)),
     }
 }
 
@@ -348,7 +353,8 @@ mod tests {
         );
         assert_eq!(of("tracing_mark_write: ramp: start"), Event::Mark(b"ramp: start"));
         assert_eq!(of("print: tracing_mark_write: ramp"), Event::Mark(b"ramp"));
-        assert_eq!(of("irq_handler_entry: irq=1 name=x"), Event::Other(b"irq_handler_entry"));
+        assert!(matches!(of("irq_handler_entry: irq=1 name=x"), Event::Enters(_)));
+        assert_eq!(of("workqueue_execute_end: x"), Event::Other(b"workqueue_execute_end"));
         assert_eq!(of("do_idle <-cpu_startup_entry"), Event::Other(b"function"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use flyball_run::{Loss, Manifest, Marker, Tables};
 
 use super::clocks::{Burst, Clocks};
+use super::interrupts::Entered;
 use super::scheduling::{Asleep, Running, Tasks};
 use crate::ftrace::{Event, Item, Record, TaskRef};
 
@@ -22,6 +23,8 @@ pub(super) struct Cpu {
     pub running: Running,
     /// The idle state that it is in, with the time of its entry.
     pub idle: Option<(u32, u64)>,
+    /// The interrupts that it is in, the outermost first.
+    pub interrupts: Vec<Entered>,
     /// Frequency events that belong together.
     pub burst: Option<Burst>,
     /// A gap that has not ended yet: how many events are lost.
@@ -114,7 +117,10 @@ impl Builder {
 
     fn record(&mut self, record: &Record<'_>) {
         self.see(record);
-        if !matches!(record.event, Event::Frequency { .. }) {
+        // An interrupt between two events of one change does not make them two changes.
+        let goes_on =
+            matches!(record.event, Event::Frequency { .. } | Event::Enters(_) | Event::Leaves(_));
+        if !goes_on {
             self.close_burst(record.cpu, true);
         }
         let t_ns = record.t_ns;
@@ -127,6 +133,8 @@ impl Builder {
             Event::Exit(task) => self.tasks.name(task),
             Event::Frequency { cpu, khz } => self.frequency(record, cpu, khz),
             Event::Idle { cpu, state } => self.idle(t_ns, cpu, state),
+            Event::Enters(interrupt) => self.enter(t_ns, record.cpu, interrupt),
+            Event::Leaves(interrupt) => self.leave(t_ns, record.cpu, interrupt),
             Event::EntityAverages { tid, util, runnable } => self.entity(t_ns, tid, util, runnable),
             Event::EntityEstimate { tid, util, estimate } => {
                 self.estimate(t_ns, tid, util, estimate);
@@ -207,6 +215,7 @@ impl Builder {
     fn cut(&mut self, number: u32, at_ns: u64) {
         self.end_slice(number, at_ns, Asleep::Unseen);
         self.end_idle(number, at_ns, true);
+        self.cut_interrupts(number, at_ns);
         self.cpu(number).running = Running::Unknown;
     }
 

@@ -110,11 +110,7 @@ pub struct Added {
 ///
 /// # Errors
 /// The file cannot be read, or is no trace; the disk is full.
-pub fn add_to(
-    path: impl AsRef<Path>,
-    writer: &mut RunWriter,
-    options: &Options,
-) -> Result<Added> {
+pub fn add_to(path: impl AsRef<Path>, writer: &mut RunWriter, options: &Options) -> Result<Added> {
     let mut rows = 0;
     let (built, warnings, join) = read(path.as_ref(), options, |tables| {
         rows += append(writer, &tables)?;
@@ -236,6 +232,7 @@ fn append(writer: &mut RunWriter, tables: &Tables) -> Result<u64> {
         wakeups,
         migrations,
         idle,
+        interrupts,
         frequency,
         utilization,
         capacity,

@@ -201,12 +201,14 @@ fn account(
     offset_ns: i64,
     (from, to): (i64, i64),
 ) -> DomainJoin {
+    // A trace may claim any times.
+    let (from, to) = (from.saturating_sub(WINDOW_NS), to.saturating_add(WINDOW_NS));
     let mut result = DomainJoin {
         domain: domain.to_owned(),
         changes: changes.len(),
         writes: writes.len(),
-        before: writes.iter().filter(|write| write.0 < from - WINDOW_NS).count(),
-        after: writes.iter().filter(|write| write.0 > to + WINDOW_NS).count(),
+        before: writes.iter().filter(|write| write.0 < from).count(),
+        after: writes.iter().filter(|write| write.0 > to).count(),
         ..DomainJoin::default()
     };
     let mut taken = vec![false; writes.len()];
@@ -236,7 +238,7 @@ fn account(
     }
     let mut in_force = None;
     for (&(t_ns, khz), taken) in writes.iter().zip(taken) {
-        if !taken && (from - WINDOW_NS..=to + WINDOW_NS).contains(&t_ns) {
+        if !taken && (from..=to).contains(&t_ns) {
             if in_force == Some(khz) {
                 result.repeats += 1;
             } else {

@@ -13,11 +13,12 @@ use super::clocks::{Domain, name_of};
 use crate::ftrace::{Counts, Header};
 
 /// The tables that a trace may fill.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "slices",
     "wakeups",
     "migrations",
     "idle",
+    "interrupts",
     "frequency",
     "utilization",
     "capacity",

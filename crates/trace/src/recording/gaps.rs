@@ -66,6 +66,13 @@ impl Gaps {
         total
     }
 
+    /// The gaps that concern a CPU: its own and those of all; they may overlap.
+    pub fn of_cpu(&self, cpu: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let concerns = move |owner: Option<u32>| owner.is_none() || owner == Some(cpu);
+        let gaps = self.gaps.iter().filter(move |gap| concerns(gap.0));
+        gaps.map(|&(_, from, to)| (from, to))
+    }
+
     /// Whether a gap of any CPU touches the stretch from `from` to `to`; nothing is lost in one of
     /// no length.
     pub fn touch(&self, from_ns: u64, to_ns: u64) -> bool {

@@ -1,0 +1,110 @@
+//! Arguments of `flyball board`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  flyball board setup                                        once: emulator and kernel
+  flyball board run -- flyball check                         this machine's flyball, on the board
+  flyball board run --writes p-states.log -- ./my-program
+  flyball board run --arch aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
+  flyball board run --kernel arch/x86/boot/bzImage --modules inst -- sh -c 'dmesg | tail'";
+
+#[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
+pub struct BoardArgs {
+    #[command(subcommand)]
+    pub command: BoardCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BoardCommand {
+    /// Run CMD on a real kernel on a described machine; its output and status are CMD's
+    #[command(after_long_help = RUN_NOTES)]
+    Run(BoardRunArgs),
+    /// Get what boards need: an emulator where the system's will not do, kernels
+    #[command(after_long_help = SETUP_NOTES)]
+    Setup(BoardSetupArgs),
+}
+
+const RUN_NOTES: &str = "\
+Exit code: that of CMD; 124 after --timeout; 125 where the board itself failed; 130 interrupted.
+CMD is root in the guest and has no network. An x86_64 guest sees this machine's files at their
+own paths; what it changes there is gone afterwards. Files come and go through --share.";
+
+const SETUP_NOTES: &str = "\
+Packages are Debian's, fetched and checked by apt and unpacked, not installed, into
+~/.cache/flyball/board (or FLYBALL_BOARD_DIR). On other distributions install QEMU 10 or newer and
+a static busybox, and boot your own kernel: flyball board run --kernel FILE --modules DIR.";
+
+#[derive(Debug, Args)]
+pub struct BoardRunArgs {
+    /// x86_64 or aarch64; where absent, aarch64 if the platform's CPUs differ in capacity
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// bzImage or Image, or debian:6.12, debian:7
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Modules of the kernel: the folder of its release, or one with lib/modules in it
+    #[arg(long, value_name = "DIR")]
+    pub modules: Option<PathBuf>,
+    /// Configuration of the kernel, to check it before the boot; found by itself in a build tree
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The machine: a platform that ships, or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub platform: Option<String>,
+    /// A folder that the guest sees, and may write, as /run/share
+    #[arg(long, value_name = "DIR")]
+    pub share: Option<PathBuf>,
+    /// Write the P-state writes seen from outside here, on the guest's clock
+    #[arg(long, value_name = "FILE")]
+    pub writes: Option<PathBuf>,
+    /// Give up after this long, such as 90s
+    #[arg(long, value_name = "TIME", default_value = "600s")]
+    pub timeout: String,
+    /// The guest's root folder, or `none` for busybox alone
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Memory of the guest in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(128..=3072))]
+    pub memory: u64,
+    /// More kernel arguments
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub append: Option<String>,
+    /// Guest instructions per cycle of a CPU whose work per cycle is 1; where absent, what fits
+    #[arg(long, value_name = "N")]
+    pub ipc: Option<f64>,
+    /// Guest instructions after which a CPU's speed is set right
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    pub step: u64,
+    /// P-states are switched as ever, and change nothing
+    #[arg(long)]
+    pub full_speed: bool,
+    /// A flyball for the guest; where absent this one, if it fits
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// A static busybox for the guest
+    #[arg(long, value_name = "FILE")]
+    pub busybox: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct BoardSetupArgs {
+    /// Get what boards of this architecture need
+    #[arg(long, value_name = "ARCH", default_value = "x86_64")]
+    pub arch: String,
+    /// Get this kernel, such as debian:7; repeatable
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Look for newer packages of what is there
+    #[arg(long)]
+    pub update: bool,
+    /// Keep this flyball for guests of the architecture: static, or with no more than they have
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+}

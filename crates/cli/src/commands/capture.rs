@@ -1,0 +1,306 @@
+//! `flyball capture`: what this machine does while a program runs.
+
+use super::bench::time;
+use super::report::RUNS;
+use crate::args::{CaptureArgs, CaptureCommand, CaptureTraceArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_host::{Child, Host, Output, ProcessSpec, Status, Topology, Wake};
+use flyball_measure::machine::describe;
+use flyball_run::manifest::{Machine, WorkloadRecord};
+use flyball_run::name::rfc3339;
+use flyball_run::{Manifest, Note, RunState, RunWriter};
+use flyball_trace::capture::{Capture, Captured, Group, Options, recover};
+use flyball_trace::import::{self, Added};
+use flyball_units::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The trace's text in the run directory: every number of the tables can be looked up there.
+const TEXT: &str = "trace.txt";
+/// Characters of a task's name that the kernel keeps.
+const COMM: usize = 15;
+/// How often a waiting parent looks around at least: a signal may slip in before the waiting begins.
+const GLANCE: Nanos = Nanos(1_000_000_000);
+
+pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
+    match &args.what {
+        Some(CaptureCommand::Trace(args)) => trace(args, talk),
+        None => clean(talk),
+    }
+}
+
+/// `--recover`.
+fn clean(talk: Talk) -> Result<Exit, Failure> {
+    let recovered = recover(hosts::real().as_ref())?;
+    if !talk.quiet {
+        for what in &recovered.removed {
+            output::talk(&format!("removed {what}"));
+        }
+        for owner in &recovered.running {
+            output::talk(&format!("left alone: the capture of {owner}, which is running"));
+        }
+        if recovered == Default::default() {
+            output::talk("nothing was left in tracefs");
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
+    let options = options(args)?;
+    let duration = match &args.duration {
+        Some(text) => Some(time("--duration", text)?.0),
+        None => None,
+    };
+    let host = hosts::with_faults(args.faults.as_deref())?;
+    host.catch_interrupts()?;
+    let machine = Topology::discover(host.as_ref()).ok().map(|it| describe(&it, host.as_ref()));
+    let seconds = host.realtime().0 / 1_000_000_000;
+    let manifest = Manifest {
+        kind: "capture".to_owned(),
+        created: rfc3339(seconds),
+        command: crate::command_line(),
+        machine,
+        workloads: workload(&args.program).into_iter().collect(),
+        ..Manifest::default()
+    };
+    let writer = match &args.out {
+        Some(dir) => RunWriter::create(dir, &manifest)?,
+        None => RunWriter::create_below(Path::new(RUNS), seconds, &manifest)?,
+    };
+    let dir = writer.dir().to_owned();
+    let started = Capture::start(&host, &dir.join(TEXT), &options);
+    let capture = started.inspect_err(|_| {
+        // The directory was made for this capture alone, and nothing was captured.
+        let _ = fs_err::remove_dir_all(&dir);
+    })?;
+    if !talk.quiet {
+        say(&capture);
+    }
+    let ended = match (duration, args.program.split_first()) {
+        (Some(duration), _) => wait_for(host.as_ref(), duration),
+        (None, Some((name, arguments))) => wait_on(host.as_ref(), name, arguments),
+        (None, None) => Err(Failure::new(Exit::Usage, "expected a program after `--`, found none")),
+    };
+    let captured = capture.stop();
+    let ended = ended.inspect_err(|_| {
+        let _ = fs_err::remove_dir_all(&dir);
+    })?;
+    let run = Run { host, writer, manifest, interrupted: ended.interrupted };
+    let finished = captured.map_err(Failure::from).and_then(|captured| run.finish(&captured, talk));
+    let (dir, restored) = finished.map_err(|failure| after_cmd(failure, &args.program, &dir))?;
+    match args.program.is_empty() {
+        true => output::data(&format!("{}\n", dir.display()))?,
+        false if !talk.quiet => output::talk(&format!("run: {}", dir.display())),
+        false => {}
+    }
+    restored?;
+    Ok(ended.exit)
+}
+
+/// A failure of ours around a program that ran must not look like the program's own code.
+fn after_cmd(mut failure: Failure, program: &[String], dir: &Path) -> Failure {
+    if !program.is_empty() {
+        failure.exit = Exit::Own;
+    }
+    let text = dir.join(TEXT);
+    if failure.hint.is_none() && text.exists() {
+        failure.hint = Some(format!("what was captured is in {}", text.display()));
+    }
+    failure
+}
+
+fn options(args: &CaptureTraceArgs) -> Result<Options, Failure> {
+    let usage =
+        |flag: &str, error: String| Failure::new(Exit::Usage, format!("{flag}: expected {error}"));
+    let groups = args.events.as_deref().map(Group::parse_list).transpose();
+    let buffer = args.buffer.as_deref().map(bytes).transpose();
+    Ok(Options {
+        groups: groups.map_err(|error| usage("--events", error))?,
+        buffer_bytes: buffer.map_err(|error| usage("--buffer", error))?,
+    })
+}
+
+/// A size such as `512K`, `4M` or `1G`, or a plain number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    let upper = text.trim().to_ascii_uppercase();
+    let digits = upper.trim_end_matches(['I', 'B']);
+    let (digits, shift) = match digits.strip_suffix(['K', 'M', 'G']) {
+        Some(rest) if digits.ends_with('K') => (rest, 10),
+        Some(rest) if digits.ends_with('M') => (rest, 20),
+        Some(rest) => (rest, 30),
+        None => (digits, 0),
+    };
+    let size = digits.trim().parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    size.filter(|size| (4096..=1 << 36).contains(size))
+        .ok_or_else(|| format!("a size from 4K to 64G such as 16M, found {text:?}"))
+}
+
+/// What is on, and what is missing.
+fn say(capture: &Capture) {
+    let buffer = capture.buffer_bytes() as f64 / f64::from(1 << 20);
+    let events = capture.events().len();
+    output::talk(&format!("capturing {events} kinds of events, {buffer:.2} MiB per CPU"));
+    for note in capture.notes() {
+        output::talk(&format!("note: {note}"));
+    }
+}
+
+/// How the captured stretch ended.
+struct Ended {
+    exit: Exit,
+    interrupted: bool,
+}
+
+fn wait_for(host: &dyn Host, duration: Nanos) -> Result<Ended, Failure> {
+    let interrupted = host.sleep_until(host.now() + duration)? == Wake::Interrupted;
+    let exit = if interrupted { Exit::Interrupted } else { Exit::Ok };
+    Ok(Ended { exit, interrupted })
+}
+
+fn wait_on(host: &dyn Host, name: &str, arguments: &[String]) -> Result<Ended, Failure> {
+    let spec = ProcessSpec {
+        stdout: Output::Inherit,
+        stderr: Output::Inherit,
+        ..ProcessSpec::new(name, arguments)
+    };
+    let mut child = host.spawn(&spec)?;
+    let status = wait(host, &mut child)?;
+    let code = match status {
+        Status::Code(code) => code,
+        // As shells say it.
+        Status::Signal(signal) => 128 + signal,
+    };
+    let exit = Exit::Program(u8::try_from(code).unwrap_or(u8::MAX));
+    Ok(Ended { exit, interrupted: host.interrupted() > 0 })
+}
+
+/// Waits for the child's end, and passes on what asks us to end: the child decides.
+fn wait(host: &dyn Host, child: &mut Child) -> Result<Status, Failure> {
+    let mut passed = 0;
+    loop {
+        if let Some(exit) = child.wait(Some(host.now() + GLANCE))? {
+            return Ok(exit.status);
+        }
+        let asked = host.interrupted();
+        if let Some(signal) = host.interrupt_signal().filter(|_| asked > passed) {
+            passed = asked;
+            child.send(signal)?;
+        }
+    }
+}
+
+/// The program as a workload, by the name that the kernel gives its task.
+fn workload(program: &[String]) -> Option<WorkloadRecord> {
+    let name = Path::new(program.first()?).file_name()?.to_string_lossy();
+    let name = name.chars().take(COMM).collect();
+    Some(WorkloadRecord { name, ..WorkloadRecord::default() })
+}
+
+/// A run that is being ended.
+struct Run {
+    host: Arc<dyn Host>,
+    writer: RunWriter,
+    manifest: Manifest,
+    interrupted: bool,
+}
+
+impl Run {
+    /// Turns the text into tables and closes the run. The second part of the answer says whether
+    /// tracefs is as it was.
+    fn finish(
+        mut self,
+        captured: &Captured,
+        talk: Talk,
+    ) -> Result<(PathBuf, Result<(), Failure>), Failure> {
+        let added = import::add_to(&captured.text, &mut self.writer, &import::Options::default())?;
+        let now = self.host.now();
+        let cost = captured.cost.to_string();
+        for message in captured.notes.iter().chain([&cost]) {
+            self.writer.note(&Note {
+                t_ns: Some(now.0),
+                severity: "info".to_owned(),
+                object: "capture".to_owned(),
+                message: message.clone(),
+                hint: None,
+            })?;
+        }
+        if !talk.quiet {
+            output::talk(&cost);
+            for warning in &added.warnings {
+                output::talk(&format!("note: {}: {}", warning.object, warning.message));
+            }
+        }
+        let manifest = merged(self.manifest, added, captured, self.interrupted);
+        let dir = self.writer.finish(&manifest)?;
+        let restored = match captured.left.as_slice() {
+            [] => Ok(()),
+            left => Err(Failure::new(
+                Exit::RestoreFailed,
+                format!("tracefs is not as it was: {}", left.join("; ")),
+            )
+            .hint("try again with: sudo flyball capture --recover")),
+        };
+        Ok((dir, restored))
+    }
+}
+
+/// What is known of the machine, and what the trace adds.
+fn merged(
+    mut manifest: Manifest,
+    added: Added,
+    captured: &Captured,
+    interrupted: bool,
+) -> Manifest {
+    let from_trace = added.manifest;
+    manifest.machine = match (manifest.machine, from_trace.machine) {
+        (Some(known), Some(seen)) => Some(machine(known, seen)),
+        (known, seen) => known.or(seen),
+    };
+    manifest.state = if interrupted { RunState::Interrupted } else { RunState::Complete };
+    manifest.clocks = from_trace.clocks;
+    manifest.source = from_trace.source;
+    manifest.checks = from_trace.checks;
+    manifest.checks.extend(captured.checks());
+    manifest.overheads.push(captured.cost.overhead());
+    manifest
+}
+
+/// The machine as the host tells it; what it does not tell comes from the events.
+fn machine(mut known: Machine, seen: Machine) -> Machine {
+    for cpu in &mut known.cpus {
+        if let Some(same) = seen.cpus.iter().find(|seen| seen.cpu == cpu.cpu) {
+            cpu.capacity = cpu.capacity.or(same.capacity);
+            cpu.domain = cpu.domain.take().or_else(|| same.domain.clone());
+        }
+    }
+    if known.domains.is_empty() {
+        known.domains = seen.domains;
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(bytes("4096"), Ok(4096));
+        assert_eq!(bytes("512k"), Ok(512 << 10));
+        assert_eq!(bytes("4MiB"), Ok(4 << 20));
+        assert_eq!(bytes("1G"), Ok(1 << 30));
+        for wrong in ["", "M", "1", "1T", "99999999999G", "-4M"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_workload_is_named_as_its_task() {
+        let program = ["/usr/bin/a-very-long-program-name".to_owned()];
+        assert_eq!(workload(&program).unwrap().name, "a-very-long-pro");
+        assert!(workload(&[]).is_none());
+    }
+}

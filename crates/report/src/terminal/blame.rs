@@ -1,0 +1,31 @@
+//! What the responses were made of, and what was not recorded.
+
+use super::TerminalOptions;
+use super::events::lines;
+use super::sections::labelled;
+use super::style::Style;
+use crate::model::Report;
+use crate::sheets::{Detail, blame};
+use crate::text;
+
+/// The tables, then what to know about them; nothing where no run has events beside its windows.
+pub(super) fn blocks(
+    report: &Report,
+    options: &TerminalOptions,
+    width: usize,
+    style: Style,
+) -> Vec<Vec<String>> {
+    let detail = if options.verbose { Detail::Full } else { Detail::Short };
+    let sheets = blame::sheets(report, detail);
+    let mut blocks: Vec<Vec<String>> =
+        sheets.iter().map(|sheet| lines(sheet, width, style)).collect();
+    let several = report.blame.len() > 1;
+    let remarks = blame::remarks(report).into_iter().enumerate();
+    let remark = |(at, (run, what)): (usize, (String, String))| {
+        let label = if at == 0 { "Not recorded" } else { "" };
+        let body = if several { format!("{run}: {what}") } else { what };
+        labelled(label, &text::plain(&body), width, style, usize::MAX)
+    };
+    blocks.push(remarks.flat_map(remark).collect());
+    blocks
+}
