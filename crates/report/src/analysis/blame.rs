@@ -119,7 +119,7 @@ fn part_of(
         mean_us: Some(mean(all().map(us))),
         share: share(context, part, repeats),
         slow_us: Some(slow_us),
-        excess_us: (!rest.is_empty()).then(|| slow_us - rest_us),
+        excess_us: (!rest.is_empty()).then_some(slow_us - rest_us),
     }
 }
 

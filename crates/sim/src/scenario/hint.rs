@@ -10,8 +10,11 @@ use flyball_platform::Kernel;
 /// Highest ramp-up multiplier, also of the task's own key.
 pub(super) const MAX_MULTIPLIER: i64 = 16;
 
+/// A kind of hint, by its value.
+type Kind = fn(u32) -> Hint;
+
 /// The kinds of hints; a call sets one.
-const TYPES: &[(&str, fn(u32) -> Hint)] = &[("rampup_multiplier", Hint::RampupMultiplier)];
+const TYPES: &[(&str, Kind)] = &[("rampup_multiplier", Hint::RampupMultiplier)];
 
 /// All hints about the tasks of a scenario.
 pub fn read_all(top: &Fields<'_>, tasks: &[TaskSpec]) -> Result<Vec<HintSpec>, ScenarioError> {
