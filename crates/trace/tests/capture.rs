@@ -94,7 +94,8 @@ fn an_instance_with_clock_buffers_and_events_that_goes_again() {
     assert_eq!((captured.cost.events, captured.cost.lost), (5, 2));
     assert!(captured.left.is_empty());
     let run = import(&text, &ImportOptions::default()).unwrap();
-    assert_eq!(run.tables.markers.name, ["flyball begin", "flyball end"]);
+    let markers = (0..).map_while(|row| run.tables.markers.row(row)).map(|marker| marker.name);
+    assert_eq!(markers.collect::<Vec<_>>(), ["flyball begin", "flyball end"]);
     assert!(run.manifest.clocks.iter().all(|clock| clock.clock == "monotonic"));
 }
 
