@@ -22,7 +22,7 @@ pub struct BoardArgs {
 pub enum BoardCommand {
     /// Run CMD on a real kernel on a described machine; its output and status are CMD's
     #[command(after_long_help = RUN_NOTES)]
-    Run(BoardRunArgs),
+    Run(Box<BoardRunArgs>),
     /// Get what boards need: an emulator where the system's will not do, kernels
     #[command(after_long_help = SETUP_NOTES)]
     Setup(BoardSetupArgs),

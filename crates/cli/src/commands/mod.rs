@@ -1,8 +1,8 @@
 //! One file per command.
 
 pub mod bench;
-pub mod capture;
 pub mod board;
+pub mod capture;
 pub mod check;
 pub mod figure;
 pub mod import;

@@ -64,6 +64,7 @@ pub fn cortex() -> Report {
         frequencies: frequencies(),
         loads: loads(),
         events: Vec::new(),
+        blame: Vec::new(),
         disturbances: vec![finding("disturbances", "not recorded in this data: no preemptions, no steal, no migrations", None)],
         not_checked: vec![
             finding("placement", "the CPU of the windows was not recorded; core types are inferred from modes", Some("flyball bench --placement per-core-type")),

@@ -46,6 +46,7 @@ pub fn bench() -> Report {
         frequencies: frequencies(),
         loads: loads(),
         events: Vec::new(),
+        blame: Vec::new(),
         disturbances: vec![
             finding("hypervisor steal", "1.1 % of windows; kept and marked", None),
             finding("preemption", "3.1 % of the heavy condition's windows, 0.4 % of idle's", None),
