@@ -99,7 +99,7 @@ pub enum Command {
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "loadgen", "init"]),
-    ("Predict", &["sim", "rampup", "board", "shadow"]),
+    ("Predict", &["sim", "rampup", "shadow", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),
 ];
@@ -133,6 +133,7 @@ Examples:
   flyball bench load-fixes-frequency  an experiment that ships (list: flyball help experiments)
   flyball bench -- ./my-program -x    your program, once per window
   flyball bench source-a --machine model:apple-m1   on a model, in virtual time
+  sudo flyball bench --trace          with the scheduler's events: what made slow windows slow
   flyball bench --dry-run             the plan and its order, without running it";
 
 #[derive(Debug, Args)]
@@ -149,6 +150,16 @@ pub struct BenchArgs {
     /// The run directory; a new one under flyball-runs where absent
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Record the scheduler's events beside the windows, for what made the slow ones slow (root;
+    /// on a model nothing is needed). GROUPS: sched, frequency, idle, irq, ...
+    #[arg(
+        long,
+        value_name = "GROUPS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub trace: Option<String>,
     /// Seed instead of the experiment's
     #[arg(long)]
     pub seed: Option<u64>,

@@ -1,5 +1,7 @@
 //! `flyball bench`: from an experiment to a run directory and its report.
 
+mod trace;
+
 use super::report;
 use crate::args::{BenchArgs, Talk};
 use crate::exit::Exit;
@@ -19,6 +21,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = hosts::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let rules = report::rules(&args.output)?;
+    let groups = args.trace.as_deref().map(trace::groups).transpose()?;
     let (experiment, folder) = experiment(&args, &host)?;
     let context = Context {
         folder: folder.as_deref(),
@@ -50,7 +53,15 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         Some(dir) => Destination::Dir(dir.clone()),
         None => Destination::Below(PathBuf::from(report::RUNS)),
     };
-    let outcome = prepared.run(&host, &destination, &mut bar)?;
+    let outcome = match &groups {
+        Some(groups) if args.machine == "host" => {
+            let mut trace = trace::Trace::start(&host, &destination, groups.clone(), talk.quiet)?;
+            let outcome = prepared.run_beside(&host, &destination, &mut bar, &mut trace)?;
+            trace.restored()?;
+            outcome
+        }
+        _ => prepared.run(&host, &destination, &mut bar)?,
+    };
     let reported =
         report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
     end(&outcome, reported)
@@ -69,7 +80,7 @@ fn machine(args: &BenchArgs) -> Result<Box<dyn Machine>, Failure> {
             ));
         }
     };
-    Ok(flyball_machine::open(&target, costs)?)
+    Ok(flyball_machine::open_recording(&target, costs, args.trace.is_some())?)
 }
 
 /// An invalid run outranks a finding, and an interruption outranks both.

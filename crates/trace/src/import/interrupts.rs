@@ -20,11 +20,16 @@ pub(super) struct Entered {
 
 impl Builder {
     pub(super) fn enter(&mut self, t_ns: u64, cpu: u32, interrupt: InterruptRef<'_>) {
+        let InterruptRef { kind, number, name } = interrupt;
         let open = &mut self.cpu(cpu).interrupts;
+        // None interrupts itself: the one that is open ended unseen, with all inside it.
+        let same = |entered: &Entered| (entered.kind, entered.number) == (kind, number);
+        if let Some(at) = open.iter().position(same) {
+            open.truncate(at);
+        }
         if open.len() >= DEEPEST {
             open.clear();
         }
-        let InterruptRef { kind, number, name } = interrupt;
         open.push(Entered { kind, number, name: name.map(text_of), from_ns: t_ns });
     }
 
@@ -40,6 +45,12 @@ impl Builder {
         if let Some(entered) = open.pop() {
             self.write(cpu, entered, t_ns, None);
         }
+    }
+
+    /// A CPU switches between tasks: it is in no interrupt. When those that are open ended, nobody
+    /// saw; they are left out.
+    pub(super) fn outside_interrupts(&mut self, cpu: u32) {
+        self.cpu(cpu).interrupts.clear();
     }
 
     /// Ends all interrupts of a CPU without their ends having been seen.
@@ -62,5 +73,35 @@ impl Builder {
             cut: cut.map(str::to_owned),
             trial: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMER: InterruptRef<'static> =
+        InterruptRef { kind: "vector", number: Some(236), name: Some(b"local_timer") };
+    const TASKLET: InterruptRef<'static> =
+        InterruptRef { kind: "softirq", number: Some(6), name: None };
+
+    fn stretches(builder: &mut Builder) -> Vec<(u64, u64)> {
+        let rows = builder.take().interrupts;
+        rows.from_ns.iter().copied().zip(rows.to_ns.iter().copied()).collect()
+    }
+
+    #[test]
+    fn an_end_that_nobody_saw_does_not_make_an_interrupt_last() {
+        let mut builder = Builder::new();
+        builder.enter(10, 0, TIMER);
+        builder.enter(500, 0, TIMER);
+        builder.enter(510, 0, TASKLET);
+        builder.leave(520, 0, TASKLET);
+        builder.leave(530, 0, TIMER);
+        assert_eq!(stretches(&mut builder), [(510, 520), (500, 530)]);
+        builder.enter(600, 0, TIMER);
+        builder.outside_interrupts(0);
+        builder.leave(900, 0, TIMER);
+        assert_eq!(stretches(&mut builder), []);
     }
 }

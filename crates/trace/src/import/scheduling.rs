@@ -127,6 +127,7 @@ impl Builder {
         next: TaskRef<'_>,
     ) {
         let (number, t_ns) = (record.cpu, record.t_ns);
+        self.outside_interrupts(number);
         self.end_prev(number, t_ns, prev, state);
         if next.tid == 0 {
             self.cpu(number).running = Running::Idle;
