@@ -39,7 +39,7 @@ impl Maker {
 
     pub fn int(&mut self, name: &str, bytes: u32, signed: bool) -> u32 {
         let id = self.head(name, INT, 0, bytes);
-        self.words(&[u32::from(signed) << 24 | 8 * bytes]);
+        self.words(&[(u32::from(signed) << 24) | (8 * bytes)]);
         id
     }
 
