@@ -98,7 +98,7 @@ impl Trace {
             writer.note(&note("info", message.clone()))?;
         }
         if !self.quiet {
-            output::talk(&format!("trace: {} events; {cost}", added.events));
+            output::talk(&format!("trace: {cost}"));
         }
         let known = |table: &str| manifest.clocks.iter().any(|clock| clock.table == table);
         let clocks: Vec<_> =
