@@ -3,7 +3,8 @@
 # it is, runs the command with its output on two virtio ports, reports its status, powers off.
 #
 # /board in the RAM disk says what to do: modules (load order), cpufreq (modules that come last,
-# because they make the CPUs slow), root and share (present where the host gives them), command.
+# because they make the CPUs slow), root and share (present where the host gives them), command, facts
+# (what the board is, for programs that want to know: /run/board/facts.toml).
 # Port "control" carries lines to the host, which answers each with one line:
 #   note TEXT | tick NANOSECONDS (answer: the host's clock) | tock NANOSECONDS | up RELEASE | exit N
 /bin/busybox --install -s /bin
@@ -86,6 +87,7 @@ mkdir -p $root/run/board/bin $root/run/share
 if [ -e /board/bin ]; then mount_9p bin $root/run/board/bin ro,cache=loose || tell note "cannot mount /run/board/bin"; fi
 if [ -e /board/share ]; then mount_9p share $root/run/share cache=none || tell note "cannot mount /run/share"; fi
 cp /board/command $root/run/board/command
+cp /board/facts $root/run/board/facts.toml
 
 for m in $notes; do tell note "cannot load module $m"; done
 notes=

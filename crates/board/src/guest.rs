@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::plugin::{self, Account};
 use crate::qemu::Qemu;
 use control::Talk;
-use flyball_host::{Child, Exit, Host};
+use flyball_host::{Child, Exit, Host, Status};
 use flyball_units::Nanos;
 use prepare::Prepared;
 use std::io::{Read, Write};
@@ -99,7 +99,11 @@ const GLANCE: Nanos = Nanos::from_millis(200);
 /// Lines of the console that an error shows.
 const CONSOLE_END: usize = 15;
 
-/// Boots, runs the command, and copies what it prints to `out` and `err`.
+/// How often an emulator that crashes before the command began is started.
+const ATTEMPTS: usize = 3;
+
+/// Boots, runs the command, and copies what it prints to `out` and `err`. An emulator that crashes
+/// before the command began is started again, with a note: QEMU 10.0.2 does so once in some 30 boots.
 ///
 /// # Errors
 /// Files that cannot be made, an emulator that does not start, a guest that ends without the
@@ -112,6 +116,37 @@ pub fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> Result<Outcome> {
+    let mut crashes = Vec::new();
+    loop {
+        match boot(host, qemu, plugin, options, out, err)? {
+            Boot::Ended(mut outcome) => {
+                outcome.notes.splice(0..0, crashes);
+                return Ok(*outcome);
+            }
+            Boot::Crashed { signal, .. } if crashes.len() + 1 < ATTEMPTS => crashes.push(format!(
+                "the emulator crashed in the boot (signal {signal}) and was started again"
+            )),
+            Boot::Crashed { error, .. } => return Err(error),
+        }
+    }
+}
+
+/// What came of starting the emulator.
+enum Boot {
+    /// The guest ended as it should, or was stopped.
+    Ended(Box<Outcome>),
+    /// The emulator itself ended by a signal before the command began: nothing was run.
+    Crashed { signal: i32, error: BoardError },
+}
+
+fn boot(
+    host: &dyn Host,
+    qemu: &Qemu,
+    plugin: &Path,
+    options: &Options,
+    out: &mut (dyn Write + Send),
+    err: &mut (dyn Write + Send),
+) -> Result<Boot> {
     let prepared = Prepared::new(host, qemu, options)?;
     prepared.link_plugin(plugin)?;
     let listen = |name: &str| {
@@ -178,7 +213,7 @@ fn outcome(
     talk: &Talk,
     ended: Ended,
     started: Nanos,
-) -> Result<Outcome> {
+) -> Result<Boot> {
     let told = talk.told();
     let console = read_lossy(&prepared.dir().join("console"));
     let ending = match (told.status, ended) {
@@ -186,7 +221,11 @@ fn outcome(
         (None, Ended::TimedOut) => Ending::TimedOut,
         (None, Ended::Interrupted) => Ending::Interrupted,
         (None, Ended::Exit(exit)) => {
-            return Err(no_status(&console, &String::from_utf8_lossy(&exit.stderr), &told));
+            let error = no_status(&console, &String::from_utf8_lossy(&exit.stderr), &told);
+            return match (exit.status, &told.release) {
+                (Status::Signal(signal), None) => Ok(Boot::Crashed { signal, error }),
+                _ => Err(error),
+            };
         }
     };
     let account = plugin::account(prepared.counters(), options.machine.cpus).unwrap_or_default();
@@ -194,7 +233,7 @@ fn outcome(
     let raw = read_lossy(&prepared.dir().join("log"));
     let writes = writes::text(&raw, clock.as_ref(), &account);
     let boot = told.up_at.map(|at| at.since(started));
-    Ok(Outcome {
+    Ok(Boot::Ended(Box::new(Outcome {
         ending,
         release: told.release,
         boot,
@@ -203,7 +242,7 @@ fn outcome(
         account,
         writes,
         console,
-    })
+    })))
 }
 
 fn no_status(console: &str, stderr: &str, told: &control::Told) -> BoardError {

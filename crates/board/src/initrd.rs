@@ -42,6 +42,8 @@ pub struct Contents<'a> {
     pub share: bool,
     /// Shell text of the command.
     pub command: String,
+    /// The board's record, as TOML.
+    pub facts: String,
 }
 
 /// The archive, in the format that the kernel unpacks.
@@ -78,6 +80,7 @@ pub fn build(contents: &Contents<'_>) -> Result<Vec<u8>> {
     archive.file("board/modules", first.as_bytes());
     archive.file("board/cpufreq", last.as_bytes());
     archive.file("board/command", contents.command.as_bytes());
+    archive.file("board/facts", contents.facts.as_bytes());
     for (name, there) in [("root", contents.root), ("bin", contents.bin), ("share", contents.share)]
     {
         if there {

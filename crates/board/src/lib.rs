@@ -3,18 +3,21 @@
 //!
 //! - [`Machine`] is a platform as a board; [`tables`] tells the guest about it (ACPI or device tree);
 //! - [`initrd`] is the guest's first file system, [`kernel`] what boots;
-//! - [`plugin`] makes speed follow the P-state, [`guest`] is one boot.
+//! - [`plugin`] makes speed follow the P-state, [`guest`] is one boot, [`Request`] what one is asked for;
+//! - [`facts`] is what the guest is told, for the record of what is measured there.
 
 mod arch;
 pub mod cache;
 mod clock;
 mod error;
+pub mod facts;
 pub mod guest;
 pub mod initrd;
 pub mod kernel;
 mod machine;
 pub mod plugin;
 mod qemu;
+pub mod request;
 pub mod setup;
 pub mod tables;
 
@@ -23,3 +26,4 @@ pub use clock::{Exchange, GuestClock};
 pub use error::{BoardError, ErrorKind, Result};
 pub use machine::{MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for};
 pub use qemu::Qemu;
+pub use request::{Ready, Request};

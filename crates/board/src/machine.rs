@@ -118,7 +118,16 @@ impl Policy {
 
     /// Millions of instructions per second of one CPU in the fastest state.
     pub fn top_mips(&self) -> f64 {
-        self.states.first().map_or(0.0, |state| self.ipc * state.speed_khz as f64 / 1000.0)
+        self.states.first().map_or(0.0, |state| self.mips(state))
+    }
+
+    /// Millions of instructions per second of one CPU in the slowest state.
+    pub fn lowest_mips(&self) -> f64 {
+        self.states.last().map_or(0.0, |state| self.mips(state))
+    }
+
+    fn mips(&self, state: &State) -> f64 {
+        self.ipc * state.speed_khz as f64 / 1000.0
     }
 }
 

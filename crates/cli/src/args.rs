@@ -6,7 +6,7 @@ mod model;
 mod reproduce;
 mod shadow;
 
-pub use board::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs};
+pub use board::{BoardAbArgs, BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs};
 pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
@@ -141,7 +141,8 @@ pub struct BenchArgs {
     /// A TOML file, or the name of an experiment that ships; the quick default where absent
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<String>,
-    /// What to run it on: host, or model:NAME[,kernel=K], a simulated machine
+    /// What to run it on: host; model:NAME[,kernel=K], a simulated machine; or
+    /// board:NAME[,kernel=K][,arch=A], a real kernel on an emulated one
     #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// On a model: take the kernels' costs from this run of a real machine
@@ -175,6 +176,9 @@ pub struct BenchArgs {
     /// Print what would run, in which order and for how long, and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Measure only: the report can be made later, and elsewhere
+    #[arg(long)]
+    pub no_report: bool,
     /// Make some calls to the machine fail, to see what happens, such as
     /// `scheduling_set=EPERM` (for tests)
     #[arg(long, value_name = "FAULTS", hide = true)]
@@ -288,7 +292,7 @@ pub struct ReportArgs {
 }
 
 /// What a report is compared with, checked for, and written to.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Condition that the others are compared with
     #[arg(long, value_name = "CONDITION")]

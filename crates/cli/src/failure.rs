@@ -130,6 +130,10 @@ impl From<MachineError> for Failure {
         match error {
             MachineError::Bench(inner) => inner.into(),
             MachineError::Experiment(inner) => inner.into(),
+            MachineError::Board(inner) => inner.into(),
+            MachineError::Guest { code, .. } => {
+                Failure::new(Exit::Program(code), &error).maybe_hint(error.hint())
+            }
             error => Failure::new(exit, &error).maybe_hint(error.hint()),
         }
     }

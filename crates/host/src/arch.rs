@@ -19,6 +19,10 @@ compile_error!("flyball-host knows the counters of x86_64 and aarch64 only");
 /// path on every core that can start two instructions per cycle.
 pub const CHAIN_ROUND: u64 = 32;
 
+/// Instructions that one round of [`multiply_chain`] executes: its multiplications, and the loop's
+/// own subtraction and branch. An emulator that counts instructions turns them into time.
+pub const CHAIN_ROUND_INSTRUCTIONS: u64 = CHAIN_ROUND + 2;
+
 /// The latency of one dependent 64-bit multiplication, in cycles, where it is the same on all
 /// current cores of the architecture: 3 on x86 (Intel since Nehalem, AMD since Zen; AMD's older
 /// K10 and Bulldozer need 4 to 6). Arm's cores differ, 2 to 5, so there is no figure: calibrate

@@ -101,6 +101,21 @@ pub enum MachineError {
     /// A bench on this computer.
     #[error(transparent)]
     Bench(#[from] BenchError),
+    /// A virtual board that cannot be had, or failed.
+    #[error(transparent)]
+    Board(#[from] flyball_board::BoardError),
+    /// The bench in a guest refused.
+    #[error("{machine}: {message}")]
+    Guest {
+        /// The machine.
+        machine: String,
+        /// The guest's exit code.
+        code: u8,
+        /// Its error.
+        message: String,
+        /// Its hint.
+        hint: Option<String>,
+    },
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
@@ -118,6 +133,18 @@ pub enum ErrorKind {
 }
 
 impl MachineError {
+    /// From what the guest's program said when it ended with `code`: lines `error: ` and `hint: `.
+    pub(crate) fn guest(machine: &str, code: u8, told: &str) -> MachineError {
+        let after = |prefix: &str| {
+            told.lines()
+                .find_map(|line| line.strip_prefix(prefix))
+                .map(|text| text.trim().to_owned())
+        };
+        let message = after("error: ")
+            .unwrap_or_else(|| format!("the guest's bench ended with {code}\n{}", told.trim_end()));
+        MachineError::Guest { machine: machine.to_owned(), code, message, hint: after("hint: ") }
+    }
+
     /// The kind, where the error is not one of another crate.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -153,6 +180,8 @@ impl MachineError {
             MachineError::Setup { source, .. } => source.hint().map(str::to_owned),
             MachineError::Experiment(error) => error.hint.clone(),
             MachineError::Bench(error) => error.hint(),
+            MachineError::Board(error) => error.hint(),
+            MachineError::Guest { hint, .. } => hint.clone(),
             MachineError::Run(error) => {
                 Some(error.hint().to_owned()).filter(|hint| !hint.is_empty())
             }

@@ -4,12 +4,15 @@
 //! --machine TEXT -> Target -> open -> Machine::prepare(experiment) -> Prepared::run -> run directory
 //!     host                    Host     measure::bench: real windows on this computer
 //!     model:NAME[,kernel=K]   Model    sim: the same windows in virtual time
-//!     board:NAME, record:DIR  refused until what they need is built
+//!     board:NAME[,kernel=K]   Board    the same bench, by the flyball in the guest
+//!     record:DIR              refused until what it needs is built
 //! ```
 //!
 //! Whoever reads the run directory does not see the difference, but for the clock (`virtual`) and
 //! the machine's description.
 
+mod board;
+mod cores;
 mod costs;
 mod error;
 mod host;
@@ -18,6 +21,7 @@ mod model;
 mod sweep;
 mod target;
 
+pub use board::Board;
 pub use costs::{Cost, CostTable, Point, fit};
 pub use error::{ErrorKind, MachineError};
 pub use host::Host;

@@ -1,5 +1,6 @@
 //! The trait, and how a target becomes a machine.
 
+use crate::board::Board;
 use crate::costs::CostTable;
 use crate::error::MachineError;
 use crate::host::Host;
@@ -89,8 +90,8 @@ pub fn open_recording(
                 None => model,
             }))
         }
-        Target::Board(_) => {
-            not_yet("the virtual board (a real kernel under virtual cpufreq) will bring it")
+        Target::Board { name, kernel, arch } => {
+            Ok(Box::new(Board::named(name, kernel.as_deref(), arch.as_deref(), events)?))
         }
         Target::Record(_) => {
             not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")

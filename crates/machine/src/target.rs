@@ -18,7 +18,14 @@ pub enum Target {
         kernel: Option<String>,
     },
     /// A real kernel on a virtual board.
-    Board(String),
+    Board {
+        /// The platform's name or file, or an architecture for its usual platform.
+        name: String,
+        /// An image or `debian:SERIES`; the architecture's usual one where absent.
+        kernel: Option<String>,
+        /// The architecture; where absent what the platform needs.
+        arch: Option<String>,
+    },
     /// A recording.
     Record(PathBuf),
 }
@@ -36,7 +43,7 @@ pub struct TargetError {
 }
 
 /// The forms, for help and errors.
-const FORMS: &str = "host, model:NAME, model:NAME,kernel=K, board:NAME or record:DIR";
+const FORMS: &str = "host, model:NAME[,kernel=K], board:NAME[,kernel=K][,arch=A] or record:DIR";
 
 impl FromStr for Target {
     type Err = TargetError;
@@ -56,7 +63,7 @@ impl FromStr for Target {
             ("model", Some(rest)) => {
                 model(rest).map_err(|expected| wrong(&expected, Some(models())))
             }
-            ("board", Some(name)) => Ok(Target::Board(name.to_owned())),
+            ("board", Some(rest)) => board(rest).map_err(|expected| wrong(&expected, None)),
             ("record", Some(dir)) => Ok(Target::Record(PathBuf::from(dir))),
             ("model", None) => Err(wrong("a model's name after `model:`", Some(models()))),
             ("board" | "record", None) => {
@@ -76,18 +83,37 @@ impl FromStr for Target {
 
 /// What follows `model:`.
 fn model(rest: &str) -> Result<Target, String> {
-    let mut parts = rest.split(',').map(str::trim);
-    let name = parts.next().filter(|name| !name.is_empty()).ok_or("a model's name")?.to_owned();
-    let mut kernel = None;
-    for part in parts {
-        match part.split_once('=') {
-            Some((key, value)) if key.trim() == "kernel" && !value.trim().is_empty() => {
-                kernel = Some(value.trim().to_owned());
-            }
-            _ => return Err(format!("kernel=NAME after the model's name, found `{part}`")),
-        }
-    }
+    let (name, [kernel]) = name_and_options(rest, "a model's name", ["kernel"])?;
     Ok(Target::Model { name, kernel })
+}
+
+/// What follows `board:`.
+fn board(rest: &str) -> Result<Target, String> {
+    let (name, [kernel, arch]) = name_and_options(rest, "a board's name", ["kernel", "arch"])?;
+    Ok(Target::Board { name, kernel, arch })
+}
+
+/// `NAME[,KEY=VALUE]...` with the values of `keys`, in their order.
+fn name_and_options<const N: usize>(
+    rest: &str,
+    what: &str,
+    keys: [&str; N],
+) -> Result<(String, [Option<String>; N]), String> {
+    let mut parts = rest.split(',').map(str::trim);
+    let name = parts.next().filter(|name| !name.is_empty()).ok_or(what)?.to_owned();
+    let mut values = [const { None }; N];
+    for part in parts {
+        let known = part.split_once('=').and_then(|(key, value)| {
+            let at = keys.iter().position(|known| *known == key.trim())?;
+            Some((at, value.trim())).filter(|(_, value)| !value.is_empty())
+        });
+        let Some((at, value)) = known else {
+            let forms = keys.map(|key| format!("{key}=...")).join(" or ");
+            return Err(format!("{forms} after {what}, found `{part}`"));
+        };
+        values[at] = Some(value.to_owned());
+    }
+    Ok((name, values))
 }
 
 /// The names of the platforms that ship.
@@ -120,7 +146,15 @@ impl fmt::Display for Target {
             Target::Model { name, kernel: Some(kernel) } => {
                 write!(f, "model:{name},kernel={kernel}")
             }
-            Target::Board(name) => write!(f, "board:{name}"),
+            Target::Board { name, kernel, arch } => {
+                write!(f, "board:{name}")?;
+                for (key, value) in [("kernel", kernel), ("arch", arch)] {
+                    if let Some(value) = value {
+                        write!(f, ",{key}={value}")?;
+                    }
+                }
+                Ok(())
+            }
             Target::Record(dir) => write!(f, "record:{}", dir.display()),
         }
     }
@@ -137,6 +171,7 @@ mod tests {
             "model:apple-m1",
             "model:apple-m1,kernel=linux-6.12",
             "board:a53",
+            "board:rk3399,kernel=debian:7,arch=aarch64",
             "record:runs/x:y",
         ] {
             let target: Target = text.parse().unwrap();

@@ -47,7 +47,12 @@ fn recording(criterion: &mut Criterion) {
 fn probe(criterion: &mut Criterion) {
     let host = RealHost::new();
     let cpu = host.affinity_get().ok().as_ref().and_then(CpuSet::first).unwrap_or(CpuId(0));
-    let target = CalibrationTarget { cpu, core_type: None, assumed_cycles: arch::MULTIPLY_CYCLES };
+    let target = CalibrationTarget {
+        cpu,
+        core_type: None,
+        assumed_cycles: arch::MULTIPLY_CYCLES,
+        least_multiplies: 0,
+    };
     if let Ok(calibrations) = calibrate(&host, &[target]) {
         criterion.bench_function("probe/sample", |bencher| {
             bencher.iter(|| calibrations[0].chain.sample(&host));

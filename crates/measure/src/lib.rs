@@ -8,6 +8,7 @@
 //! ```
 
 pub mod bench;
+pub mod board;
 pub mod experiment;
 pub mod load;
 pub mod machine;

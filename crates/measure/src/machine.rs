@@ -1,9 +1,10 @@
 //! From the host's topology to what a run says about its machine, and to the CPUs to measure on.
 
+use crate::board;
 use crate::plan::CoreChoice;
 use crate::probe::CalibrationTarget;
 use flyball_host::{CpuSet, Host, Policy, Topology, arch};
-use flyball_run::manifest::{CpuRecord, DomainRecord, IdleStateRecord, Machine};
+use flyball_run::manifest::{BoardRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine};
 use flyball_units::{CpuId, KiloHertz};
 use std::path::Path;
 
@@ -41,6 +42,7 @@ pub fn describe(topology: &Topology, host: &dyn Host) -> Machine {
         cpus: topology.cpus.iter().map(|cpu| cpu_record(topology, cpu.id)).collect(),
         domains: topology.policies.iter().map(domain_record).collect(),
         idle_states: idle_states(topology),
+        board: board::discover(host),
     }
 }
 
@@ -61,12 +63,20 @@ pub fn cores(topology: &Topology, usable: &CpuSet) -> Vec<CoreChoice> {
 }
 
 /// What the frequency probe needs to know about each of `cpus`.
-pub fn calibration_targets(topology: &Topology, cpus: &CpuSet) -> Vec<CalibrationTarget> {
+pub fn calibration_targets(
+    topology: &Topology,
+    cpus: &CpuSet,
+    board: Option<&BoardRecord>,
+) -> Vec<CalibrationTarget> {
     cpus.iter()
         .map(|cpu| CalibrationTarget {
             cpu,
             core_type: topology.core_type(cpu).map(|kind| kind.name.clone()),
-            assumed_cycles: assumed_cycles(topology, cpu),
+            assumed_cycles: match board {
+                Some(board) => board::cycles_per_multiply(board, cpu.0),
+                None => assumed_cycles(topology, cpu),
+            },
+            least_multiplies: board.map_or(0, board::least_multiplies),
         })
         .collect()
 }
@@ -163,7 +173,7 @@ mod tests {
     }
 
     fn cycles(topology: &Topology) -> Vec<Option<f64>> {
-        let targets = calibration_targets(topology, &topology.online);
+        let targets = calibration_targets(topology, &topology.online, None);
         targets.into_iter().map(|target| target.assumed_cycles).collect()
     }
 
@@ -187,7 +197,7 @@ mod tests {
         }
         let hybrid = recorded(HYBRID);
         let (large, small) = (hybrid.core_types[0].clone(), hybrid.core_types[1].clone());
-        let targets = calibration_targets(&hybrid, &hybrid.online);
+        let targets = calibration_targets(&hybrid, &hybrid.online, None);
         for target in targets {
             let expected = large.cpus.contains(target.cpu).then_some(3.0);
             assert_eq!(target.assumed_cycles, expected, "{}", target.cpu);

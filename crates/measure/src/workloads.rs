@@ -93,11 +93,13 @@ fn synthetic(input: &Input, seed: u64) -> Synthetic {
     }
 }
 
-/// Makes a workload executable; called anew for each trial, so that no state crosses trials.
+/// Makes a workload executable; called anew for each trial, so that no state crosses trials. A
+/// signal kernel is executed `batch` times in each window.
 pub fn prepare(
     workload: &Workload,
     recording: &Arc<Recording>,
     host: &Arc<dyn Host>,
+    batch: u32,
 ) -> Result<Box<dyn Work>, WorkloadError> {
     if let Some([program, arguments @ ..]) = workload.command.as_deref() {
         let spec = ProcessSpec::new(program, arguments);
@@ -113,7 +115,7 @@ pub fn prepare(
         workload: workload.label(),
         message: error.to_string(),
     })?;
-    Ok(Box::new(work))
+    Ok(Box::new(work.in_batches(batch)))
 }
 
 /// The kernel's specification; rate and channels are the recording's.
@@ -145,6 +147,7 @@ pub fn record(
     experiment: &Experiment,
     workload: &Workload,
     recording: &Recording,
+    batch: u32,
 ) -> WorkloadRecord {
     let command = workload.command.as_ref().map(|command| command.join(" "));
     let spec = spec(workload, recording).ok();
@@ -156,6 +159,9 @@ pub fn record(
             [("window", params.window), ("hop", params.hop), ("channels", params.channels)]
         {
             table.insert(name.into(), i64::try_from(value).unwrap_or(i64::MAX).into());
+        }
+        if batch > 1 {
+            table.insert("batch".into(), batch.into());
         }
     }
     WorkloadRecord {

@@ -5,6 +5,7 @@
 //!
 //! - [`manifest`]: `run.toml`, everything about a run that is not a row;
 //! - [`table`], [`mod@column`], [`tables`]: the registry; one schema per table, defined once;
+//! - [`mod@pool`]: runs of several machines as one run;
 //! - [`writer`]: append-safe NDJSON while the run goes on, Parquet when it ends whole;
 //! - [`error`]: one error shape: object, expected, found, hint.
 
@@ -15,6 +16,7 @@ pub mod import;
 pub mod manifest;
 pub mod name;
 pub mod ndjson;
+pub mod pool;
 pub mod run;
 pub mod schema;
 pub mod storage;
@@ -35,4 +37,4 @@ pub use tables::{
     Slice, Slices, SweepValue, SweepValues, Tables, TemperatureSample, TemperatureSamples,
     UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows, registry,
 };
-pub use writer::RunWriter;
+pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

@@ -3,6 +3,7 @@
 //! Every part but `format` is optional, so that a run by another tool, an older or a slightly
 //! newer version still reads; a newer `format` is refused with a hint.
 
+mod board;
 mod conditions;
 mod machine;
 mod record;
@@ -10,6 +11,7 @@ mod record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use board::{BoardPaceRecord, BoardPolicyRecord, BoardRecord};
 pub use conditions::{ConditionRecord, LoadCpuRecord, LoadRecord, TrialRecord, WorkloadRecord};
 pub use machine::{CpuRecord, DomainRecord, IdleStateRecord, Machine};
 pub use record::{

@@ -115,16 +115,36 @@ impl Run {
     fn write_to(&self, dir: PathBuf) -> Result<PathBuf> {
         let running = Manifest { state: RunState::Running, ..self.manifest.clone() };
         let dir = writer::make_dir(dir, &running)?;
+        self.write_tables(&dir)?;
+        Ok(dir)
+    }
+
+    /// Writes the run, as Parquet, into a directory that may have other files, but no run.
+    ///
+    /// # Errors
+    /// A run that is there already; a full disk.
+    pub fn write_into(&self, dir: &Path) -> Result<()> {
+        if Run::is_run(dir) {
+            return Err(Error::bad_input(
+                dir.display(),
+                "a directory without a run",
+                "one with a run",
+                "choose another place with --out",
+            ));
+        }
+        self.write_tables(dir)
+    }
+
+    fn write_tables(&self, dir: &Path) -> Result<()> {
         macro_rules! write {
             ($field:ident, $table:ident) => {
                 if !self.tables.$field.is_empty() {
-                    storage::write_table(&dir, &self.tables.$field)?;
+                    storage::write_table(dir, &self.tables.$field)?;
                 }
             };
         }
         for_each_table!(write);
-        writer::write_manifest(&dir, &self.manifest)?;
-        Ok(dir)
+        writer::write_manifest(dir, &self.manifest)
     }
 
     /// The run's name: its directory's, or its kind.

@@ -50,27 +50,7 @@ impl RunWriter {
     /// # Errors
     /// As [`RunWriter::create`].
     pub fn create_below(root: &Path, unix_s: u64, manifest: &Manifest) -> Result<RunWriter> {
-        fs::create_dir_all(root)
-            .map_err(|error| Error::io(root, "to make the directory of runs", &error))?;
-        let name = run_name(unix_s, &manifest.kind);
-        for attempt in 1..=9_999_u32 {
-            let dir = match attempt {
-                1 => root.join(&name),
-                n => root.join(format!("{name}-{n}")),
-            };
-            match fs::create_dir(&dir) {
-                Ok(()) => return RunWriter::create(dir, manifest),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io(&dir, "to make the run directory", &error)),
-            }
-        }
-        Err(Error::new(
-            ErrorKind::Storage,
-            root.join(&name).display(),
-            "a free name",
-            "9999 runs of this second",
-            "choose another place with --out",
-        ))
+        RunWriter::create(new_dir_below(root, unix_s, &manifest.kind)?, manifest)
     }
 
     /// The run directory.
@@ -232,8 +212,61 @@ fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
         .map_err(|error| Error::io(&lines, "to remove what is now Parquet", &error))
 }
 
+/// Makes an empty directory below `root`, named after the start time (seconds since 1970, UTC) and
+/// the kind of run, for somebody else to write the run into.
+///
+/// # Errors
+/// A directory that cannot be made.
+pub fn new_dir_below(root: &Path, unix_s: u64, kind: &str) -> Result<PathBuf> {
+    fs::create_dir_all(root)
+        .map_err(|error| Error::io(root, "to make the directory of runs", &error))?;
+    let name = run_name(unix_s, kind);
+    for attempt in 1..=9_999_u32 {
+        let dir = match attempt {
+            1 => root.join(&name),
+            n => root.join(format!("{name}-{n}")),
+        };
+        match fs::create_dir(&dir) {
+            Ok(()) => return Ok(dir),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io(&dir, "to make the run directory", &error)),
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Storage,
+        root.join(&name).display(),
+        "a free name",
+        "9999 runs of this second",
+        "choose another place with --out",
+    ))
+}
+
+/// Changes the manifest of a run that is already closed, atomically.
+///
+/// # Errors
+/// No manifest there, or one that cannot be read or written; it then stays as it was.
+pub fn amend(dir: &Path, change: &mut dyn FnMut(&mut Manifest)) -> Result<()> {
+    let path = dir.join(manifest::FILE);
+    let text = fs::read_to_string(&path)
+        .map_err(|error| Error::io(&path, "to read the manifest", &error))?;
+    let mut manifest = Manifest::from_toml(&text, &path.display().to_string())?;
+    change(&mut manifest);
+    write_manifest(dir, &manifest)
+}
+
 /// Makes the run directory `dir` with its manifest; refuses one with files in it.
 pub(crate) fn make_dir(dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
+    let dir = empty_dir(dir)?;
+    write_manifest(&dir, manifest)?;
+    Ok(dir)
+}
+
+/// Makes the directory `dir`; refuses one with files in it.
+///
+/// # Errors
+/// As [`RunWriter::create`].
+pub fn empty_dir(dir: impl Into<PathBuf>) -> Result<PathBuf> {
+    let dir = dir.into();
     fs::create_dir_all(&dir)
         .map_err(|error| Error::io(&dir, "to make the run directory", &error))?;
     let mut entries =
@@ -246,7 +279,6 @@ pub(crate) fn make_dir(dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
             "choose another place with --out",
         ));
     }
-    write_manifest(&dir, manifest)?;
     Ok(dir)
 }
 

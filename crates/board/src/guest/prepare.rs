@@ -3,6 +3,7 @@
 use super::{Options, Root, command_line};
 use crate::arch::Arch;
 use crate::error::{BoardError, Result};
+use crate::facts;
 use crate::initrd::{self, Contents};
 use crate::qemu::Qemu;
 use crate::tables::{device_tree, fdt, registers, ssdt};
@@ -38,7 +39,7 @@ impl Prepared {
         }
         let counters = dir.path().join("counters");
         let mut this = Prepared { dir, counters, shares: Vec::new() };
-        this.files(options)?;
+        this.files(qemu, options)?;
         match options.machine.arch {
             Arch::X86_64 => this.write("ssdt", &ssdt::table(&options.machine))?,
             Arch::Aarch64 => this.device_tree(host, qemu, options)?,
@@ -61,7 +62,7 @@ impl Prepared {
         &self.shares
     }
 
-    fn files(&mut self, options: &Options) -> Result<()> {
+    fn files(&mut self, qemu: &Qemu, options: &Options) -> Result<()> {
         let bin = self.program(options)?;
         let root = match &options.root {
             Root::None => None,
@@ -83,6 +84,10 @@ impl Prepared {
             self.shares.push(name);
         }
         let busybox = fs_err::read(&options.busybox).map_err(|error| BoardError::io(&error))?;
+        let emulator = format!("QEMU {}", qemu.version);
+        let facts = facts::record(&options.machine, &emulator, options.step, options.full_speed);
+        let facts = toml::to_string(&facts)
+            .map_err(|error| BoardError::failed("the board's facts", error))?;
         let archive = initrd::build(&Contents {
             busybox,
             modules: options.kernel.modules.as_ref(),
@@ -91,6 +96,7 @@ impl Prepared {
             bin: bin.is_some(),
             share: options.share.is_some(),
             command: initrd::command(&options.command, options.folder.as_deref())?,
+            facts,
         })?;
         self.write("initrd", &archive)?;
         self.link("kernel", &options.kernel.image)?;

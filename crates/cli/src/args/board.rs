@@ -1,5 +1,6 @@
 //! Arguments of `flyball board`.
 
+use super::OutputArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ Examples:
   flyball board run -- flyball check                         this machine's flyball, on the board
   flyball board run --writes p-states.log -- ./my-program
   flyball board run --arch aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
+  flyball board ab --kernel debian:6.12 --kernel debian:7    the same experiment on both
   flyball board run --kernel arch/x86/boot/bzImage --modules inst -- sh -c 'dmesg | tail'";
 
 #[derive(Debug, Args)]
@@ -23,6 +25,9 @@ pub enum BoardCommand {
     /// Run CMD on a real kernel on a described machine; its output and status are CMD's
     #[command(after_long_help = RUN_NOTES)]
     Run(Box<BoardRunArgs>),
+    /// Compare two kernels: the same experiment on both, alternately; exit code for git bisect
+    #[command(after_long_help = AB_NOTES)]
+    Ab(Box<BoardAbArgs>),
     /// Get what boards need: an emulator where the system's will not do, kernels
     #[command(after_long_help = SETUP_NOTES)]
     Setup(BoardSetupArgs),
@@ -32,6 +37,11 @@ const RUN_NOTES: &str = "\
 Exit code: that of CMD; 124 after --timeout; 125 where the board itself failed; 130 interrupted.
 CMD is root in the guest and has no network. An x86_64 guest sees this machine's files at their
 own paths; what it changes there is gone afterwards. Files come and go through --share.";
+
+const AB_NOTES: &str = "\
+Exit code: 0 where B is equivalent to A or faster, 1 where it is slower, 125 where that cannot be
+said: a board that failed, a run that is not valid, an interval too wide. So it can be given to
+git bisect run, with --kernel GOOD --kernel arch/x86/boot/bzImage.";
 
 const SETUP_NOTES: &str = "\
 Packages are Debian's, fetched and checked by apt and unpacked, not installed, into
@@ -91,6 +101,33 @@ pub struct BoardRunArgs {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct BoardAbArgs {
+    /// A TOML file, or the name of an experiment that ships, with one condition
+    #[arg(value_name = "EXPERIMENT", default_value = "kernels")]
+    pub experiment: String,
+    /// Twice: A, the one to judge against, then B; an image, or debian:6.12, debian:7
+    #[arg(long, value_name = "KERNEL", required = true)]
+    pub kernel: Vec<String>,
+    /// Modules of A, then of B, where they are kernels of your own
+    #[arg(long, value_name = "DIR")]
+    pub modules: Vec<PathBuf>,
+    /// The machine: a platform that ships, or a TOML file; x86_64 and aarch64 are the usual ones
+    #[arg(long, value_name = "NAME|FILE", default_value = "x86_64")]
+    pub platform: String,
+    /// x86_64 or aarch64; where absent what the platform needs
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// How often each kernel boots; which one is first changes from round to round
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub rounds: u32,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

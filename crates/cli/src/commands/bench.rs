@@ -30,7 +30,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
     };
     let margin = experiment.margin;
-    let machine = machine(&args)?;
+    let target: Target = args.machine.parse().map_err(MachineError::from)?;
+    let machine = machine(&args, &target)?;
     let prepared = machine.prepare(&host, experiment, &context)?;
     report::check_baseline(
         prepared.plan().conditions.iter().map(|condition| condition.name.as_str()),
@@ -42,19 +43,21 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let mut bar = Bar::new(talk.quiet);
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
-    if experiment.name == "quick" && args.machine == "host" && !talk.quiet {
+    if experiment.name == "quick" && target == Target::Host && !talk.quiet {
         bar.note("quick default: needs no privileges and changes nothing (yours: flyball init)");
     }
-    match args.machine == "host" {
-        true => bar.planned(plan.trials.len(), plan.duration(experiment), &plan.order()),
-        false => bar.planned_in_virtual_time(plan.trials.len(), plan.duration(experiment)),
+    match target {
+        Target::Model { .. } => {
+            bar.planned_in_virtual_time(plan.trials.len(), plan.duration(experiment));
+        }
+        _ => bar.planned(plan.trials.len(), plan.duration(experiment), &plan.order()),
     }
     let destination = match &args.out {
         Some(dir) => Destination::Dir(dir.clone()),
         None => Destination::Below(PathBuf::from(report::RUNS)),
     };
     let outcome = match &groups {
-        Some(groups) if args.machine == "host" => {
+        Some(groups) if target == Target::Host => {
             let mut trace = trace::Trace::start(&host, &destination, groups.clone(), talk.quiet)?;
             let outcome = prepared.run_beside(&host, &destination, &mut bar, &mut trace)?;
             trace.restored()?;
@@ -62,15 +65,17 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         }
         _ => prepared.run(&host, &destination, &mut bar)?,
     };
+    if args.no_report {
+        return end(&outcome, Ok(Exit::Ok));
+    }
     let reported =
         report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
     end(&outcome, reported)
 }
 
 /// The machine that `--machine` names.
-fn machine(args: &BenchArgs) -> Result<Box<dyn Machine>, Failure> {
-    let target: Target = args.machine.parse().map_err(MachineError::from)?;
-    let costs = match (&args.costs, &target) {
+fn machine(args: &BenchArgs, target: &Target) -> Result<Box<dyn Machine>, Failure> {
+    let costs = match (&args.costs, target) {
         (None, _) => None,
         (Some(run), Target::Model { .. }) => Some(CostTable::measured(run)?),
         (Some(_), _) => {
@@ -80,7 +85,7 @@ fn machine(args: &BenchArgs) -> Result<Box<dyn Machine>, Failure> {
             ));
         }
     };
-    Ok(flyball_machine::open_recording(&target, costs, args.trace.is_some())?)
+    Ok(flyball_machine::open_recording(target, costs, args.trace.is_some())?)
 }
 
 /// An invalid run outranks a finding, and an interruption outranks both.
@@ -141,7 +146,8 @@ pub fn time(flag: &str, text: &str) -> Result<Span, Failure> {
     Span::parse(text).map_err(|error| Failure::new(Exit::Usage, format!("{flag}: {error}")))
 }
 
-fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
+/// An experiment that ships or is in a file, and its folder.
+pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
     if let Some(built_in) = experiment::BUILT_IN.iter().find(|built_in| built_in.name == name) {
         return Ok((experiment::read(built_in.text, built_in.name)?, None));
     }

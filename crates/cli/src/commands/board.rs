@@ -1,23 +1,31 @@
 //! `flyball board`: a command on a real kernel whose frequency really changes.
 
+mod ab;
+
 use super::bench::time;
 use crate::args::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_board::cache::Cache;
-use flyball_board::guest::{self, Ending, Options, Outcome, Root};
-use flyball_board::kernel::{Choice, Kernel};
-use flyball_board::{Arch, BoardError, ErrorKind, Machine, Qemu, arch_for, plugin, setup};
+use flyball_board::guest::{self, Ending, Options, Outcome};
+use flyball_board::kernel::Choice;
+use flyball_board::{Arch, BoardError, ErrorKind, Qemu, Ready, Request, request, setup};
 use flyball_host::Host;
-use flyball_platform::Platform;
-use std::path::{Path, PathBuf};
 
 pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
         // An own failure must not be taken for a status of the command.
         BoardCommand::Run(args) => boot(&args, talk).map_err(|failure| Failure {
             exit: if failure.exit == Exit::Interrupted { Exit::Interrupted } else { Exit::Own },
+            ..failure
+        }),
+        // `git bisect` takes 1 to 124 for "bad": nothing but a verdict may be that.
+        BoardCommand::Ab(args) => ab::run(&args, talk).map_err(|failure| Failure {
+            exit: match failure.exit {
+                Exit::Usage | Exit::Interrupted => failure.exit,
+                _ => Exit::Own,
+            },
             ..failure
         }),
         BoardCommand::Setup(args) => get(&args, talk),
@@ -54,7 +62,7 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = hosts::real();
     host.catch_interrupts()?;
     let cache = Cache::of(host.as_ref())?;
-    let (options, qemu, plugin) = prepare(args, host.as_ref(), &cache)?;
+    let Ready { options, qemu, plugin } = prepare(args, host.as_ref(), &cache)?;
     if let Some(path) = &args.writes {
         // Found out now rather than after the run.
         fs_err::write(path, "").map_err(|error| Failure::io(&error))?;
@@ -86,100 +94,26 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
     })
 }
 
-fn prepare(
-    args: &BoardRunArgs,
-    host: &dyn Host,
-    cache: &Cache,
-) -> Result<(Options, Qemu, PathBuf), Failure> {
-    let asked: Option<Arch> = args.arch.as_deref().map(str::parse).transpose()?;
-    let platform = match &args.platform {
-        Some(name) => platform(name)?,
-        None => Platform::named(asked.unwrap_or(Arch::X86_64).usual_platform())
-            .map_err(|error| described(&error))?,
-    };
-    let arch = asked.unwrap_or_else(|| arch_for(&platform));
-    let machine = Machine::new(&platform, arch, args.ipc)?;
-    let choice: Choice = args.kernel.as_deref().unwrap_or(arch.usual_kernel()).parse()?;
-    let qemu = Qemu::find(host, cache, arch)?;
-    let (modules, config) = (args.modules.as_deref(), args.config.as_deref());
-    let kernel = Kernel::find(&choice, arch, cache, modules, config)?;
-    let root = root(args, arch, cache)?;
-    let program = args.program.clone().or_else(|| own_program(arch, &root, cache));
-    if let Some(config) = &kernel.config {
-        let files = args.share.is_some() || program.is_some();
-        config.check(arch, files, root != Root::None, kernel.modules.as_ref())?;
-    }
-    let folder = match &root {
-        Root::Dir(dir) if dir == Path::new("/") => {
-            std::env::current_dir().ok().and_then(|dir| dir.to_str().map(str::to_owned))
-        }
-        _ => None,
-    };
-    let busybox = match &args.busybox {
-        Some(file) => file.clone(),
-        None => setup::busybox(cache, arch)?,
-    };
-    let plugin = plugin::compiled(host, cache)?;
-    let options = Options {
-        machine,
-        kernel,
-        busybox,
-        memory_mib: args.memory,
-        root,
-        program,
+fn prepare(args: &BoardRunArgs, host: &dyn Host, cache: &Cache) -> Result<Ready, Failure> {
+    let request = Request {
+        arch: args.arch.as_deref().map(str::parse).transpose()?,
+        platform: args.platform.as_deref().map(request::platform).transpose()?,
+        kernel: args.kernel.clone(),
+        modules: args.modules.clone(),
+        config: args.config.clone(),
+        root: args.root.clone(),
         share: args.share.clone(),
+        program: args.program.clone(),
+        busybox: args.busybox.clone(),
+        memory_mib: args.memory,
         append: args.append.clone(),
+        ipc: args.ipc,
         step: args.step,
         full_speed: args.full_speed,
         timeout: time("--timeout", &args.timeout)?.0,
         command: args.command.clone(),
-        folder,
     };
-    Ok((options, qemu, plugin))
-}
-
-/// A file where it looks like one, else a platform that ships.
-fn platform(name: &str) -> Result<Platform, Failure> {
-    let path = Path::new(name);
-    let file = name.contains('/') || path.extension().is_some_and(|extension| extension == "toml");
-    if !file {
-        return Platform::named(name).map_err(|error| described(&error));
-    }
-    let text = fs_err::read_to_string(path).map_err(|error| Failure::io(&error))?;
-    Platform::parse(&text, name).map_err(|error| described(&error))
-}
-
-fn described(error: &flyball_platform::DescriptionError) -> Failure {
-    Failure::new(Exit::BadInput, error).maybe_hint(error.hint().map(str::to_owned))
-}
-
-/// The root folder: this machine's own for its own architecture, else the small Debian of the
-/// cache.
-fn root(args: &BoardRunArgs, arch: Arch, cache: &Cache) -> Result<Root, Failure> {
-    match &args.root {
-        Some(dir) if dir == Path::new("none") => Ok(Root::None),
-        Some(dir) => Ok(Root::Dir(dir.clone())),
-        None if Arch::own() == Some(arch) => Ok(Root::Dir("/".into())),
-        None if cache.root(arch).is_whole() => Ok(Root::Dir(cache.root(arch).dir().to_path_buf())),
-        None => Err(Failure::new(
-            Exit::Unsupported,
-            format!(
-                "root folder for {arch}: expected one in {}, found none",
-                cache.dir().display()
-            ),
-        )
-        .hint(format!("flyball board setup --arch {arch}; or --root DIR; or --root none"))),
-    }
-}
-
-/// A `flyball` that works in the guest: this very program where the guest has this machine's
-/// libraries, else the one that was given to the set-up.
-fn own_program(arch: Arch, root: &Root, cache: &Cache) -> Option<PathBuf> {
-    let kept = Some(cache.program(arch, "flyball")).filter(|path| path.is_file());
-    if *root == Root::Dir("/".into()) && Arch::own() == Some(arch) {
-        return std::env::current_exe().ok().or(kept);
-    }
-    kept
+    Ok(request.ready(host, cache)?)
 }
 
 fn describe(options: &Options, qemu: &Qemu) {

@@ -12,7 +12,7 @@ use flyball_report::export;
 use flyball_report::figures::{self, Size};
 use flyball_report::gate::{self, Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
-use flyball_report::model::Report;
+use flyball_report::model::{Comparison, Report};
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_report::timeline;
 use flyball_run::import::{Options, load};
@@ -149,12 +149,25 @@ pub fn after_bench(
     margin: f64,
     talk: Talk,
 ) -> Result<Exit, Failure> {
+    judged_run(host, dir, args, rules, margin, talk).map(|(_, exit)| exit)
+}
+
+/// The report on a run, printed; its comparisons, and what the rules say.
+pub fn judged_run(
+    host: &dyn Host,
+    dir: &Path,
+    args: &OutputArgs,
+    rules: &[Gate],
+    margin: f64,
+    talk: Talk,
+) -> Result<(Vec<Comparison>, Exit), Failure> {
     let run = Run::open(dir)?;
     let runs = [RunData::new(run.name(), dir.display().to_string(), run)];
     let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
     let page = write_page(&report, args, Some(dir.join(PAGE)))?;
     print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;
-    judge(&report, rules, talk)
+    let judged = judge(&report, rules, talk)?;
+    Ok((report.comparisons, judged))
 }
 
 /// The rules of `--fail-if`, read before anything runs.

@@ -22,6 +22,7 @@ mod window;
 pub use events::Events;
 pub use trial::TrialRun;
 
+use crate::cores;
 use crate::costs::{CostTable, CpuCost};
 use crate::error::MachineError;
 use crate::machine::{Machine, Prepared};
@@ -31,7 +32,7 @@ use flyball_host::CpuSet;
 use flyball_measure::bench::{Beside, Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{Experiment, Workload};
 use flyball_measure::load::{Placement, Site};
-use flyball_measure::plan::{CoreChoice, Plan, PlannedTrial, plan};
+use flyball_measure::plan::{Plan, PlannedTrial, plan};
 use flyball_platform::{Kernel, Platform};
 use flyball_signal::{Kernel as Signal, Params, WorkloadSpec};
 use rayon::prelude::*;
@@ -125,7 +126,7 @@ impl Model {
     /// does not exist, CPUs that are not there, a setting that cannot be applied.
     pub fn plan(&self, experiment: Experiment) -> Result<ModelRun, MachineError> {
         let online: CpuSet = self.platform.cpus.iter().map(|cpu| cpu.id).collect();
-        let plan = plan(&experiment, &self.cores(), &online)?;
+        let plan = plan(&experiment, &cores::of(&self.platform), &online)?;
         let works = experiment
             .workloads
             .iter()
@@ -145,24 +146,6 @@ impl Model {
             context: RunContext::default(),
             events: self.events,
         })
-    }
-
-    /// One CPU per kind of core, the fastest kind first; CPU 0 is left out where the kind has
-    /// another, as on a real machine.
-    fn cores(&self) -> Vec<CoreChoice> {
-        let mut kinds: Vec<(&str, u32)> = Vec::new();
-        for cpu in &self.platform.cpus {
-            if !kinds.iter().any(|(name, _)| *name == cpu.core_type) {
-                kinds.push((&cpu.core_type, cpu.capacity.0));
-            }
-        }
-        kinds.sort_by_key(|(_, capacity)| std::cmp::Reverse(*capacity));
-        let choose = |(name, _): (&str, u32)| {
-            let of_kind = || self.platform.cpus.iter().filter(move |cpu| cpu.core_type == name);
-            let cpu = of_kind().find(|cpu| cpu.id.0 != 0).or_else(|| of_kind().next())?;
-            Some(CoreChoice { core_type: name.to_owned(), cpu: cpu.id })
-        };
-        kinds.into_iter().filter_map(choose).collect()
     }
 
     /// The cost of a workload on each CPU.

@@ -7,6 +7,7 @@ use flyball_run::manifest::{
     CheckOutcome, CheckRecord, ConditionRecord, LoadCpuRecord, LoadRecord,
 };
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Collects one condition's facts.
 #[derive(Debug)]
@@ -14,6 +15,9 @@ pub struct ConditionLog {
     planned: PlannedCondition,
     applied: Option<Applied>,
     degraded: Vec<String>,
+    /// What was written to the frequency control and read back, by file.
+    control: toml::Table,
+    governor: Option<String>,
     proofs: Vec<LoadProof>,
     failure: Option<String>,
 }
@@ -25,6 +29,8 @@ impl ConditionLog {
             planned,
             applied: None,
             degraded: Vec::new(),
+            control: toml::Table::new(),
+            governor: None,
             proofs: Vec::new(),
             failure: None,
         }
@@ -33,12 +39,26 @@ impl ConditionLog {
     /// What the measuring thread of a trial got.
     pub fn applied(&mut self, applied: Applied) {
         for degraded in &applied.degraded {
-            let remark = format!("{}: {}", degraded.setting, degraded.reason);
-            if !self.degraded.contains(&remark) {
-                self.degraded.push(remark);
-            }
+            self.remark(format!("{}: {}", degraded.setting, degraded.reason));
         }
         self.applied = Some(applied);
+    }
+
+    /// What could not be applied, but was allowed to degrade.
+    pub fn remark(&mut self, remark: String) {
+        if !self.degraded.contains(&remark) {
+            self.degraded.push(remark);
+        }
+    }
+
+    /// What the frequency control took, by file.
+    pub fn controlled(&mut self, applied: &[(PathBuf, String)]) {
+        for (path, value) in applied {
+            self.control.insert(path.display().to_string(), value.clone().into());
+            if path.ends_with("scaling_governor") {
+                self.governor = Some(value.clone());
+            }
+        }
     }
 
     /// The proof of one block.
@@ -106,8 +126,10 @@ impl ConditionLog {
             }
             applied.insert("counts_cycles".into(), thread.counts_cycles.into());
         }
+        applied.extend(self.control.clone());
         ConditionRecord {
             name: self.planned.name.clone(),
+            governor: self.governor.clone(),
             scheduling_asked: Some(self.planned.scheduling.to_string()),
             scheduling_applied: self
                 .applied
@@ -119,7 +141,6 @@ impl ConditionLog {
             asked,
             applied,
             load: Some(self.load_record()),
-            ..ConditionRecord::default()
         }
     }
 

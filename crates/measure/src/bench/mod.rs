@@ -8,6 +8,7 @@
 
 mod conditions;
 mod error;
+mod frequency;
 mod prepare;
 mod progress;
 mod segment;
@@ -17,7 +18,7 @@ pub use error::BenchError;
 pub use prepare::{Context, Prepared, prepare};
 pub use progress::{Progress, Silent};
 
-use crate::plan::PlannedTrial;
+use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::probe::{Calibration, Calibrations, recalibrate};
 use crate::telemetry::{Finished, Recorder, RowSender, Telemetry, TelemetryOptions};
 use crate::trial::{self, Degraded, Ended, StopFlag, TrialLabels};
@@ -119,6 +120,10 @@ pub fn run_beside(
         done: 0,
     };
     let measured = session.blocks();
+    if let Some(policies) = &prepared.controlled {
+        // A guest ends with its bench; what refuses here, refused before.
+        let _ = frequency::restore(host.as_ref(), policies);
+    }
     session.progress.closing();
     let Session { logs, manifest, recorder, .. } = session;
     let mut manifest = manifest;
@@ -167,6 +172,7 @@ impl Session<'_> {
             Some(cpus) => cpus.clone(),
             None => prepared.site.usable.clone(),
         });
+        self.frequency_control(first.condition, condition)?;
         let seed = prepared.experiment.seed.wrapping_add(u64::from(first.block));
         let (host, rows) = (self.host, self.rows.clone());
         let profile = &condition.asked.load;
@@ -199,6 +205,36 @@ impl Session<'_> {
         Ok(ended)
     }
 
+    /// On a virtual board: the governor and the limits that the condition asks for.
+    fn frequency_control(
+        &mut self,
+        index: usize,
+        condition: &PlannedCondition,
+    ) -> Result<(), BenchError> {
+        let Some(policies) = &self.prepared.controlled else { return Ok(()) };
+        let log = self.logs.get_mut(index);
+        match (frequency::apply(self.host.as_ref(), policies, condition), log) {
+            (Ok(applied), Some(log)) => log.controlled(&applied),
+            (Ok(_), None) => {}
+            (Err(refused), Some(log)) if self.prepared.experiment.degrade => {
+                log.remark(format!("{}: {}", refused.setting, refused.reason));
+            }
+            (Err(refused), _) => {
+                return Err(BenchError::NotApplied {
+                    condition: condition.name.clone(),
+                    setting: Degraded {
+                        setting: refused.setting,
+                        reason: refused.reason,
+                        hint: "flyball board run -- sh -c 'grep . /sys/devices/system/cpu/cpufreq/*/*' \
+                               shows what the board has"
+                            .to_owned(),
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The condition fails; the others go on.
     fn load_failed(&mut self, index: usize, condition: &str, error: &crate::load::LoadError) {
         if let Some(log) = self.logs.get_mut(index) {
@@ -226,9 +262,10 @@ impl Session<'_> {
     fn trial(&mut self, planned: &PlannedTrial) -> Result<Ended, BenchError> {
         let prepared = self.prepared;
         let experiment = &prepared.experiment;
-        let (Some(workload), Some(condition)) = (
+        let (Some(workload), Some(condition), Some(&batch)) = (
             experiment.workloads.get(planned.workload),
             prepared.plan.conditions.get(planned.condition),
+            prepared.batches.get(planned.workload),
         ) else {
             return Ok(Ended::Complete);
         };
@@ -240,7 +277,7 @@ impl Session<'_> {
             block: planned.block,
         };
         self.progress.trial(self.done, &labels.workload, &labels.condition);
-        let mut work = crate::workloads::prepare(workload, &prepared.recording, self.host)?;
+        let mut work = crate::workloads::prepare(workload, &prepared.recording, self.host, batch)?;
         let plan = prepared.trial_plan(labels.clone(), condition);
         self.rows.begin(labels.clone());
         let outcome = trial::run(

@@ -2,15 +2,15 @@
 
 use super::conditions::ConditionLog;
 use super::error::BenchError;
-use crate::experiment::{Experiment, ProbeTiming, refuse_on_host};
+use crate::experiment::{Experiment, ProbeTiming, Workload, refuse_on_host};
 use crate::load::Site;
 use crate::plan::{Plan, PlannedCondition, plan};
-use crate::probe::{Calibration, Chain, calibrate};
+use crate::probe::{Calibration, Chain, calibrate, on_cpu};
 use crate::trial::{ProbeMode, TrialLabels, TrialPlan, overheads};
-use crate::{machine, workloads};
-use flyball_host::{CpuSet, Grant, Host, Permissions, Power, Topology};
+use crate::{board, machine, workloads};
+use flyball_host::{CpuSet, Grant, Host, Permissions, Policy, Power, Topology};
 use flyball_run::Manifest;
-use flyball_run::manifest::{CheckOutcome, CheckRecord, ClockRecord};
+use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord};
 use flyball_signal::input::Recording;
 use flyball_units::Nanos;
 use std::path::Path;
@@ -30,6 +30,10 @@ pub struct Prepared {
     pub(super) site: Site,
     pub(super) recording: Arc<Recording>,
     pub(super) calibrations: Vec<Calibration>,
+    /// How often each workload is executed in a window: once, but on a virtual board.
+    pub(super) batches: Vec<u32>,
+    /// The policies whose governor and limits conditions may change; none but on a virtual board.
+    pub(super) controlled: Option<Vec<Policy>>,
 }
 
 /// What the command line adds to an experiment.
@@ -54,7 +58,10 @@ pub fn prepare(
     experiment: Experiment,
     context: &Context<'_>,
 ) -> Result<Prepared, BenchError> {
-    refuse_on_host(&experiment)?;
+    let board = board::discover(host.as_ref());
+    if board.is_none() {
+        refuse_on_host(&experiment)?;
+    }
     let topology = Topology::discover(host.as_ref())?;
     let site = Site::of(host.as_ref())?;
     let plan = plan(&experiment, &machine::cores(&topology, &site.usable), &site.usable)?;
@@ -62,7 +69,7 @@ pub fn prepare(
     let (recording, input) = workloads::recording(&experiment.input, experiment.seed, folder)?;
     let recording = Arc::new(recording);
     for workload in &experiment.workloads {
-        workloads::prepare(workload, &recording, host)?;
+        workloads::prepare(workload, &recording, host, 1)?;
     }
     for condition in &plan.conditions {
         condition.asked.load.place(&site).map_err(|source| BenchError::Load {
@@ -73,7 +80,14 @@ pub fn prepare(
     let measured = measured_cpus(&plan, &site);
     let calibrations = match experiment.probe {
         ProbeTiming::Off => Vec::new(),
-        _ => calibrate(host.as_ref(), &machine::calibration_targets(&topology, &measured))?,
+        _ => {
+            let targets = machine::calibration_targets(&topology, &measured, board.as_ref());
+            calibrate(host.as_ref(), &targets)?
+        }
+    };
+    let batches = match &board {
+        Some(board) => batches(host, board, &experiment, &recording, &measured)?,
+        None => vec![1; experiment.workloads.len()],
     };
     let mut prepared = Prepared {
         manifest: Manifest::default(),
@@ -83,6 +97,8 @@ pub fn prepare(
         site,
         recording,
         calibrations,
+        batches,
+        controlled: board.map(|_| topology.policies.clone()),
     };
     prepared.manifest = manifest(host.as_ref(), &prepared, &topology, input, context)?;
     Ok(prepared)
@@ -132,6 +148,33 @@ impl Prepared {
     }
 }
 
+/// How often each workload has to be executed in a window of a virtual board.
+fn batches(
+    host: &Arc<dyn Host>,
+    board: &BoardRecord,
+    experiment: &Experiment,
+    recording: &Arc<Recording>,
+    measured: &CpuSet,
+) -> Result<Vec<u32>, BenchError> {
+    let cpu = measured.iter().next().unwrap_or_default();
+    let batch_of = |workload: &Workload| {
+        // Starting a program takes many steps by itself.
+        if workload.command.is_some() {
+            return Ok(1);
+        }
+        let mut work = workloads::prepare(workload, recording, host, 1)?;
+        work.prepare();
+        let found = on_cpu(host.as_ref(), cpu, || {
+            Ok(board::batch(host.as_ref(), board, || {
+                // A kernel cannot fail; only a program can.
+                let _ = work.run();
+            }))
+        });
+        Ok(found?)
+    };
+    experiment.workloads.iter().map(batch_of).collect()
+}
+
 /// The CPUs on which windows may run; all usable ones where the scheduler chooses.
 fn measured_cpus(plan: &Plan, site: &Site) -> CpuSet {
     let each = plan.conditions.iter().map(|condition| match &condition.cpus {
@@ -162,7 +205,10 @@ fn manifest(
         workloads: experiment
             .workloads
             .iter()
-            .map(|workload| workloads::record(experiment, workload, &prepared.recording))
+            .zip(&prepared.batches)
+            .map(|(workload, batch)| {
+                workloads::record(experiment, workload, &prepared.recording, *batch)
+            })
             .collect(),
         conditions: prepared.plan.conditions.iter().map(log).collect(),
         clocks: clocks(host),
@@ -172,6 +218,9 @@ fn manifest(
         input: Some(input),
         ..Manifest::default()
     };
+    if let Some(board) = manifest.machine.as_ref().and_then(|machine| machine.board.as_ref()) {
+        manifest.checks.push(board::check(board));
+    }
     manifest.flyball.version.clone_from(&context.version);
     manifest.flyball.commit.clone_from(&context.commit);
     Ok(manifest)

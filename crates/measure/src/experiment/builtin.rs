@@ -36,6 +36,11 @@ pub const BUILT_IN: &[BuiltIn] = &[
         summary: "idle, medium and heavy load as source B ran them; on model:apple-m1-macos",
         text: include_str!("../../experiments/source-b.toml"),
     },
+    BuiltIn {
+        name: "kernels",
+        summary: "a periodic task under schedutil; what flyball board ab runs on each kernel",
+        text: include_str!("../../experiments/kernels.toml"),
+    },
 ];
 
 /// An experiment that ships, read.

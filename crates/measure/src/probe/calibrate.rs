@@ -19,6 +19,9 @@ const LEAST_GRANULES: f64 = 250.0;
 /// its best speed.
 const WARM_UP_SECONDS: f64 = 0.02;
 
+/// Beside a chain of this many multiplications the cost of a reading, some tens of them, is nothing.
+const NEGLIGIBLE_READ: u64 = 100_000;
+
 /// Chains, or samples, per calibration.
 const ROUNDS: usize = 128;
 
@@ -32,6 +35,8 @@ pub struct CalibrationTarget {
     /// Cycles per multiplication where nothing counts cycles; `None` where that differs between
     /// cores: then the probe gives shares, not frequencies.
     pub assumed_cycles: Option<f64>,
+    /// The chain has at least this many multiplications; 0 where only the counter bounds it.
+    pub least_multiplies: u64,
 }
 
 /// What the probe's ticks mean on one CPU.
@@ -113,7 +118,7 @@ pub fn calibrate(
     let mut chain = Chain { multiplies: 0 };
     for target in targets {
         let needed = on_cpu(host, target.cpu, || chain_length(host, target.cpu, rate.hz))?;
-        chain.multiplies = chain.multiplies.max(needed);
+        chain.multiplies = chain.multiplies.max(needed).max(target.least_multiplies);
     }
     targets
         .iter()
@@ -134,6 +139,7 @@ pub fn recalibrate(host: &dyn Host, calibrations: &mut [Calibration]) -> Result<
             cpu: calibration.cpu,
             core_type: calibration.core_type.clone(),
             assumed_cycles: calibration.cycles_per_multiply,
+            least_multiplies: 0,
         };
         let again =
             on_cpu(host, target.cpu, || calibrate_here(host, &target, calibration.chain, hz))?;
@@ -145,7 +151,7 @@ pub fn recalibrate(host: &dyn Host, calibrations: &mut [Calibration]) -> Result<
 
 /// Runs `work` in a thread of its own that is confined to `cpu`, so that the caller keeps its
 /// own affinity.
-fn on_cpu<T: Send>(
+pub(crate) fn on_cpu<T: Send>(
     host: &dyn Host,
     cpu: CpuId,
     work: impl FnOnce() -> Result<T, TrialError> + Send,
@@ -208,8 +214,11 @@ fn calibrate_here(
         (None, Some(cycles)) => (ProbeBasis::Assumed, Some(cycles)),
         (None, None) => (ProbeBasis::Relative, None),
     };
-    let read_cost = measure_read_cost(host, chain)
-        .ok_or_else(|| TrialError::Probe { cpu: target.cpu, found: "no ticks".to_owned() })?;
+    let read_cost = match chain.multiplies > NEGLIGIBLE_READ {
+        true => 0.0,
+        false => measure_read_cost(host, chain)
+            .ok_or_else(|| TrialError::Probe { cpu: target.cpu, found: "no ticks".to_owned() })?,
+    };
     let samples: Vec<ProbeSample> = (0..ROUNDS).map(|_| chain.sample(host)).collect();
     let good: Vec<u32> = samples.iter().filter(|s| !s.disturbed).map(|s| s.ticks).collect();
     let fallback = samples.iter().map(|sample| sample.ticks).min().unwrap_or_default();

@@ -23,6 +23,7 @@ mod chain;
 mod plateau;
 mod speed;
 
+pub(crate) use calibrate::on_cpu;
 pub use calibrate::{Calibration, CalibrationTarget, calibrate, recalibrate};
 pub use chain::{Chain, ProbeSample, SUB_SAMPLES, TOLERANCE};
 pub use plateau::{Plateau, plateaus};

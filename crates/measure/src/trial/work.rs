@@ -48,6 +48,7 @@ pub struct SignalWork {
     source: WindowSource<Arc<Recording>>,
     window: Vec<f32>,
     output: Vec<f32>,
+    batch: u32,
 }
 
 impl SignalWork {
@@ -67,7 +68,13 @@ impl SignalWork {
         // Filled, not only zeroed: zeroed pages are mapped at their first write.
         let window = vec![1.0; expected];
         let output = vec![1.0; workload.output_len()];
-        Ok(SignalWork { workload, source, window, output })
+        Ok(SignalWork { workload, source, window, output, batch: 1 })
+    }
+
+    /// The same work, executed `batch` times on the same input within each window.
+    pub fn in_batches(mut self, batch: u32) -> SignalWork {
+        self.batch = batch.max(1);
+        self
     }
 }
 
@@ -85,9 +92,13 @@ impl Work for SignalWork {
     }
 
     fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
-        let info = self.workload.run(black_box(&self.window), &mut self.output);
-        black_box(&self.output);
-        Ok(WorkInfo { nan_replaced: info.nan_replaced, ..WorkInfo::default() })
+        let mut nan_replaced = 0;
+        for _ in 0..self.batch {
+            nan_replaced =
+                self.workload.run(black_box(&self.window), &mut self.output).nan_replaced;
+            black_box(&self.output);
+        }
+        Ok(WorkInfo { nan_replaced, ..WorkInfo::default() })
     }
 }
 

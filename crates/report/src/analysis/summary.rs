@@ -77,6 +77,7 @@ pub(super) fn in_one_line(machine: &Machine) -> String {
     let cpus = machine.cpu_count.or(u32::try_from(machine.cpus.len()).ok()).filter(|n| *n > 0);
     let virtualised = machine.virtualisation.as_deref().filter(|name| *name != "none");
     [
+        machine.board.as_ref().map(|board| format!("virtual board {}", board.platform)),
         machine.cpu_model.clone(),
         cpus.map(|n| super::words::count(u64::from(n), "CPU")),
         machine.kernel.clone(),

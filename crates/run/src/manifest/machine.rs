@@ -1,5 +1,6 @@
 //! The machine that a run was made on, as far as it is known.
 
+use super::board::BoardRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct Machine {
     /// The idle states of CPU 0's driver.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_states: Vec<IdleStateRecord>,
+    /// The virtual board, where the machine is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub board: Option<BoardRecord>,
 }
 
 /// One CPU.
