@@ -28,7 +28,8 @@ frequency = "max"
 
 /// Runs the bench on a board; none, with the reason on stderr, where there are no boards here.
 fn bench(dir: &Path, arguments: &[&str]) -> Option<Output> {
-    let probe = flyball(dir).args(["board", "run", "--root", "none", "--", "true"]).output().unwrap();
+    let probe =
+        flyball(dir).args(["board", "run", "--root", "none", "--", "true"]).output().unwrap();
     if probe.status.code() != Some(0) {
         eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
         return None;
@@ -46,7 +47,8 @@ fn median(windows: &[Window], of: impl Fn(&Window) -> f64) -> f64 {
 #[test]
 fn a_window_takes_as_much_longer_as_the_p_state_is_slower() {
     let dir = folder();
-    let arguments = ["bench", "ends.toml", "--machine", "board:x86_64", "--out", "run", "--no-page"];
+    let arguments =
+        ["bench", "ends.toml", "--machine", "board:x86_64", "--out", "run", "--no-page"];
     let Some(output) = bench(dir.path(), &arguments) else { return };
     let stderr = String::from_utf8_lossy(&output.stderr);
     let code = output.status.code();
@@ -95,5 +97,8 @@ fn a_refusal_of_the_guest_reaches_the_user() {
     let Some(output) = bench(dir.path(), &arguments) else { return };
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{stderr}");
-    assert!(stderr.contains("condition \"slow\"") && stderr.contains("scaling_governor"), "{stderr}");
+    assert!(
+        stderr.contains("condition \"slow\"") && stderr.contains("scaling_governor"),
+        "{stderr}"
+    );
 }

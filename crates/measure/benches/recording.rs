@@ -51,7 +51,7 @@ fn probe(criterion: &mut Criterion) {
         cpu,
         core_type: None,
         assumed_cycles: arch::MULTIPLY_CYCLES,
-        least_multiplies: 0,
+        least: None,
     };
     if let Ok(calibrations) = calibrate(&host, &[target]) {
         criterion.bench_function("probe/sample", |bencher| {

@@ -101,8 +101,7 @@ impl Options {
             return Ok(None);
         };
         let assumed_cycles = arch::MULTIPLY_CYCLES;
-        let target =
-            CalibrationTarget { cpu, core_type: None, assumed_cycles, least_multiplies: 0 };
+        let target = CalibrationTarget { cpu, core_type: None, assumed_cycles, least: None };
         Ok(calibrate(host, &[target])?.first().map(|calibration| calibration.chain))
     }
 }

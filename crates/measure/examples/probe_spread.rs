@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cpu: CpuId(cpu),
         core_type: None,
         assumed_cycles: arch::MULTIPLY_CYCLES,
-        least_multiplies: 0,
+        least: None,
     };
     let mut calibrations = calibrate(&host, &[target])?;
     host.affinity_set(&CpuSet::from(CpuId(cpu)))?;

@@ -2,6 +2,7 @@
 //! there must last many of them: a workload is run several times within one window, and the
 //! frequency probe's chain is longer.
 
+use crate::probe::{BOARD_TOLERANCE, Chain};
 use flyball_host::{Host, arch};
 use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord};
 use std::path::Path;
@@ -33,10 +34,14 @@ pub fn check(board: &BoardRecord) -> CheckRecord {
     }
 }
 
-/// Multiplications of the probe's chain that last as long as anything measured has to.
-pub fn least_multiplies(board: &BoardRecord) -> u64 {
+/// Steps of one chain of the probe: five of them in a row are a sample, right to a step in forty.
+const CHAIN_STEPS: u64 = 8;
+
+/// The probe's chain on a board.
+pub fn chain(board: &BoardRecord) -> Chain {
     // A multiplication is an instruction at least.
-    board.least_instructions()
+    let multiplies = board.step_instructions.saturating_mul(CHAIN_STEPS);
+    Chain { multiplies, tolerance: BOARD_TOLERANCE }
 }
 
 /// Cycles per multiplication of the probe's chain on a CPU of the board: exact, because an emulator

@@ -76,7 +76,7 @@ pub fn calibration_targets(
                 Some(board) => board::cycles_per_multiply(board, cpu.0),
                 None => assumed_cycles(topology, cpu),
             },
-            least_multiplies: board.map_or(0, board::least_multiplies),
+            least: board.map(board::chain),
         })
         .collect()
 }

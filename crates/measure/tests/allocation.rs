@@ -96,7 +96,7 @@ fn calls_in_loop(work: impl Work) -> (u64, Vec<WindowRecord>) {
     let host = RealHost::new();
     let mut watched = Watched { work, runs: 0, at_start: 0, at_end: 0 };
     let (mut recorder, mut take) = Recorder::unconnected((WARM_UP + WINDOWS) as usize);
-    let chain = Some(Chain { multiplies: 1_000 });
+    let chain = Some(Chain::new(1_000));
     let outcome =
         run(&host, &plan(), &mut watched, chain, &mut recorder, &StopFlag::default()).unwrap();
     assert_eq!(outcome.ended, Ended::Complete);

@@ -20,7 +20,7 @@ const LEAST_GRANULES: f64 = 250.0;
 const WARM_UP_SECONDS: f64 = 0.02;
 
 /// Beside a chain of this many multiplications the cost of a reading, some tens of them, is nothing.
-const NEGLIGIBLE_READ: u64 = 100_000;
+const NEGLIGIBLE_READ: u64 = 50_000;
 
 /// Chains, or samples, per calibration.
 const ROUNDS: usize = 128;
@@ -35,8 +35,8 @@ pub struct CalibrationTarget {
     /// Cycles per multiplication where nothing counts cycles; `None` where that differs between
     /// cores: then the probe gives shares, not frequencies.
     pub assumed_cycles: Option<f64>,
-    /// The chain has at least this many multiplications; 0 where only the counter bounds it.
-    pub least_multiplies: u64,
+    /// The chain is at least this long, and as tolerant; none where only the counter bounds it.
+    pub least: Option<Chain>,
 }
 
 /// What the probe's ticks mean on one CPU.
@@ -115,10 +115,10 @@ pub fn calibrate(
     targets: &[CalibrationTarget],
 ) -> Result<Vec<Calibration>, TrialError> {
     let rate = host.counter_hz().map_err(|e| TrialError::host("calibrate the probe", e))?;
-    let mut chain = Chain { multiplies: 0 };
+    let mut chain = Chain::new(0);
     for target in targets {
         let needed = on_cpu(host, target.cpu, || chain_length(host, target.cpu, rate.hz))?;
-        chain.multiplies = chain.multiplies.max(needed).max(target.least_multiplies);
+        chain = chain.or_longer(target.least.unwrap_or(chain)).or_longer(Chain::new(needed));
     }
     targets
         .iter()
@@ -139,7 +139,7 @@ pub fn recalibrate(host: &dyn Host, calibrations: &mut [Calibration]) -> Result<
             cpu: calibration.cpu,
             core_type: calibration.core_type.clone(),
             assumed_cycles: calibration.cycles_per_multiply,
-            least_multiplies: 0,
+            least: None,
         };
         let again =
             on_cpu(host, target.cpu, || calibrate_here(host, &target, calibration.chain, hz))?;
@@ -172,7 +172,7 @@ pub(crate) fn on_cpu<T: Send>(
 fn chain_length(host: &dyn Host, cpu: CpuId, counter_hz: f64) -> Result<u64, TrialError> {
     /// Enough ticks even of a 24 MHz counter: some 20 us.
     const TRIAL_MULTIPLIES: u64 = 20_000;
-    let trial = Chain { multiplies: TRIAL_MULTIPLIES };
+    let trial = Chain::new(TRIAL_MULTIPLIES);
     let start = host.counter();
     let (mut best, mut granule, mut rounds) = (u64::MAX, 0, 0);
     // The counter decides on real machines; the rounds end it on one whose time stands still.
@@ -242,7 +242,7 @@ fn calibrate_here(
 /// multiplications longer than one of `N`, whatever the reading costs. Ratios of neighbours are
 /// averaged, not ticks: within 10 us the frequency rarely changes, within all of it often.
 fn measure_read_cost(host: &dyn Host, chain: Chain) -> Option<f64> {
-    let double = Chain { multiplies: chain.multiplies * 2 };
+    let double = Chain { multiplies: chain.multiplies * 2, ..chain };
     let ratios = (0..2 * ROUNDS)
         .map(|_| (chain.time(host), double.time(host)))
         .filter(|&(single, _)| single > 0)
@@ -304,7 +304,7 @@ mod tests {
             core_type: None,
             basis: ProbeBasis::Assumed,
             cycles_per_multiply: Some(3.0),
-            chain: Chain { multiplies: 3_000 },
+            chain: Chain::new(3_000),
             read_cost: 30.0,
             counter_hz: 2.6e9,
             ticks_min: 7_878,

@@ -13,6 +13,10 @@ pub const SUB_SAMPLES: usize = 5;
 /// here; the steps of turbo are 0.7 % and more apart.
 pub const TOLERANCE: f64 = 0.01;
 
+/// The same on a virtual board, where each chain begins and ends anywhere in a step of the pacing:
+/// eight steps, give or take one at both ends.
+pub const BOARD_TOLERANCE: f64 = 0.35;
+
 /// A sample shorter than this many ticks resolves no 0.5 %, and counts as disturbed.
 pub const LEAST_TICKS: u64 = 200;
 
@@ -31,9 +35,9 @@ impl ProbeSample {
     /// The sample that these chains make: the mean of those that agree with the fastest. The
     /// mean and not the median, since counters move in granules (26 ticks, 10 ns, of a 2.6 GHz
     /// counter on current AMD): the mean of five resolves a part of one.
-    pub fn of(ticks: [u64; SUB_SAMPLES]) -> ProbeSample {
+    pub fn of(ticks: [u64; SUB_SAMPLES], tolerance: f64) -> ProbeSample {
         let least = ticks.into_iter().min().unwrap_or_default();
-        let limit = least as f64 * (1.0 + TOLERANCE);
+        let limit = least as f64 * (1.0 + tolerance);
         let agreeing = ticks.into_iter().filter(|&ticks| ticks as f64 <= limit);
         let (count, sum) =
             agreeing.fold((0u32, 0.0), |(n, sum), ticks| (n + 1, sum + ticks as f64));
@@ -46,13 +50,28 @@ impl ProbeSample {
 }
 
 /// A chain of a settled length: the probe itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chain {
     /// Dependent multiplications per chain.
     pub multiplies: u64,
+    /// Share by which a chain may be slower than the fastest of its sample and still agree.
+    pub tolerance: f64,
 }
 
 impl Chain {
+    /// A chain on a machine whose clock is right at every moment.
+    pub fn new(multiplies: u64) -> Chain {
+        Chain { multiplies, tolerance: TOLERANCE }
+    }
+
+    /// As long as both: the longer of two, with the larger tolerance.
+    pub fn or_longer(self, other: Chain) -> Chain {
+        Chain {
+            multiplies: self.multiplies.max(other.multiplies),
+            tolerance: self.tolerance.max(other.tolerance),
+        }
+    }
+
     /// Takes one sample on this thread's CPU: [`SUB_SAMPLES`] chains. No allocation, no system
     /// call.
     pub fn sample(self, host: &dyn Host) -> ProbeSample {
@@ -62,7 +81,7 @@ impl Chain {
             *slot = self.time(host);
         }
         let after = host.current_cpu().ok();
-        let sample = ProbeSample::of(ticks);
+        let sample = ProbeSample::of(ticks, self.tolerance);
         ProbeSample { disturbed: sample.disturbed || before != after, cpu: after, ..sample }
     }
 
@@ -78,28 +97,40 @@ impl Chain {
 mod tests {
     use super::*;
 
+    fn of(ticks: [u64; SUB_SAMPLES]) -> ProbeSample {
+        ProbeSample::of(ticks, TOLERANCE)
+    }
+
     #[test]
     fn two_spoilt_chains_change_nothing() {
-        let sample = ProbeSample::of([9_000, 7_000, 7_010, 250_000, 7_005]);
+        let sample = of([9_000, 7_000, 7_010, 250_000, 7_005]);
         assert_eq!((sample.ticks, sample.disturbed), (7_005, false));
     }
 
     #[test]
     fn chains_that_disagree_are_disturbed() {
-        assert!(ProbeSample::of([7_000, 7_010, 7_200, 7_200, 7_200]).disturbed);
-        assert!(!ProbeSample::of([7_000, 7_070, 7_070, 7_070, 7_070]).disturbed);
+        assert!(of([7_000, 7_010, 7_200, 7_200, 7_200]).disturbed);
+        assert!(!of([7_000, 7_070, 7_070, 7_070, 7_070]).disturbed);
+    }
+
+    #[test]
+    fn steps_of_a_board_are_no_disturbance() {
+        let ticks = [9_000, 8_000, 7_000, 8_000, 8_000];
+        assert!(of(ticks).disturbed);
+        let sample = ProbeSample::of(ticks, BOARD_TOLERANCE);
+        assert_eq!((sample.ticks, sample.disturbed), (8_000, false));
     }
 
     #[test]
     fn too_few_ticks_are_not_exact() {
-        assert!(ProbeSample::of([199; SUB_SAMPLES]).disturbed);
-        assert!(!ProbeSample::of([200; SUB_SAMPLES]).disturbed);
+        assert!(of([199; SUB_SAMPLES]).disturbed);
+        assert!(!of([200; SUB_SAMPLES]).disturbed);
     }
 
     #[test]
     fn extremes_do_not_overflow() {
-        let sample = ProbeSample::of([u64::MAX; SUB_SAMPLES]);
+        let sample = of([u64::MAX; SUB_SAMPLES]);
         assert_eq!((sample.ticks, sample.disturbed), (u32::MAX, true));
-        assert!(ProbeSample::of([0; SUB_SAMPLES]).disturbed);
+        assert!(of([0; SUB_SAMPLES]).disturbed);
     }
 }

@@ -25,6 +25,6 @@ mod speed;
 
 pub(crate) use calibrate::on_cpu;
 pub use calibrate::{Calibration, CalibrationTarget, calibrate, recalibrate};
-pub use chain::{Chain, ProbeSample, SUB_SAMPLES, TOLERANCE};
+pub use chain::{BOARD_TOLERANCE, Chain, ProbeSample, SUB_SAMPLES, TOLERANCE};
 pub use plateau::{Plateau, plateaus};
 pub use speed::{Calibrations, Speed};
