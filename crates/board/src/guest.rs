@@ -86,6 +86,9 @@ pub struct Outcome {
     pub clock: Option<GuestClock>,
     /// What the plugin counted.
     pub account: Account,
+    /// The same, some times a second, at the guest's time in nanoseconds; empty where its clock is
+    /// not known.
+    pub accounts: Vec<(i64, Account)>,
     /// The log of P-state writes, on the guest's clock.
     pub writes: String,
     /// The guest's console.
@@ -159,16 +162,20 @@ fn boot(
     let mut spec = qemu.command(command_line::arguments(options, &prepared));
     spec.folder = Some(prepared.dir().to_path_buf());
 
+    let mut seen: Vec<(Nanos, Account)> = Vec::new();
     let ended = std::thread::scope(|scope| {
         let threads = [
             scope.spawn(|| forward(&out_socket, out)),
             scope.spawn(|| forward(&err_socket, err)),
             scope.spawn(|| talk.serve(host, &control)),
         ];
-        let ended = host
-            .spawn(&spec)
-            .map_err(BoardError::from)
-            .and_then(|mut child| wait(host, &mut child, started + options.timeout, &talk));
+        let ended = host.spawn(&spec).map_err(BoardError::from).and_then(|mut child| {
+            let mut look = || {
+                let account = plugin::account(prepared.counters(), options.machine.cpus);
+                seen.extend(account.map(|account| (host.now(), account)));
+            };
+            wait(host, &mut child, started + options.timeout, &talk, &mut look)
+        });
         // An emulator that never came leaves a thread waiting for it.
         for name in ["out", "err", "control"] {
             drop(UnixStream::connect(prepared.dir().join(name)));
@@ -179,7 +186,7 @@ fn boot(
         }
         ended
     })?;
-    outcome(options, &prepared, &talk, ended, started)
+    outcome(options, &prepared, &talk, ended, started, &seen)
 }
 
 /// Why waiting ended.
@@ -189,8 +196,15 @@ enum Ended {
     Interrupted,
 }
 
-fn wait(host: &dyn Host, child: &mut Child, deadline: Nanos, talk: &Talk) -> Result<Ended> {
+fn wait(
+    host: &dyn Host,
+    child: &mut Child,
+    deadline: Nanos,
+    talk: &Talk,
+    look: &mut dyn FnMut(),
+) -> Result<Ended> {
     loop {
+        look();
         let next = (host.now() + GLANCE).min(deadline);
         if let Some(exit) = child.wait(Some(next))? {
             return Ok(Ended::Exit(Box::new(exit)));
@@ -213,6 +227,7 @@ fn outcome(
     talk: &Talk,
     ended: Ended,
     started: Nanos,
+    seen: &[(Nanos, Account)],
 ) -> Result<Boot> {
     let told = talk.told();
     let console = read_lossy(&prepared.dir().join("console"));
@@ -232,6 +247,9 @@ fn outcome(
     let clock = GuestClock::new(&told.before, &told.after);
     let raw = read_lossy(&prepared.dir().join("log"));
     let writes = writes::text(&raw, clock.as_ref(), &account);
+    let on_guest_clock =
+        |(at, account): &(Nanos, Account)| Some((clock?.guest(at.0 as i64), account.clone()));
+    let accounts = seen.iter().filter_map(on_guest_clock).collect();
     let boot = told.up_at.map(|at| at.since(started));
     Ok(Boot::Ended(Box::new(Outcome {
         ending,
@@ -240,6 +258,7 @@ fn outcome(
         notes: told.notes,
         clock,
         account,
+        accounts,
         writes,
         console,
     })))

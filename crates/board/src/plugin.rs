@@ -142,6 +142,23 @@ impl CpuAccount {
     }
 }
 
+impl Account {
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &Account) -> Account {
+        let zero = CpuAccount::default();
+        let cpus = self.cpus.iter().enumerate().map(|(cpu, now)| {
+            let then = earlier.cpus.get(cpu).unwrap_or(&zero);
+            CpuAccount {
+                instructions: now.instructions.saturating_sub(then.instructions),
+                paced: Nanos(now.paced.0.saturating_sub(then.paced.0)),
+                slept: Nanos(now.slept.0.saturating_sub(then.slept.0)),
+                late: Nanos(now.late.0.saturating_sub(then.late.0)),
+            }
+        });
+        Account { writes: self.writes.saturating_sub(earlier.writes), cpus: cpus.collect() }
+    }
+}
+
 /// Reads what the plugin counted for the first `cpus` CPUs; None where it has not started.
 pub(crate) fn account(control: &Path, cpus: usize) -> Option<Account> {
     let bytes = fs_err::read(control).ok()?;

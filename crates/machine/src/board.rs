@@ -21,13 +21,15 @@ use flyball_measure::experiment::Experiment;
 use flyball_measure::plan::{Plan, plan};
 use flyball_platform::Platform;
 use flyball_run::manifest::{BoardPaceRecord, CheckOutcome, CheckRecord};
-use flyball_run::{Manifest, RunState};
+use flyball_run::{Columns, Manifest, Run, RunState};
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The log of P-state writes in a run directory.
 const WRITES: &str = "p-states.log";
+/// How the CPUs kept their pace, in a run directory.
+const PACE: &str = "pace.csv";
 
 /// Where the guest puts the experiment, and what it runs. The first argument is the experiment.
 const SCRIPT: &str = r#"printf %s "$1" >/run/board/experiment.toml && shift && exec flyball bench \
@@ -241,7 +243,11 @@ impl BoardRun {
         fs_err::write(&writes, &booted.writes).map_err(|error| {
             flyball_run::Error::io(&writes, "to write the P-state writes", &error)
         })?;
-        let pace = pace_check(&booted.account, booted.ending);
+        let pace_file = dir.join(PACE);
+        fs_err::write(&pace_file, pace_csv(&booted.accounts))
+            .map_err(|error| flyball_run::Error::io(&pace_file, "to write the pace", &error))?;
+        let account = while_measuring(&dir, booted)?;
+        let pace = pace_check(&account, booted.ending);
         let mut invalid = Vec::new();
         let mut state = RunState::Invalid;
         flyball_run::amend(&dir, &mut |manifest: &mut Manifest| {
@@ -249,7 +255,7 @@ impl BoardRun {
             if let Some(board) =
                 manifest.machine.as_mut().and_then(|machine| machine.board.as_mut())
             {
-                board.pace = pace_records(&booted.account);
+                board.pace = pace_records(&account);
             }
             manifest.state = match (manifest.state, booted.ending) {
                 (RunState::Running, Ending::Interrupted) => RunState::Interrupted,
@@ -267,6 +273,36 @@ impl BoardRun {
         }
         Ok(Outcome { dir, state, invalid })
     }
+}
+
+/// What was counted from the first window's release to the last one's end: what was lost in the boot,
+/// while the emulator translated new code, says nothing of the windows.
+fn while_measuring(dir: &Path, booted: &guest::Outcome) -> Result<Account, MachineError> {
+    let columns = [("windows", "release_ns"), ("windows", "end_ns")];
+    let windows = Run::open_with(dir, Columns::Only(&columns))?.tables.windows;
+    let begin = windows.release_ns.iter().min().and_then(|at| i64::try_from(*at).ok());
+    let end = windows.end_ns.iter().max().and_then(|at| i64::try_from(*at).ok());
+    let (Some(begin), Some(end)) = (begin, end) else { return Ok(booted.account.clone()) };
+    let before = booted.accounts.iter().rev().find(|(at, _)| *at <= begin);
+    let after = booted.accounts.iter().find(|(at, _)| *at >= end);
+    Ok(match (before, after) {
+        (Some((_, before)), Some((_, after))) => after.since(before),
+        // The guest was gone before the next look.
+        (Some((_, before)), None) => booted.account.since(before),
+        _ => booted.account.clone(),
+    })
+}
+
+/// One line per look and CPU, on the guest's clock.
+fn pace_csv(accounts: &[(i64, Account)]) -> String {
+    let mut text = "t_ns,cpu,instructions,paced_ns,late_ns\n".to_owned();
+    for (at, account) in accounts {
+        for (cpu, of) in account.cpus.iter().enumerate() {
+            let (paced, late) = (of.paced.0, of.late.0);
+            text.push_str(&format!("{at},{cpu},{},{paced},{late}\n", of.instructions));
+        }
+    }
+    text
 }
 
 /// A directory that the guest never wrote to must not look like a run.
