@@ -24,7 +24,7 @@ pub struct Part<'a> {
 /// the events of a run stay in its own directory.
 ///
 /// # Errors
-/// No part, or one with more or fewer conditions than one.
+/// No part, one with more or fewer conditions than one, or with other work than the first.
 pub fn pool(parts: &[Part<'_>]) -> Result<Run> {
     let Some(first) = parts.first() else {
         return Err(Error::bad_input("runs", "at least one", "none", "name some runs"));
@@ -70,6 +70,17 @@ impl Pool {
                 "what differs between machines is compared under one condition at a time",
             ));
         };
+        let differs = self.run.manifest.workloads.iter().find(|ours| {
+            from.workload(&ours.name).is_none_or(|theirs| theirs.params != ours.params)
+        });
+        if let Some(workload) = differs {
+            return Err(Error::bad_input(
+                part.run.name(),
+                format!("workload {} with the same parameters as in the first run", workload.name),
+                "others",
+                "only the same work can be compared",
+            ));
+        }
         let (trials, repeats) = self.manifest(part, condition);
         let tables = &part.run.tables;
         let begin = span(tables).map_or(0, |(begin, _)| begin);

@@ -158,6 +158,9 @@ impl Model {
         let Some(kernel) = &workload.kernel else {
             return Err(wrong("a model runs signal kernels, expected one, found a program".into()));
         };
+        if workload.batch.is_some_and(|batch| batch.get() > 1) {
+            return Err(wrong("a model runs a kernel once per window, expected no batch".into()));
+        }
         let (signal, params) = parameters(experiment, workload).map_err(wrong)?;
         if self.costs.defaults_only() {
             let default = Params {

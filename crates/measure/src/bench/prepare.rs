@@ -85,10 +85,15 @@ pub fn prepare(
             calibrate(host.as_ref(), &targets)?
         }
     };
-    let batches = match &board {
-        Some(board) => batches(host, board, &experiment, &recording, &measured)?,
-        None => vec![1; experiment.workloads.len()],
-    };
+    let batches = experiment
+        .workloads
+        .iter()
+        .map(|workload| match (workload.batch, &board) {
+            (Some(batch), _) => Ok(batch.get()),
+            (None, Some(board)) => batch_on(board, workload, &recording, host, &measured),
+            (None, None) => Ok(1),
+        })
+        .collect::<Result<_, _>>()?;
     let mut prepared = Prepared {
         manifest: Manifest::default(),
         experiment,
@@ -148,31 +153,28 @@ impl Prepared {
     }
 }
 
-/// How often each workload has to be executed in a window of a virtual board.
-fn batches(
-    host: &Arc<dyn Host>,
+/// How often a workload has to be executed in a window of a virtual board.
+fn batch_on(
     board: &BoardRecord,
-    experiment: &Experiment,
+    workload: &Workload,
     recording: &Arc<Recording>,
+    host: &Arc<dyn Host>,
     measured: &CpuSet,
-) -> Result<Vec<u32>, BenchError> {
+) -> Result<u32, BenchError> {
+    // Starting a program takes many steps by itself.
+    if workload.command.is_some() {
+        return Ok(1);
+    }
     let cpu = measured.iter().next().unwrap_or_default();
-    let batch_of = |workload: &Workload| {
-        // Starting a program takes many steps by itself.
-        if workload.command.is_some() {
-            return Ok(1);
-        }
-        let mut work = workloads::prepare(workload, recording, host, 1)?;
-        work.prepare();
-        let found = on_cpu(host.as_ref(), cpu, || {
-            Ok(board::batch(host.as_ref(), board, || {
-                // A kernel cannot fail; only a program can.
-                let _ = work.run();
-            }))
-        });
-        Ok(found?)
-    };
-    experiment.workloads.iter().map(batch_of).collect()
+    let mut work = workloads::prepare(workload, recording, host, 1)?;
+    work.prepare();
+    let found = on_cpu(host.as_ref(), cpu, || {
+        Ok(board::batch(host.as_ref(), board, || {
+            // A kernel cannot fail; only a program can.
+            let _ = work.run();
+        }))
+    });
+    Ok(found?)
 }
 
 /// The CPUs on which windows may run; all usable ones where the scheduler chooses.

@@ -156,6 +156,10 @@ pub struct Workload {
         deserialize_with = "checked::compatibility"
     )]
     pub compatibility: Option<String>,
+    /// How often a signal kernel is executed, on the same input, within each window; 1 where absent,
+    /// on a virtual board as often as its steps need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<std::num::NonZeroU32>,
 }
 
 /// One condition: everything that may differ between two sides of a comparison.

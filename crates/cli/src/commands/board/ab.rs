@@ -13,6 +13,7 @@ use flyball_measure::experiment::Experiment;
 use flyball_report::model::{Comparison, VerdictWord};
 use flyball_run::pool::{Part, pool};
 use flyball_run::{Run, RunState};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let rules = report::rules(&args.output)?;
     let sides = sides(args)?;
-    let (experiment, folder) = bench::named_or_file(&args.experiment)?;
+    let (mut experiment, folder) = bench::named_or_file(&args.experiment)?;
     if experiment.conditions.len() != 1 {
         let found = experiment.conditions.len();
         let text = format!("{}: expected one condition, found {found}", args.experiment);
@@ -52,7 +53,9 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
             bar.note(&format!("round {} of {}: {}", round + 1, args.rounds, side.label));
             let to = dir.join(ROUNDS).join(format!("{}-{}", round + 1, ["a", "b"][which]));
             boot(&host, side, &experiment, folder.as_deref(), &to)?;
-            runs.push((which, round, Run::open(&to)?));
+            let run = Run::open(&to)?;
+            same_work(&mut experiment, &run);
+            runs.push((which, round, run));
         }
     }
     let parts: Vec<Part<'_>> = runs
@@ -117,6 +120,17 @@ fn boot(
     match outcome.state {
         RunState::Interrupted => Err(Failure::new(Exit::Interrupted, "interrupted")),
         _ => Ok(()),
+    }
+}
+
+/// What the first boot found to be enough work for a window, all others take.
+fn same_work(experiment: &mut Experiment, run: &Run) {
+    for (workload, record) in experiment.workloads.iter_mut().zip(&run.manifest.workloads) {
+        let found = record.params.get("batch").and_then(|batch| batch.as_integer());
+        let found = found.and_then(|batch| u32::try_from(batch).ok()).and_then(NonZeroU32::new);
+        if workload.batch.is_none() {
+            workload.batch = found.or(Some(NonZeroU32::MIN));
+        }
     }
 }
 
