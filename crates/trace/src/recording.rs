@@ -39,6 +39,13 @@ impl Span {
         (from < to).then_some((from, to))
     }
 
+    /// As [`Span::clip`], but something without a length stays: that a task ran so shortly that the
+    /// clock did not move still tells that it sleeps again.
+    pub fn clip_or_moment(self, from_ns: u64, to_ns: u64) -> Option<(u64, u64)> {
+        let moment = (from_ns == to_ns && self.holds(from_ns)).then_some((from_ns, to_ns));
+        self.clip(from_ns, to_ns).or(moment)
+    }
+
     /// Whether an event at `t_ns` counts; one at the very end does.
     pub fn holds(self, t_ns: u64) -> bool {
         (self.from_ns..=self.to_ns).contains(&t_ns)

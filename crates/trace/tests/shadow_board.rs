@@ -5,10 +5,16 @@
     reason = "a test stops at the first surprise and says why it skips"
 )]
 
+use std::path::Path;
+
 use flyball_governors::{Domain, create};
 use flyball_pelt::Features;
+use flyball_platform::{Kernel, Platform};
+use flyball_run::Run;
+use flyball_trace::Recording;
 use flyball_trace::ftrace::Reader;
-use flyball_trace::shadow::{Report, Shadow};
+use flyball_trace::import::{Options, import};
+use flyball_trace::shadow::{Ask, Report, Shadow, Source, shadow as shadow_of};
 use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
 
 fn domain(cpus: &[u32], capacity: u32, mhz: &[u64], latency_us: u64, invariant: bool) -> Domain {
@@ -65,6 +71,31 @@ fn schedutil_does_what_the_aarch64_kernel_did() {
     assert!(report.missed[0].why.contains("not yet shown"), "{report:?}");
     assert!(report.farthest_ns < 300_000, "{report:?}");
     assert!(report.missed.iter().chain(&report.alone).all(|miss| !miss.why.is_empty()));
+}
+
+#[test]
+fn the_tables_of_the_aarch64_kernel_give_what_its_text_gives() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/board-rampup/rampup-arm64.trace"
+    );
+    if !Path::new(file).exists() {
+        println!("skipped: {file} is not here");
+        return;
+    }
+    let ask = Ask {
+        choice: "schedutil".parse().unwrap(),
+        platform: Some(Platform::named("board-aarch64").unwrap()),
+        kernel: Some(Kernel::named("debian-7.2").unwrap()),
+        tolerance: Nanos::from_micros(500),
+    };
+    let from_text = shadow_of(Source::Text(Path::new(file)), &ask).unwrap();
+    let run: Run = import(file, &Options::default()).unwrap();
+    assert!(Recording::trials(&run).is_empty());
+    let from_tables = shadow_of(Source::Run(&run), &ask).unwrap();
+    let told = |report: &Report| (report.changes, report.predicted, report.alone.len());
+    assert_eq!(told(&from_text.trials[0].report), (23, 22, 0));
+    assert_eq!(told(&from_tables.trials[0].report), (23, 22, 0));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flyball_run::Run;
+use flyball_run::{Run, UtilizationSample};
 use flyball_trace::import::{Options, import};
 use flyball_trace::shadow::{Answer, Ask, ShadowError, Source, shadow};
 use flyball_units::Nanos;
@@ -49,6 +49,34 @@ fn the_text_and_the_tables_give_the_same() {
     let from_tables = shadow(Source::Run(&run), &ask("schedutil")).unwrap();
     check(&from_tables);
     assert_eq!(from_text.trials, from_tables.trials);
+}
+
+#[test]
+fn an_update_by_a_cpu_of_another_domain_asks_nobody() {
+    // CPU 2 moves a task away from CPU 0, whose utilisation then asks for the highest point.
+    let update = "        other-80   [002] d..2.     1.021000: pelt_cfs: \
+        (__probestub_pelt_cfs_tp+0x4/0x20) cpu=0 util=810 runnable=810 ue=0\n";
+    let text = fs_err::read_to_string(golden()).unwrap();
+    let next = text.find("         spin-70   [000] d.h2.     1.023900").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("trace.txt");
+    fs_err::write(&file, format!("{}{update}{}", &text[..next], &text[next..])).unwrap();
+    let from_text = shadow(Source::Text(&file), &ask("schedutil")).unwrap();
+    let mut run: Run = import(&file, &Options::default()).unwrap();
+    let from_tables = shadow(Source::Run(&run), &ask("schedutil")).unwrap();
+    assert_eq!(from_text.trials, from_tables.trials);
+    check(&from_tables);
+    // Where nobody recorded who it was, it counts as CPU 0 itself.
+    let samples: Vec<_> = (0..run.tables.utilization.len())
+        .filter_map(|row| run.tables.utilization.row(row))
+        .collect();
+    run.tables.utilization = Default::default();
+    for sample in samples {
+        run.tables.utilization.push(UtilizationSample { updater_cpu: None, ..sample });
+    }
+    let blind = shadow(Source::Run(&run), &ask("schedutil")).unwrap();
+    let alone = &blind.trials[0].report.alone;
+    assert!(alone.iter().any(|miss| miss.change.t_ns == 1_021_000_000), "{alone:?}");
 }
 
 #[test]

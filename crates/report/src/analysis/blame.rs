@@ -206,7 +206,8 @@ fn listed(context: &Context<'_>, blame: &Blame, window: &WindowBlame) -> BlameWi
     let most = window.parts.largest_loss().map(|(part, ns)| {
         let who = window.culprits.most_of(part).map(|(who, _)| called(blame, part, who));
         let by = who.map(|who| format!(" ({who})")).unwrap_or_default();
-        format!("{} {} us{by}", part.title(), text::micros(us(ns)))
+        let most = if part == Part::Frequency { "at most " } else { "" };
+        format!("{} {most}{} us{by}", part.title(), text::micros(us(ns)))
     });
     BlameWindow {
         seq: rows.seq.get(window.row).copied().unwrap_or(window.row as u64),

@@ -62,7 +62,7 @@ pub struct BlameCell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlamePart {
     /// `work`, `frequency`, `idle_exit`, `interrupts`, `queue`, `preemption`, `slept`, `backlog`,
-    /// `steal`, `unexplained`.
+    /// `steal`, `unexplained`. `frequency` is an upper bound: time that memory takes does not scale.
     pub part: String,
     /// Mean over all windows.
     pub mean_us: Option<f64>,

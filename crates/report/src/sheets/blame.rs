@@ -21,8 +21,12 @@ const HEADS: [(&str, &str); 10] = [
     ("unexplained", "unexplained"),
 ];
 
-/// A part that is nowhere as large as this share of a response gets no column in the short form.
+/// A part that is nowhere as large as this share of a response gets no column in the short form:
+/// it would read 0.0 %.
 const VISIBLE: f64 = 0.0005;
+
+/// Shorter than this, a time in microseconds reads 0.000.
+const NOTHING_US: f64 = 0.0005;
 
 /// Every table that has rows.
 pub(crate) fn sheets(report: &Report, detail: Detail) -> Vec<Sheet> {
@@ -55,15 +59,16 @@ fn part<'a>(cell: &'a BlameCell, name: &str) -> Option<&'a BlamePart> {
     cell.parts.iter().find(|part| part.part == name)
 }
 
-/// The parts that get a column: those known anywhere, and in the short form large enough to see.
+/// The parts that get a column: those known in any of `cells`, and in the short form large enough
+/// to see.
 fn shown(
-    report: &Report,
+    cells: &[(&BlameRun, &BlameCell)],
     detail: Detail,
     size: impl Fn(&BlameCell, &BlamePart) -> Option<f64>,
 ) -> Vec<(&'static str, &'static str)> {
     let seen = |name: &str| {
         let least = if detail == Detail::Full { 0.0 } else { VISIBLE };
-        cells(report).any(|(_, cell)| {
+        cells.iter().any(|(_, cell)| {
             let size = part(cell, name).and_then(|part| size(cell, part));
             size.is_some_and(|size| size.abs() >= least)
         })
@@ -99,7 +104,10 @@ fn shorten(sheet: &mut Sheet, detail: Detail) {
 /// Mean response and the shares of its parts.
 fn means(report: &Report, detail: Detail) -> Sheet {
     let share = |_: &BlameCell, part: &BlamePart| part.share.map(|share| share.value);
-    let parts = shown(report, detail, share);
+    let parts = shown(&cells(report).collect::<Vec<_>>(), detail, share);
+    // The only part that is a bound: the table says so itself, wherever it is pasted.
+    let bound = parts.iter().any(|(name, _)| *name == "frequency");
+    let bound = if bound { "; below max: at most" } else { "" };
     let mut columns = heads(report, &[("mean us", true)]);
     columns.extend(parts.iter().map(|(_, head)| ((*head).to_owned(), true)));
     columns.push(("MHz".to_owned(), true));
@@ -124,7 +132,7 @@ fn means(report: &Report, detail: Detail) -> Sheet {
     };
     let mut sheet = Sheet {
         id: "blame-mean",
-        title: "Blame: what the responses were made of (release to end)".to_owned(),
+        title: format!("Blame: what the responses were made of (release to end{bound})"),
         rows: cells(report).map(row).collect(),
         columns,
     };
@@ -132,34 +140,51 @@ fn means(report: &Report, detail: Detail) -> Sheet {
     sheet
 }
 
+/// By how much the slowest windows took longer than the others.
+fn more_us(cell: &BlameCell) -> f64 {
+    cell.slow_response_us - cell.rest_response_us
+}
+
+/// Whether the slowest windows are slower by anything that can be read: in the short form by what
+/// is not 0.0 % of the response.
+fn differs(cell: &BlameCell, detail: Detail) -> bool {
+    let least = if detail == Detail::Full { 0.0 } else { VISIBLE * cell.response_us };
+    more_us(cell) >= least.max(NOTHING_US)
+}
+
 /// What the slowest windows have more of than the others.
 fn slow(report: &Report, detail: Detail) -> Sheet {
-    let of_response = |cell: &BlameCell, part: &BlamePart| {
-        Some(part.excess_us? / (cell.slow_response_us - cell.rest_response_us).abs().max(1e-3))
-    };
-    let parts = shown(report, detail, of_response);
+    let ranked = cells(report).filter(|(_, cell)| cell.n > cell.slow_n);
+    let (differ, alike): (Vec<_>, Vec<_>) = ranked.partition(|(_, cell)| differs(cell, detail));
+    let of_response = |cell: &BlameCell, part: &BlamePart| Some(part.excess_us? / more_us(cell));
+    let parts = shown(&differ, detail, of_response);
     let mut columns = heads(report, &[("slowest", true), ("us", true), ("more us", true)]);
     columns.extend(parts.iter().map(|(_, head)| ((*head).to_owned(), true)));
     columns.push(("who".to_owned(), false));
     let signed = |us: f64| match text::micros(us) {
-        text if us > 0.0 && text != "0" => format!("+{text}"),
+        _ if us.abs() < NOTHING_US => "0".to_owned(),
+        text if us > 0.0 => format!("+{text}"),
         text => text,
     };
     let row = |(run, cell): (&BlameRun, &BlameCell)| {
         let mut row = names(report, run, cell);
         row.push(Cell::count(cell.slow_n));
         row.push(Cell::number(Some(cell.slow_response_us), text::micros));
-        row.push(Cell::number(Some(cell.slow_response_us - cell.rest_response_us), signed));
+        row.push(Cell::number(Some(more_us(cell)), signed));
         row.extend(parts.iter().map(|(name, _)| {
             Cell::number(part(cell, name).and_then(|part| part.excess_us), signed)
         }));
         row.push(Cell::text(who(cell)));
         row
     };
+    let left = match alike.len() {
+        0 => String::new(),
+        alike => format!(" ({} without a difference left out)", text::count(alike as u64, "row")),
+    };
     let mut sheet = Sheet {
         id: "blame-slow",
-        title: "What the slowest 1 % have more of than the rest, us".to_owned(),
-        rows: cells(report).filter(|(_, cell)| cell.n > cell.slow_n).map(row).collect(),
+        title: format!("What the slowest 1 % have more of than the rest, us{left}"),
+        rows: differ.into_iter().map(row).collect(),
         columns,
     };
     shorten(&mut sheet, detail);

@@ -138,6 +138,9 @@ table! {
         runnable_avg: Option<u32>,
         /// util_est: a task's own, a run queue's sum over its enqueued tasks.
         util_est: Option<u32>,
+        /// The CPU on which a run queue's signals were brought up to date, and its governor asked;
+        /// null where that is not known, and for a task.
+        updater_cpu: Option<u32>,
         /// The trial that it belongs to.
         trial: Option<u32>,
     }

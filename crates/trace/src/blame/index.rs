@@ -108,11 +108,15 @@ impl<'a> Index<'a> {
         self.tasks.get(&tid).into_iter().flatten()
     }
 
-    /// When a measured task was woken, and the CPU that it was placed on.
-    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = (u64, Option<u32>)> + '_ {
+    /// When a measured task was woken, the CPU that it was placed on, and whether it ran at that
+    /// very time.
+    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = (u64, Option<u32>, bool)> + '_ {
         let rows = &self.tables.wakeups;
         let own = self.wakeups.get(&tid).into_iter().flatten();
-        own.filter_map(|&row| Some((*rows.woken_ns.get(row)?, rows.cpu.get(row).copied())))
+        own.filter_map(|&row| {
+            let t_ns = *rows.woken_ns.get(row)?;
+            Some((t_ns, rows.cpu.get(row).copied(), rows.ran_ns.get(row) == Some(t_ns)))
+        })
     }
 
     /// When a measured task moved, and the CPU that it went to.

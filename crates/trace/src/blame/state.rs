@@ -51,6 +51,10 @@ pub(super) struct States {
 enum Change {
     Ends(Ended),
     Wakes(Option<u32>),
+    /// It runs and ends at one and the same time.
+    Blinks(u32, Ended),
+    /// It is woken behind all that it ran at that time.
+    WakesAgain(Option<u32>),
     Moves(u32),
     Runs(u32),
 }
@@ -60,8 +64,10 @@ impl Change {
         match self {
             Change::Ends(_) => 0,
             Change::Wakes(_) => 1,
-            Change::Moves(_) => 2,
-            Change::Runs(_) => 3,
+            Change::Blinks(..) => 2,
+            Change::WakesAgain(_) => 3,
+            Change::Moves(_) => 4,
+            Change::Runs(_) => 5,
         }
     }
 }
@@ -71,10 +77,16 @@ impl States {
     pub fn of(index: &Index<'_>, tid: u32) -> States {
         let mut changes: Vec<(u64, Change)> = Vec::new();
         for slice in index.slices_of(tid) {
-            changes.push((slice.from_ns, Change::Runs(slice.cpu)));
-            changes.push((slice.to_ns, Change::Ends(slice.ended)));
+            if slice.from_ns == slice.to_ns {
+                changes.push((slice.from_ns, Change::Blinks(slice.cpu, slice.ended)));
+            } else {
+                changes.push((slice.from_ns, Change::Runs(slice.cpu)));
+                changes.push((slice.to_ns, Change::Ends(slice.ended)));
+            }
         }
-        changes.extend(index.wakeups_of(tid).map(|(t, cpu)| (t, Change::Wakes(cpu))));
+        changes.extend(index.wakeups_of(tid).map(|(t, cpu, at_once)| {
+            (t, if at_once { Change::Wakes(cpu) } else { Change::WakesAgain(cpu) })
+        }));
         changes.extend(index.moves_of(tid).map(|(t, cpu)| (t, Change::Moves(cpu))));
         changes.sort_by_key(|&(t, change)| (t, change.rank()));
         let known = changes.first().zip(changes.last()).map(|(first, last)| (first.0, last.0));
@@ -120,25 +132,30 @@ fn points(changes: &[(u64, Change)]) -> Vec<Point> {
     for &(t, change) in changes {
         let before = state;
         state = match (change, state) {
-            (Change::Runs(_), _) | (Change::Wakes(_) | Change::Moves(_), State::Running) => {
+            (Change::Runs(_), _)
+            | (Change::Wakes(_) | Change::WakesAgain(_) | Change::Moves(_), State::Running) => {
                 State::Running
             }
-            (Change::Wakes(_), _) => State::Waiting,
+            (Change::Wakes(_) | Change::WakesAgain(_), _) => State::Waiting,
             // A task that sleeps moves while it is being woken: it sleeps until it is.
             (Change::Moves(_), state) => state,
-            (Change::Ends(ended), _) => after(ended),
+            (Change::Ends(ended) | Change::Blinks(_, ended), _) => after(ended),
         };
         match change {
-            Change::Runs(to) => cpu = Some(to),
+            Change::Runs(to) | Change::Blinks(to, _) => cpu = Some(to),
             Change::Moves(to) if state != State::Running => cpu = Some(to),
-            Change::Wakes(to) if state != State::Running => cpu = to.or(cpu),
-            Change::Moves(_) | Change::Wakes(_) | Change::Ends(_) => {}
+            Change::Wakes(to) | Change::WakesAgain(to) if state != State::Running => {
+                cpu = to.or(cpu);
+            }
+            Change::Moves(_) | Change::Wakes(_) | Change::WakesAgain(_) | Change::Ends(_) => {}
         }
         let awake = matches!(state, State::Running | State::Waiting);
         match before {
             State::Sleeping if awake => rose = Some(t),
             // Before that it may have slept or not: only a wake-up tells.
-            State::Unknown if awake => rose = matches!(change, Change::Wakes(_)).then_some(t),
+            State::Unknown if awake => {
+                rose = matches!(change, Change::Wakes(_) | Change::WakesAgain(_)).then_some(t);
+            }
             _ => {}
         }
         if state == State::Unknown {

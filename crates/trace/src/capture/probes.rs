@@ -1,8 +1,9 @@
 //! Probe events on the scheduler's bare tracepoints, and on schedutil's decision. They are made
 //! from the kernel's own description of its types, so that no offset is assumed.
 //!
-//! A bare tracepoint has no event of its own; kernels since 6.5 let a probe sit on it and print
-//! fields found by offset (`Documentation/trace/fprobetrace.rst`). The names and fields are those
+//! A bare tracepoint has no event of its own; kernels with fprobe events (since 6.5) let a probe sit
+//! on it and print fields found by offset (`Documentation/trace/fprobetrace.rst`). Whether this one
+//! does is read from tracefs's own `README`, not from its version. The names and fields are those
 //! that [`crate::ftrace`] reads.
 
 use super::Group;

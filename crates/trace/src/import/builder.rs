@@ -140,7 +140,7 @@ impl Builder {
                 self.estimate(t_ns, tid, util, estimate);
             }
             Event::QueueAverages { cpu, util, runnable, estimate } => {
-                self.queue(t_ns, cpu, util, runnable, estimate);
+                self.queue(record, cpu, util, runnable, estimate);
             }
             Event::Capacity { cpu, capacity } => self.clocks.capacity(t_ns, cpu, capacity),
             Event::GovernorAsked { cpu, util, max } => {

@@ -39,13 +39,14 @@ impl Builder {
             util_avg,
             runnable_avg,
             util_est,
+            updater_cpu: None,
             trial: None,
         });
     }
 
     pub(super) fn queue(
         &mut self,
-        t_ns: u64,
+        record: &Record<'_>,
         cpu: u32,
         util: u32,
         runnable_avg: Option<u32>,
@@ -53,7 +54,7 @@ impl Builder {
     ) {
         self.rows += 1;
         self.tables.utilization.push(UtilizationSample {
-            t_ns,
+            t_ns: record.t_ns,
             kind: "cpu".to_owned(),
             cpu: Some(cpu),
             tid: None,
@@ -61,6 +62,7 @@ impl Builder {
             util_avg: Some(util),
             runnable_avg,
             util_est,
+            updater_cpu: Some(record.cpu),
             trial: None,
         });
     }

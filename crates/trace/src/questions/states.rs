@@ -38,6 +38,10 @@ enum State {
 enum Change {
     Ends(Ended),
     Wakes,
+    /// It runs and ends at one and the same time.
+    Blinks(Ended),
+    /// It is woken behind all that it ran at that time.
+    WakesAgain,
     Runs,
 }
 
@@ -49,7 +53,7 @@ impl States {
     pub fn all(recording: &Recording<'_>) -> Result<Vec<States>, Missing> {
         let mut found = BTreeMap::<u32, Vec<(u64, Change)>>::new();
         for slice in recording.slices() {
-            found.entry(slice.tid).or_default().extend(of_slice(&slice));
+            found.entry(slice.tid).or_default().extend(of_slice(slice));
         }
         for woken in recording.wakeups() {
             found.entry(woken.tid).or_default().push(of_wakeup(&woken));
@@ -67,7 +71,7 @@ impl States {
     pub fn of(recording: &Recording<'_>, tid: u32) -> Result<States, Missing> {
         let slices = recording.slices().filter(|slice| slice.tid == tid);
         let wakeups = recording.wakeups().filter(|woken| woken.tid == tid);
-        let mut changes: Vec<(u64, Change)> = slices.flat_map(|slice| of_slice(&slice)).collect();
+        let mut changes: Vec<(u64, Change)> = slices.flat_map(of_slice).collect();
         changes.extend(wakeups.map(|woken| of_wakeup(&woken)));
         if changes.is_empty() {
             let task = recording.task(tid);
@@ -77,16 +81,20 @@ impl States {
     }
 }
 
-fn of_slice(slice: &Ran) -> [(u64, Change); 2] {
-    [(slice.from_ns, Change::Runs), (slice.to_ns, Change::Ends(slice.ended))]
+fn of_slice(slice: Ran) -> impl Iterator<Item = (u64, Change)> {
+    let blinks = slice.from_ns == slice.to_ns;
+    let first = if blinks { Change::Blinks(slice.ended) } else { Change::Runs };
+    let last = (!blinks).then_some((slice.to_ns, Change::Ends(slice.ended)));
+    [(slice.from_ns, first)].into_iter().chain(last)
 }
 
 fn of_wakeup(woken: &Woken) -> (u64, Change) {
-    (woken.t_ns, Change::Wakes)
+    (woken.t_ns, if woken.ran_at_once() { Change::Wakes } else { Change::WakesAgain })
 }
 
 fn states(recording: &Recording<'_>, tid: u32, mut changes: Vec<(u64, Change)>) -> States {
-    // At one time: the end of a slice, then a wake-up, then the begin of the next.
+    // At one time: the end of a slice, then a wake-up, then the begin of the next. What has no
+    // length lies between the wake-ups that led to it and those that came later.
     changes.sort_by_key(|(t, change)| (*t, rank(*change)));
     let span = recording.span();
     let mut answer = States {
@@ -112,15 +120,17 @@ fn rank(change: Change) -> u8 {
     match change {
         Change::Ends(_) => 0,
         Change::Wakes => 1,
-        Change::Runs => 2,
+        Change::Blinks(_) => 2,
+        Change::WakesAgain => 3,
+        Change::Runs => 4,
     }
 }
 
 fn next(state: State, change: Change) -> State {
     match (change, state) {
-        (Change::Runs, _) | (Change::Wakes, State::Running) => State::Running,
-        (Change::Wakes, _) => State::Runnable,
-        (Change::Ends(ended), _) => match ended {
+        (Change::Runs, _) | (Change::Wakes | Change::WakesAgain, State::Running) => State::Running,
+        (Change::Wakes | Change::WakesAgain, _) => State::Runnable,
+        (Change::Ends(ended) | Change::Blinks(ended), _) => match ended {
             Ended::Slept => State::Sleeping,
             Ended::Preempted | Ended::Yielded | Ended::Migrated => State::Runnable,
             Ended::Exited => State::Exited,

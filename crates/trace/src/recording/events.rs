@@ -74,6 +74,13 @@ pub struct Woken {
     pub tid: u32,
 }
 
+impl Woken {
+    /// Whether it ran at the very time of its wake-up, by the trace's clock.
+    pub fn ran_at_once(&self) -> bool {
+        self.ran_ns == Some(self.t_ns)
+    }
+}
+
 /// Whose signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +104,8 @@ pub struct Signals {
     pub runnable_avg: Option<u32>,
     /// util_est.
     pub util_est: Option<u32>,
+    /// The CPU on which a run queue's were brought up to date, where that is known.
+    pub updater: Option<u32>,
 }
 
 /// A mark.
@@ -139,13 +148,14 @@ pub struct Worked {
 }
 
 impl<'a> Recording<'a> {
-    /// Who ran where, cut to the span, in the order of the table.
+    /// Who ran where, cut to the span, in the order of the table; also tasks whose running took no
+    /// time by the trace's clock.
     pub fn slices(&self) -> impl Iterator<Item = Ran> + use<'a> {
         let (rows, span, trial) = (&self.tables.slices, self.span, self.trial);
         (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
             move |row| {
                 let (from_ns, end) = (*rows.from_ns.get(row)?, *rows.to_ns.get(row)?);
-                let (from_ns, to_ns) = span.clip(from_ns, end)?;
+                let (from_ns, to_ns) = span.clip_or_moment(from_ns, end)?;
                 let cut = matches!(rows.cut.get(row), Some("end" | "both")) || to_ns < end;
                 let ended = if cut { Ended::Unknown } else { Ended::of(rows.why.get(row)) };
                 Some(Ran {
@@ -210,6 +220,7 @@ impl<'a> Recording<'a> {
                     util_avg: rows.util_avg.get(row),
                     runnable_avg: rows.runnable_avg.get(row),
                     util_est: rows.util_est.get(row),
+                    updater: rows.updater_cpu.get(row),
                 })
             },
         )

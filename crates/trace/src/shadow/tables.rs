@@ -1,6 +1,6 @@
 //! A run's event tables as the items that a trace would have told, in order of time.
 //!
-//! The tables do not hold who asked for an update of utilisation: each counts as its own CPU's.
+//! Where the tables do not hold who brought a CPU's utilisation up to date, it counts as that CPU.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,7 +17,7 @@ enum Told {
     Move { tid: u32, from: u32, to: u32 },
     Wake { tid: u32, cpu: u32 },
     Task { tid: u32, util: u32, runnable: Option<u32> },
-    Cpu { cpu: u32, util: u32, runnable: Option<u32>, estimate: Option<u32> },
+    Cpu { cpu: u32, util: u32, runnable: Option<u32>, estimate: Option<u32>, updater: u32 },
     Switch { cpu: u32, prev: u32, state: u8, next: u32 },
     Frequency { cpu: u32, khz: u64 },
 }
@@ -58,7 +58,10 @@ pub(super) fn feed(
         let Some(util) = signals.util_avg else { continue };
         let event = match signals.subject {
             Subject::Task(tid) => Told::Task { tid, util, runnable },
-            Subject::Cpu(cpu) => Told::Cpu { cpu, util, runnable, estimate },
+            Subject::Cpu(cpu) => {
+                let updater = signals.updater.unwrap_or(cpu);
+                Told::Cpu { cpu, util, runnable, estimate, updater }
+            }
         };
         told.push((signals.t_ns, event));
     }
@@ -81,8 +84,8 @@ pub(super) fn feed(
             Told::Task { tid, util, runnable } => {
                 (0, Event::EntityAverages { tid: Some(tid), util, runnable })
             }
-            Told::Cpu { cpu, util, runnable, estimate } => {
-                (cpu, Event::QueueAverages { cpu, util, runnable, estimate })
+            Told::Cpu { cpu, util, runnable, estimate, updater } => {
+                (updater, Event::QueueAverages { cpu, util, runnable, estimate })
             }
             Told::Switch { cpu, prev, ref state, next } => {
                 let state = std::slice::from_ref(state);

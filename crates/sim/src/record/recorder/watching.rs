@@ -99,6 +99,7 @@ impl Observer for Recorder<'_> {
             util_avg: Some(util),
             runnable_avg: None,
             util_est: Some(util_est),
+            updater_cpu: None,
             trial: Some(self.trial),
         });
     }
@@ -116,6 +117,7 @@ impl Observer for Recorder<'_> {
             util_avg: Some(util),
             runnable_avg: Some(runnable),
             util_est: Some(util_est),
+            updater_cpu: None,
             trial: Some(self.trial),
         });
     }
