@@ -53,9 +53,9 @@ fn the_text_and_the_tables_give_the_same() {
 
 #[test]
 fn an_update_by_a_cpu_of_another_domain_asks_nobody() {
-    // CPU 2 moves a task away from CPU 0, whose utilisation then asks for the highest point.
+    // CPU 2 moves a task away from CPU 0, whose utilisation then asks for 1000 MHz.
     let update = "        other-80   [002] d..2.     1.021000: pelt_cfs: \
-        (__probestub_pelt_cfs_tp+0x4/0x20) cpu=0 util=810 runnable=810 ue=0\n";
+        (__probestub_pelt_cfs_tp+0x4/0x20) cpu=0 util=400 runnable=400 ue=0\n";
     let text = fs_err::read_to_string(golden()).unwrap();
     let next = text.find("         spin-70   [000] d.h2.     1.023900").unwrap();
     let dir = tempfile::tempdir().unwrap();
