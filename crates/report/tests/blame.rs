@@ -1,6 +1,7 @@
 //! The tables of blame: what rounds to nothing takes no room, and a bound is called one.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[allow(unused_imports, reason = "each test binary takes its own part")]
 mod sample;
 
 use flyball_report::export::markdown;
