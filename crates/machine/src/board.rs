@@ -175,6 +175,7 @@ impl Prepared for BoardRun {
         host: &Arc<dyn Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
+        _: Option<&mut dyn Beside>,
     ) -> Result<Outcome, MachineError> {
         let dir = self.directory(host.as_ref(), destination)?;
         self.ready.options.share = Some(dir.clone());
@@ -207,16 +208,6 @@ impl Prepared for BoardRun {
             .into());
         }
         self.close(dir, &booted)
-    }
-
-    fn run_beside(
-        self: Box<Self>,
-        host: &Arc<dyn Host>,
-        destination: &Destination,
-        progress: &mut dyn Progress,
-        _: &mut dyn Beside,
-    ) -> Result<Outcome, MachineError> {
-        self.run(host, destination, progress)
     }
 }
 

@@ -40,17 +40,8 @@ impl Prepared for bench::Prepared {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
+        beside: Option<&mut dyn Beside>,
     ) -> Result<Outcome, MachineError> {
-        Ok(bench::run(host, *self, destination, progress)?)
-    }
-
-    fn run_beside(
-        self: Box<Self>,
-        host: &Arc<dyn flyball_host::Host>,
-        destination: &Destination,
-        progress: &mut dyn Progress,
-        beside: &mut dyn Beside,
-    ) -> Result<Outcome, MachineError> {
-        Ok(bench::run_beside(host, *self, destination, progress, Some(beside))?)
+        Ok(bench::run(host, *self, destination, progress, beside)?)
     }
 }

@@ -36,7 +36,9 @@ pub trait Prepared {
     /// The order of its trials.
     fn plan(&self) -> &Plan;
 
-    /// Runs it and writes its run directory.
+    /// Runs it and writes its run directory, with the rows of what records `beside` it. Nothing
+    /// here can record another machine: a model and a board leave `beside` alone and keep their own
+    /// events, see [`open_recording`].
     ///
     /// # Errors
     /// What had been measured until then stays in the run directory, marked invalid.
@@ -45,19 +47,7 @@ pub trait Prepared {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
-    ) -> Result<Outcome, MachineError>;
-
-    /// As [`Prepared::run`], while something else records beside it. Nothing can record a machine
-    /// that is simulated: a model keeps its own events, see [`open_recording`].
-    ///
-    /// # Errors
-    /// As [`Prepared::run`].
-    fn run_beside(
-        self: Box<Self>,
-        host: &Arc<dyn flyball_host::Host>,
-        destination: &Destination,
-        progress: &mut dyn Progress,
-        beside: &mut dyn Beside,
+        beside: Option<&mut dyn Beside>,
     ) -> Result<Outcome, MachineError>;
 }
 

@@ -69,7 +69,7 @@ fn bench(machine: &str, text: &str, dir: &Path) -> Run {
     let machine = open_recording(&machine.parse().unwrap(), None, true).unwrap();
     let context = Context { version: "0".into(), ..Context::default() };
     let prepared = machine.prepare(&host, experiment, &context).unwrap();
-    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent).unwrap();
+    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent, None).unwrap();
     Run::open(dir).unwrap()
 }
 
@@ -218,7 +218,7 @@ fn windows_are_the_same_with_and_without_events() {
     let experiment = experiment::read(CAUSES, "test").unwrap();
     let prepared = machine.prepare(&host, experiment, &context).unwrap();
     let without = dir.path().join("without");
-    prepared.run(&host, &Destination::Dir(without.clone()), &mut Silent).unwrap();
+    prepared.run(&host, &Destination::Dir(without.clone()), &mut Silent, None).unwrap();
     let without = Run::open(&without).unwrap();
     assert_eq!(with.tables.windows, without.tables.windows);
     assert!(without.tables.slices.is_empty() && !with.tables.slices.is_empty());

@@ -40,7 +40,7 @@ fn bench(machine: &str, text: &str, dir: &Path) -> Result<Outcome, MachineError>
     let target: Target = machine.parse()?;
     let context = Context { version: "0".into(), ..Context::default() };
     let prepared = open(&target, None)?.prepare(&host, experiment, &context)?;
-    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent)
+    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent, None)
 }
 
 fn bytes(dir: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -40,7 +40,7 @@ fn run_in(
 ) -> Result<bench::Outcome, BenchError> {
     let experiment = experiment::read(text, "small")?;
     let prepared = bench::prepare(host, experiment, &Context::default())?;
-    bench::run(host, prepared, &Destination::Dir(dir.join("run")), &mut Silent)
+    bench::run(host, prepared, &Destination::Dir(dir.join("run")), &mut Silent, None)
 }
 
 #[test]

@@ -59,11 +59,11 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let outcome = match &groups {
         Some(groups) if target == Target::Host => {
             let mut trace = trace::Trace::start(&host, &destination, groups.clone(), talk.quiet)?;
-            let outcome = prepared.run_beside(&host, &destination, &mut bar, &mut trace)?;
+            let outcome = prepared.run(&host, &destination, &mut bar, Some(&mut trace))?;
             trace.restored()?;
             outcome
         }
-        _ => prepared.run(&host, &destination, &mut bar)?,
+        _ => prepared.run(&host, &destination, &mut bar, None)?,
     };
     if args.no_report {
         return end(&outcome, Ok(Exit::Ok));

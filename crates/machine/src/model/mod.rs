@@ -266,17 +266,8 @@ impl Prepared for ModelRun {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
+        _: Option<&mut dyn Beside>,
     ) -> Result<Outcome, MachineError> {
         record::run(&self, host.as_ref(), destination, progress)
-    }
-
-    fn run_beside(
-        self: Box<Self>,
-        host: &Arc<dyn flyball_host::Host>,
-        destination: &Destination,
-        progress: &mut dyn Progress,
-        _: &mut dyn Beside,
-    ) -> Result<Outcome, MachineError> {
-        self.run(host, destination, progress)
     }
 }

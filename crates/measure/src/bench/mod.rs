@@ -70,24 +70,12 @@ pub trait Beside {
     ) -> flyball_run::Result<Vec<CheckRecord>>;
 }
 
-/// Runs a prepared experiment and writes its run directory.
+/// Runs a prepared experiment and writes its run directory, with the rows of what records
+/// `beside` it.
 ///
 /// # Errors
 /// See [`BenchError`]. What had been measured stays in the run directory, marked invalid.
 pub fn run(
-    host: &Arc<dyn Host>,
-    prepared: Prepared,
-    destination: &Destination,
-    progress: &mut dyn Progress,
-) -> Result<Outcome, BenchError> {
-    run_beside(host, prepared, destination, progress, None)
-}
-
-/// As [`run`], with what something else recorded meanwhile in the same run directory.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_beside(
     host: &Arc<dyn Host>,
     prepared: Prepared,
     destination: &Destination,

@@ -116,7 +116,7 @@ fn boot(
     };
     let prepared = side.board.prepare(host, experiment.clone(), &context)?;
     let to = Destination::Dir(PathBuf::from(to));
-    let outcome = prepared.run(host, &to, &mut flyball_measure::bench::Silent)?;
+    let outcome = prepared.run(host, &to, &mut flyball_measure::bench::Silent, None)?;
     match outcome.state {
         RunState::Interrupted => Err(Failure::new(Exit::Interrupted, "interrupted")),
         _ => Ok(()),
