@@ -5,6 +5,7 @@ use crate::policies::{
     Threshold, Tick, Userspace, Windowed,
 };
 use crate::{Governor, Needs};
+use flyball_units::nearest;
 
 /// A governor of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -63,19 +64,11 @@ pub fn catalogue() -> &'static [Entry] {
 pub fn create(name: &str) -> Result<Box<dyn Governor>, UnknownGovernor> {
     match CATALOGUE.iter().find(|entry| entry.name == name) {
         Some(entry) => Ok(entry.create()),
-        None => Err(UnknownGovernor { name: name.to_owned(), nearest: nearest(name) }),
+        None => {
+            let nearest = nearest(name, CATALOGUE.iter().map(|entry| entry.name));
+            Err(UnknownGovernor { name: name.to_owned(), nearest })
+        }
     }
-}
-
-/// The name most like `name`, where a third of its letters at most differ.
-fn nearest(name: &str) -> Option<&'static str> {
-    let wanted = name.to_lowercase();
-    let distance = |entry: &Entry| strsim::damerau_levenshtein(&wanted, entry.name);
-    let (distance, entry) = CATALOGUE
-        .iter()
-        .map(|entry| (distance(entry), entry))
-        .min_by_key(|&(distance, entry)| (distance, entry.name.len()))?;
-    (distance <= entry.name.len().div_ceil(3)).then_some(entry.name)
 }
 
 fn boxed<G: Governor + Default + 'static>() -> Box<dyn Governor> {

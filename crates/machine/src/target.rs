@@ -1,5 +1,6 @@
 //! The text after `--machine`.
 
+use flyball_units::nearest;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -123,19 +124,6 @@ pub(crate) fn platform_names() -> impl Iterator<Item = &'static str> {
 
 fn models() -> String {
     format!("models: {}", platform_names().collect::<Vec<_>>().join(", "))
-}
-
-/// The word of `candidates` that is most like `word`, if any is like it at all.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 impl fmt::Display for Target {

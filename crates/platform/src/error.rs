@@ -1,6 +1,7 @@
 //! What can be wrong with a description: its place in the file, what was expected and found, and
 //! the way out.
 
+use flyball_units::nearest;
 use std::fmt;
 use std::ops::Range;
 
@@ -75,19 +76,6 @@ impl Problem {
         self.hint = Some(hint.into());
         self
     }
-}
-
-/// The word of `candidates` that is most like `word`, if any is like it at all.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// Rust's names of types are not the reader's.

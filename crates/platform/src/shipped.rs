@@ -1,7 +1,8 @@
 //! What ships inside the binary.
 
-use crate::error::{DescriptionError, nearest};
+use crate::error::DescriptionError;
 use crate::model::{Kernel, Platform};
+use flyball_units::nearest;
 
 /// A description inside the binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,9 @@ use crate::{hosts, output};
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::record::manifest;
-use flyball_sim::scenario::{
-    EXAMPLES, Node, Record, Scenario, Source, from_tree, nearest, parse_text, set,
-};
+use flyball_sim::scenario::{EXAMPLES, Node, Record, Scenario, Source, from_tree, parse_text, set};
 use flyball_sim::sweep::Ended;
+use flyball_units::nearest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
-use super::error::nearest;
 use super::frequency::Frequency;
 use super::setting;
+use flyball_units::nearest;
 use serde::de::{Deserialize, Deserializer, Error};
 
 /// Names of the signal kernels, as an experiment writes them.

@@ -1,5 +1,6 @@
 //! What can be wrong with an experiment, with its place in the file and the way out.
 
+use flyball_units::nearest;
 use std::fmt;
 
 /// An experiment that cannot be run as written.
@@ -66,19 +67,6 @@ impl ExperimentError {
             kind: ErrorKind::BadInput,
         }
     }
-}
-
-/// The word of `candidates` that is most like `word`, if any is like it at all.
-pub(super) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// serde says ``unknown field `perod`, expected one of `name`, `seed` ``: the words in backticks

@@ -1,8 +1,8 @@
 //! The small languages inside an experiment's strings: scheduling class and placement.
 
-use super::error::nearest;
 use super::span::Span;
 use flyball_host::{CpuSet, Scheduling};
+use flyball_units::nearest;
 
 /// Reads `other`, `fifo:80`, `rr:80` or `deadline:2ms/20ms`.
 pub fn scheduling(text: &str) -> Result<Scheduling, String> {

@@ -2,7 +2,7 @@
 
 use super::profile::{CpuChoice, GeneratorKind, Group, Kind, Profile};
 use flyball_host::CpuSet;
-use flyball_units::Nanos;
+use flyball_units::{Nanos, nearest};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -394,12 +394,7 @@ fn value_error(key: &'static str, expected: impl ToString, found: impl ToString)
 
 /// The error for an unknown word, with the nearest of `known` if one is near.
 fn unknown<'a>(word: &str, known: impl Iterator<Item = &'a &'static str>) -> ProfileError {
-    let near = known
-        .map(|&name| (strsim::jaro_winkler(word, name), name))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, name)| name);
-    ProfileError::Unknown { found: shorten(word), near }
+    ProfileError::Unknown { found: shorten(word), near: nearest(word, known.copied()) }
 }
 
 fn shorten(text: &str) -> String {

@@ -1,12 +1,12 @@
 //! Cores and the machine as a whole.
 
 use super::{cpu_list, domain};
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
 use crate::file::At;
 use crate::file::platform::{Base, Cores, PlatformFile, ThermalFile};
 use crate::model::{ClockDomain, Cpu, Platform, Thermal};
 use crate::shipped::catalogue;
-use flyball_units::{Capacity, CpuId};
+use flyball_units::{Capacity, CpuId, nearest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -2,6 +2,7 @@
 
 use super::{GateError, Key, Metric, Operator, Quantity, Rule, Statistic, Value};
 use crate::model::VerdictWord;
+use flyball_units::nearest;
 
 const STATISTICS: [(&str, Statistic); 7] = [
     ("median", Statistic::Median),
@@ -233,12 +234,6 @@ impl<'a> Reader<'a> {
 
     fn error(&self, expected: &str, words: &[String]) -> GateError {
         let found = self.found();
-        let nearest = words
-            .iter()
-            .map(|w| (strsim::damerau_levenshtein(&found.to_lowercase(), w), w))
-            .filter(|(distance, w)| *distance <= w.chars().count().div_ceil(2))
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, w)| w.clone());
         GateError {
             column: self.text[..self.at].chars().count() + 1,
             expected: expected.to_owned(),
@@ -247,7 +242,7 @@ impl<'a> Reader<'a> {
                 ("", rest) => format!("`{}`", rest.chars().take(1).collect::<String>()),
                 (word, _) => format!("`{word}`"),
             },
-            nearest,
+            nearest: nearest(found, words.iter().map(String::as_str)).map(str::to_owned),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use flyball_units::nearest;
+
 use crate::error::{Error, Result};
 
 /// One of our fields.
@@ -203,23 +205,6 @@ fn with_units(name: &str, quantity: Quantity) -> Vec<String> {
 
 fn suffixed(name: &str, units: &[(&str, u64)]) -> String {
     units.iter().map(|(unit, _)| format!("{name}_{unit}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The candidate nearest to `name`, if any is near.
-pub(super) fn nearest<'a>(
-    name: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    candidates
-        .map(|candidate| {
-            (
-                strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase()),
-                candidate,
-            )
-        })
-        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

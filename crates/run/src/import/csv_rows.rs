@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
+use flyball_units::nearest;
 use fs_err as fs;
 
-use super::csv_map::{ColumnMap, Entry, Field, nearest};
+use super::csv_map::{ColumnMap, Entry, Field};
 use super::sampled::{Sample, Sampler};
 use super::{file_name, new_run, record_file};
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario, with its place in the file and the way out.
 
 use super::tree::Place;
+use flyball_units::nearest;
 use std::fmt;
 
 /// A scenario that cannot be run as written.
@@ -57,16 +58,6 @@ impl ScenarioError {
         self.hint = hint;
         self
     }
-}
-
-/// The word of `candidates` that is most like `word`, if any is like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// `did you mean X?`, or the list of what there is.

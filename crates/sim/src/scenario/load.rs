@@ -1,10 +1,9 @@
 //! Background load profiles, in the words of `flyball bench`: `medium`, `2x50%`,
 //! `cpus=0-3,percent=90`, joined with `+`.
 
-use super::error::nearest;
 use super::model::LoadGroup;
 use super::quantity;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, nearest};
 
 /// Length of one burst and the pause after it, as the load generator's.
 pub const PERIOD_NS: u64 = 5_000_000;

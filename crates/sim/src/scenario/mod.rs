@@ -22,7 +22,7 @@ mod text;
 mod tree;
 
 pub use build::{Built, Group};
-pub use error::{ScenarioError, nearest, suggestion};
+pub use error::{ScenarioError, suggestion};
 pub use examples::{EXAMPLES, Example, template};
 pub use governor::governor_names;
 pub use model::{
