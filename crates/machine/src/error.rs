@@ -21,7 +21,7 @@ pub enum MachineError {
         /// What will bring it.
         brings: &'static str,
     },
-    /// No platform or kernel of that name.
+    /// A platform or a kernel that does not read.
     #[error("--machine {machine}: {}", .source.message)]
     Description {
         /// The text after `--machine`.

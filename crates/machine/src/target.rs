@@ -1,5 +1,6 @@
 //! The text after `--machine`.
 
+use flyball_platform::Entry;
 use flyball_units::nearest;
 use std::fmt;
 use std::path::PathBuf;
@@ -117,6 +118,32 @@ fn name_and_options<const N: usize>(
     Ok((name, values))
 }
 
+impl Target {
+    /// That a model and its kernel are among those that ship.
+    ///
+    /// # Errors
+    /// They are not; the hint names the nearest, or lists what there is.
+    pub(crate) fn ships(&self) -> Result<(), TargetError> {
+        let Target::Model { name, kernel } = self else { return Ok(()) };
+        let catalogue = flyball_platform::catalogue();
+        self.among("model", name, catalogue.platforms)?;
+        kernel.as_ref().map_or(Ok(()), |kernel| self.among("kernel", kernel, catalogue.kernels))
+    }
+
+    fn among(&self, what: &str, name: &str, entries: &[Entry]) -> Result<(), TargetError> {
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        if names.contains(&name) {
+            return Ok(());
+        }
+        let hint = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("{what}s: {}", names.join(", ")),
+        };
+        let expected = format!("a {what} that ships");
+        Err(TargetError { found: self.to_string(), expected, hint: Some(hint) })
+    }
+}
+
 /// The names of the platforms that ship.
 pub(crate) fn platform_names() -> impl Iterator<Item = &'static str> {
     flyball_platform::catalogue().platforms.iter().map(|entry| entry.name)
@@ -179,6 +206,16 @@ mod tests {
             let error = text.parse::<Target>().unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
             assert!(error.hint.unwrap_or_default().contains(hint), "{text}");
+        }
+        for (text, hint) in [
+            ("model:aple-m1", "did you mean `apple-m1`?"),
+            ("model:nope", "models: apple-m1, "),
+            ("model:apple-m1,kernel=linux-6.13", "did you mean `linux-6.12`?"),
+            ("model:apple-m1,kernel=nope", "kernels: debian-6.12, "),
+        ] {
+            let error = text.parse::<Target>().unwrap().ships().unwrap_err();
+            assert!(error.to_string().contains(" that ships"), "{error}");
+            assert!(error.hint.unwrap_or_default().starts_with(hint), "{text}");
         }
         assert!("".parse::<Target>().is_err());
         assert!("host:x".parse::<Target>().is_err());

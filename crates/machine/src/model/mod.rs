@@ -83,9 +83,10 @@ impl Model {
     /// default.
     ///
     /// # Errors
-    /// A name that nothing has; the hint names the nearest.
+    /// A name that nothing has; the hint names the nearest, or lists what there is.
     pub fn named(name: &str, kernel: Option<&str>) -> Result<Model, MachineError> {
         let target = Target::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
+        target.ships()?;
         let wrong = |source| MachineError::Description { machine: target.to_string(), source };
         let platform = Platform::named(name).map_err(wrong)?;
         let kernel = Kernel::named(kernel.unwrap_or(&platform.default_kernel)).map_err(wrong)?;
