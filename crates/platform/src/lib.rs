@@ -3,7 +3,7 @@
 //!
 //! [`Platform::named`] and [`Kernel::named`] give what ships, [`Platform::parse`] and
 //! [`Kernel::parse`] read a text; nothing here opens a file. [`energy`] holds what follows from a
-//! description by a formula.
+//! description by a formula, [`rule`] what a governor sees of it.
 
 mod check;
 pub mod energy;
@@ -11,6 +11,7 @@ mod error;
 mod file;
 mod model;
 pub mod reference;
+pub mod rule;
 mod shipped;
 
 pub use error::DescriptionError;

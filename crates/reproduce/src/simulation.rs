@@ -3,11 +3,10 @@
 use crate::load_tracking::platform;
 use crate::quantity::Undecided;
 use flyball_governors::Governor;
-use flyball_platform::Kernel;
+use flyball_platform::{Kernel, rule};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Observer, SwitchOut};
-use flyball_sim::rule;
 use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskId, TaskSetup};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;

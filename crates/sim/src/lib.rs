@@ -9,7 +9,6 @@ pub mod behavior;
 pub mod engine;
 pub mod observe;
 pub mod record;
-pub mod rule;
 pub mod scenario;
 pub mod setup;
 pub mod sweep;

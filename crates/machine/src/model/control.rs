@@ -7,8 +7,7 @@ use flyball_host::{CpuSet, Scheduling};
 use flyball_measure::experiment::{Control, Frequency, Limits};
 use flyball_measure::load::Site;
 use flyball_measure::plan::PlannedCondition;
-use flyball_platform::{ClockDomain, FrequencyControl};
-use flyball_sim::rule;
+use flyball_platform::{ClockDomain, FrequencyControl, rule};
 use flyball_sim::setup::Class;
 use flyball_units::{KiloHertz, Relation};
 

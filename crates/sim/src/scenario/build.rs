@@ -3,13 +3,13 @@
 use super::load;
 use super::model::{Burst, InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
-use crate::rule;
 use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Batch, Bursty, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup,
     Service, kernels,
 };
+use flyball_platform::rule;
 use flyball_units::{CpuId, Nanos};
 use std::ops::Range;
 

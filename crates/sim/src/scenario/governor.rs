@@ -6,10 +6,9 @@ use super::model::GovernorSpec;
 use super::parse::unknown_name;
 use super::reader::{Fields, Item, Key};
 use super::tree::Value;
-use crate::rule;
 use crate::workload::Amount;
 use flyball_governors::{Domain, Governor, TunableError, catalogue, create};
-use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform};
+use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform, rule};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
 /// The names of all governors.

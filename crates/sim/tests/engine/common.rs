@@ -16,7 +16,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
     let mut governors = Vec::new();
     let kernel = Kernel::named(kernel).unwrap();
     for _ in &platform.domains {
-        governors.push(flyball_sim::rule::governor(governor, &kernel).unwrap());
+        governors.push(flyball_platform::rule::governor(governor, &kernel).unwrap());
     }
     Setup {
         limits: vec![None; platform.domains.len()],

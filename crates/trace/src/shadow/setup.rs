@@ -3,12 +3,12 @@
 
 use flyball_governors::Domain;
 use flyball_pelt::Features;
-use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform};
+use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform, rule};
 use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
 
 use super::{Choice, Seen, SeenDomain, ShadowError};
 
-/// The tunable of schedutil that a kernel's description may set.
+/// schedutil's tunable of the least time between changes.
 const RATE_LIMIT: &str = "rate_limit_us";
 /// Scale of capacities.
 const SCALE: u32 = 1024;
@@ -52,10 +52,10 @@ impl Setup {
             return Err(ShadowError::Hardware { platform: platform.name.clone() });
         }
         let mut choice = choice.clone();
-        if let Some(limit) = kernel.rate_limit_us.filter(|_| choice.name == "schedutil")
-            && !choice.sets(RATE_LIMIT)
+        if let Some((tunable, value)) = rule::tunable_of(&choice.name, kernel)
+            && !choice.sets(tunable)
         {
-            choice.tunables.push((RATE_LIMIT.to_owned(), limit.into()));
+            choice.tunables.push((tunable.to_owned(), value));
         }
         let mut notes = Vec::new();
         for own in &seen.domains {
@@ -87,7 +87,7 @@ impl Setup {
         }
         let governed = domains.iter().map(|domain| Governed {
             name: domain.name.clone(),
-            domain: view(platform, domain, kernel),
+            domain: rule::domain(platform, domain, kernel, false),
         });
         Ok(Setup {
             domains: governed.collect(),
@@ -160,30 +160,6 @@ fn mismatch(platform: &Platform, domains: &[&ClockDomain], own: &SeenDomain) -> 
         platform: platform.name.clone(),
         expected: expected.collect::<Vec<_>>().join(" and "),
         found: format!("{} (cpu {})", own.name, list(&mut own.cpus.iter().copied())),
-    }
-}
-
-/// The domain as its governor sees it.
-fn view(platform: &Platform, domain: &ClockDomain, kernel: &Kernel) -> Domain {
-    let first = domain.cpus.first().and_then(|cpu| platform.cpus.get(cpu.0 as usize));
-    Domain {
-        cpus: domain.cpus.clone(),
-        capacity: first.map_or(SCALE, |cpu| cpu.capacity.0),
-        min: domain.opps.min(),
-        max: domain.opps.max(),
-        current: domain.opps.min(),
-        opps: domain.opps.clone(),
-        tick: Nanos(1_000_000_000 / u64::from(kernel.hz.max(1))),
-        stat_hz: kernel.stat_hz,
-        transition_latency: domain.transition.declared_latency,
-        transition_delay: domain.transition.declared_delay,
-        frequency_invariant: domain.frequency_invariant,
-        fast_switch: domain.fast_switch,
-        exact_idle_accounting: kernel.idle_tick == IdleTick::Stops,
-        uclamp_used: false,
-        rate_limit_rule: kernel.rate_limit_rule,
-        on_battery: None,
-        features: kernel.features,
     }
 }
 

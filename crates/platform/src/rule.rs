@@ -1,10 +1,10 @@
 //! What rules a clock domain: the governor as its kernel starts it, and the domain as the governor
 //! sees it.
 
+use crate::model::{ClockDomain, IdleTick, Kernel, Platform};
 use flyball_governors::{
     Domain, Governor, Schedutil, UnknownGovernor, create, transition_delay_us,
 };
-use flyball_platform::{ClockDomain, IdleTick, Kernel, Platform};
 use flyball_units::Nanos;
 
 /// The governor of this name on `kernel`: schedutil has the rate limit that the kernel's
