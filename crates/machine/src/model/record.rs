@@ -1,12 +1,13 @@
 //! From simulated trials to a run directory, in the order of the plan.
 
 use super::watch::MEASURED;
-use super::{ModelRun, TrialRun, describe, events};
+use super::{ModelRun, TrialRun, describe};
 use crate::error::MachineError;
 use flyball_host::Host;
 use flyball_measure::bench::{ConditionLog, Destination, Outcome, Progress};
 use flyball_run::manifest::{CheckOutcome, CheckRecord, ConditionRecord, TrialRecord};
 use flyball_run::{FrequencySample, Manifest, RunState, RunWriter, Window};
+use flyball_sim::record::tid;
 use flyball_units::Nanos;
 
 /// Trials that are simulated before they are written, per core of this computer: few enough that
@@ -124,7 +125,7 @@ impl<'a> Recording<'a> {
             repeat: labels.repeat,
             block: labels.block,
             cpus: trial.cpus,
-            tid: Some(events::tid(MEASURED)),
+            tid: Some(tid(MEASURED)),
         });
         self.start = self.start + trial.length;
         Ok(())

@@ -153,9 +153,9 @@ impl Trial<'_> {
         let described = platform.clone();
         let setup = self.machine(platform, measured, limit)?;
         let gather = self.run.events.then(|| {
-            let governors = self.setup.domains.iter().map(DomainControl::in_force).collect();
+            let governors = self.setup.domains.iter().map(|domain| domain.in_force().to_owned());
             let whose = (self.labels.trial, self.labels.condition.as_str());
-            Gather::new(&described, whose, &setup.tasks, governors)
+            Gather::new(&described, whose, &setup.tasks, governors.collect())
         });
         let mut both = Both { watch, gather };
         let mut machine = Machine::new(setup).map_err(|source| MachineError::Setup {

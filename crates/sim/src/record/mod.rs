@@ -1,6 +1,7 @@
 //! What is kept of a simulation: results per phase ([`Outcome`]), and for one phase every event
 //! ([`Recorder`]).
 
+mod event_rows;
 mod manifest;
 mod outcome;
 mod quantiles;
@@ -8,6 +9,7 @@ mod recorder;
 mod simulate;
 mod watch;
 
+pub use event_rows::{EventRows, tid};
 pub use manifest::manifest;
 pub use outcome::{Metric, Outcome, Spread, Unit, spread};
 pub use quantiles::Quantiles;

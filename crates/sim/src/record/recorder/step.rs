@@ -16,8 +16,8 @@ impl Recorder<'_> {
     ) -> GovernorStep {
         let mut step = GovernorStep {
             t_ns: at.0,
-            domain: self.domain_name(domain),
-            governor: self.governors.get(domain).cloned(),
+            domain: self.rows.domain_name(domain),
+            governor: self.rows.governor(domain),
             wake_at_ns: decision.wake_at.map(|at| at.0),
             why: Some(decision.why.to_owned()).filter(|why| !why.is_empty()),
             trial: Some(self.trial),
