@@ -6,8 +6,8 @@ use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
-    Batch, Bursty, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup,
-    Service, kernels,
+    Batch, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup, Service,
+    kernels,
 };
 use flyball_platform::rule;
 use flyball_units::{CpuId, Nanos};
@@ -177,8 +177,14 @@ impl<'a> Tasks<'a> {
                 self.push(spec, Box::new(behavior));
             }
             Workload::Bursty { every, phase, burst } => {
-                let behavior = self.bursty(*every, *phase + spec.start, *burst);
-                self.push(spec, Box::new(behavior));
+                let work = match *burst {
+                    // A burst of time keeps its CPU busy whatever the frequency.
+                    Burst::Busy(busy) => Work { cycles: 0, memory: busy },
+                    Burst::Work(work, memory) => work.work(memory, self.full_speed),
+                };
+                let mut bursts = Periodic::new(*every, work);
+                bursts.phase = *phase + spec.start;
+                self.push(spec, Box::new(bursts));
             }
             Workload::Batch { work, memory, rest, spread, jobs } => {
                 let work = work.work(*memory, self.full_speed);
@@ -187,15 +193,6 @@ impl<'a> Tasks<'a> {
             Workload::Poisson { mean, work, memory, service } => {
                 let work = work.work(*memory, self.full_speed);
                 self.push(spec, Box::new(Poisson::new(*mean, work, *service)));
-            }
-        }
-    }
-
-    fn bursty(&self, every: Nanos, phase: Nanos, burst: Burst) -> Bursty {
-        match burst {
-            Burst::Busy(busy) => Bursty::of_time(every, busy, phase),
-            Burst::Work(work, memory) => {
-                Bursty::of_work(every, work.work(memory, self.full_speed), phase)
             }
         }
     }

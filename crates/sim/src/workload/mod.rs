@@ -3,7 +3,6 @@
 
 mod amount;
 mod batch;
-mod bursty;
 mod chance;
 mod duty;
 pub mod kernels;
@@ -15,7 +14,6 @@ pub mod rt_app;
 
 pub use amount::{Amount, FullSpeed};
 pub use batch::Batch;
-pub use bursty::Bursty;
 pub use chance::{exponential, uniform};
 pub use duty::Duty;
 pub use page_load::{PageHelper, PageLoad, PageMain};

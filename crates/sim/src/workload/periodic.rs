@@ -1,4 +1,5 @@
-//! Work released at regular times: control loops, audio, video, signal kernels.
+//! Work released at regular times: control loops, audio, video, signal kernels; also bursts of full
+//! activity with quiet times between them, the burst problem of source C (section 2.3, Figure 5).
 
 use super::uniform;
 use crate::behavior::{Behavior, Step, Work};
@@ -123,6 +124,20 @@ mod tests {
         let mut skip = Periodic::new(Nanos::from_millis(10), work);
         skip.overrun = Overrun::Skip;
         assert_eq!(releases(&mut skip, 60), [(0, 0), (3, 30)]);
+    }
+
+    #[test]
+    fn a_burst_of_time_lasts_as_long_as_told() {
+        let burst = Work { cycles: 0, memory: Nanos::from_millis(300) };
+        let mut bursts = Periodic::new(Nanos::from_secs(1), burst);
+        bursts.phase = Nanos::from_millis(50);
+        let steps = play(&mut bursts, Nanos::from_secs(2), 600_000);
+        let ends: Vec<u64> = steps
+            .iter()
+            .filter(|(_, step)| matches!(step, Step::End { .. }))
+            .map(|(at, _)| at.0 / 1_000_000)
+            .collect();
+        assert_eq!(ends, [350, 1350]);
     }
 
     #[test]
