@@ -6,6 +6,7 @@ mod exit;
 mod failure;
 mod help;
 mod hosts;
+mod input;
 mod meter;
 mod output;
 mod progress;

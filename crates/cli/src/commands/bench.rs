@@ -7,14 +7,14 @@ use crate::args::{BenchArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{hosts, output};
+use crate::{hosts, input, output};
 use flyball_host::{Host, ProcessSpec};
 use flyball_machine::{CostTable, Machine, MachineError, Prepared, Target};
 use flyball_measure::bench::{Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{self, Condition, Experiment, Span, Workload};
 use flyball_run::RunState;
 use flyball_units::Nanos;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
@@ -148,24 +148,11 @@ pub fn time(flag: &str, text: &str) -> Result<Span, Failure> {
 
 /// An experiment that ships or is in a file, and its folder.
 pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
-    if let Some(built_in) = experiment::BUILT_IN.iter().find(|built_in| built_in.name == name) {
-        return Ok((experiment::read(built_in.text, built_in.name)?, None));
-    }
-    let path = Path::new(name);
-    let bytes = fs_err::read(path).map_err(|error| {
-        Failure::io(&error)
-            .hint("write one with: flyball init; those that ship: flyball help experiments")
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::new(
-            Exit::BadInput,
-            format!("{name}: expected TOML text, found bytes that are no UTF-8 at offset {at}"),
-        )
-        .hint("write an experiment with: flyball init; read a run with: flyball report")
-    })?;
-    let folder = path.parent().map(Path::to_path_buf);
-    Ok((experiment::read(&text, name)?, folder))
+    let shipped = experiment::BUILT_IN.iter().map(|built_in| (built_in.name, built_in.text));
+    let hint = "write one with: flyball init; those that ship: flyball help experiments; \
+                read a run with: flyball report";
+    let input = input::shipped_or_file(name, shipped, hint)?;
+    Ok((experiment::read(&input.text, name)?, input.folder))
 }
 
 /// The user's own program under idle and heavy load. Three runs say how long it takes; the period

@@ -9,13 +9,12 @@ use crate::args::{CheckFormat, RecordChoice, SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
-use crate::{hosts, output};
+use crate::{hosts, input, output};
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::record::manifest;
 use flyball_sim::scenario::{EXAMPLES, Node, Record, Scenario, Source, from_tree, parse_text, set};
 use flyball_sim::sweep::Ended;
-use flyball_units::nearest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,7 +54,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// A scenario's text, and the folder that its paths are relative to.
+/// A scenario's text, its name and the folder that its paths are relative to.
 pub struct Input {
     pub text: String,
     pub name: String,
@@ -65,30 +64,11 @@ pub struct Input {
 impl Input {
     /// A scenario that ships, or a file.
     fn open(name: &str) -> Result<Input, Failure> {
-        if let Some(example) = EXAMPLES.iter().find(|example| example.name == name) {
-            let text = example.text.to_owned();
-            return Ok(Input { text, name: name.to_owned(), folder: None });
-        }
-        let path = Path::new(name);
-        let bytes = fs_err::read(path).map_err(|error| {
-            let names = EXAMPLES.iter().map(|example| example.name);
-            let hint = match nearest(name, names) {
-                Some(near) if !name.ends_with(".toml") => format!("did you mean `{near}`?"),
-                _ => "write one with: flyball init --scenario mine.toml; those that ship: \
-                      flyball help scenarios"
-                    .to_owned(),
-            };
-            Failure::io(&error).hint(hint)
-        })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Failure::new(
-                Exit::BadInput,
-                format!("{name}: expected TOML text, found bytes that are no UTF-8 at offset {at}"),
-            )
-        })?;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let folder = path.parent().map(Path::to_path_buf);
+        let shipped = EXAMPLES.iter().map(|example| (example.name, example.text));
+        let hint = "write one with: flyball init --scenario mine.toml; those that ship: \
+                    flyball help scenarios";
+        let input::Input { text, folder } = input::shipped_or_file(name, shipped, hint)?;
+        let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         Ok(Input { text, name: stem.unwrap_or_else(|| name.to_owned()), folder })
     }
 
