@@ -6,6 +6,7 @@ use flyball_measure::bench::BenchError;
 use flyball_measure::experiment::{self, ExperimentError};
 use flyball_measure::load::LoadError;
 use flyball_measure::trial::TrialError;
+use flyball_platform::DescriptionError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
 use flyball_trace::capture::{CaptureError, CaptureErrorKind};
@@ -148,6 +149,13 @@ impl From<CaptureError> for Failure {
             CaptureErrorKind::Restore => Exit::RestoreFailed,
         };
         Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<DescriptionError> for Failure {
+    fn from(error: DescriptionError) -> Failure {
+        let hint = error.hint().map(str::to_owned);
+        Failure::new(Exit::BadInput, error).maybe_hint(hint)
     }
 }
 

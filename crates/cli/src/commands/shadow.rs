@@ -6,9 +6,8 @@ use super::bench::time;
 use crate::args::{CheckFormat, ShadowArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
-use flyball_machine::Model;
-use flyball_platform::{DescriptionError, Kernel, Platform};
+use crate::{input, output};
+use flyball_platform::{Kernel, Platform};
 use flyball_run::Run;
 use flyball_trace::import::is_trace;
 use flyball_trace::shadow::{Ask, ShadowError, Source, shadow};
@@ -55,38 +54,22 @@ fn open(path: &Path) -> Result<Run, Failure> {
     .hint("the text of /sys/kernel/tracing/trace, or of `trace-cmd report`"))
 }
 
-/// Whether the user named a file and not what ships.
-fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".toml")
-}
-
-fn read(name: &str) -> Result<String, Failure> {
-    fs_err::read_to_string(name).map_err(|error| Failure::io(&error))
-}
-
-fn described<T>(found: Result<T, DescriptionError>) -> Result<T, Failure> {
-    found.map_err(|error| {
-        let hint = error.hint().map(str::to_owned);
-        Failure::new(Exit::BadInput, error).maybe_hint(hint)
-    })
-}
-
 /// The platform, and the kernel that it is usually met with.
 fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
-    if is_file(name) {
-        let platform = described(Platform::parse(&read(name)?, name))?;
-        return Ok((platform, described(Kernel::named(KERNEL))?));
+    if input::is_file(name) {
+        let platform = Platform::parse(&input::toml_text(name)?, name)?;
+        return Ok((platform, Kernel::named(KERNEL)?));
     }
-    described(Platform::named(name))?;
-    let model = Model::named(name, None)?;
-    Ok((model.platform().clone(), model.kernel().clone()))
+    let platform = Platform::named(name)?;
+    let kernel = Kernel::named(&platform.default_kernel)?;
+    Ok((platform, kernel))
 }
 
 fn kernel(name: &str) -> Result<Kernel, Failure> {
-    described(match is_file(name) {
-        true => Kernel::parse(&read(name)?, name),
-        false => Kernel::named(name),
-    })
+    match input::is_file(name) {
+        true => Ok(Kernel::parse(&input::toml_text(name)?, name)?),
+        false => Ok(Kernel::named(name)?),
+    }
 }
 
 impl From<ShadowError> for Failure {
