@@ -2,10 +2,8 @@
 //! what the simulator counted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
-use flyball_host::{Host, RealHost};
-use flyball_machine::open_recording;
-use flyball_measure::bench::{Context, Destination, Silent};
-use flyball_measure::experiment;
+mod common;
+
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::html;
 use flyball_report::model::Report;
@@ -13,7 +11,6 @@ use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::{Run, Window};
 use flyball_trace::blame::{Basis, Blame, Part, WindowBlame};
 use std::path::Path;
-use std::sync::Arc;
 
 const CAUSES: &str = r#"
 name = "causes"
@@ -64,12 +61,7 @@ idle_latency_us = 10
 "#;
 
 fn bench(machine: &str, text: &str, dir: &Path) -> Run {
-    let host: Arc<dyn Host> = Arc::new(RealHost::new());
-    let experiment = experiment::read(text, "test").unwrap();
-    let machine = open_recording(&machine.parse().unwrap(), None, true).unwrap();
-    let context = Context { version: "0".into(), ..Context::default() };
-    let prepared = machine.prepare(&host, experiment, &context).unwrap();
-    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent, None).unwrap();
+    common::bench(machine, text, dir, true).unwrap();
     Run::open(dir).unwrap()
 }
 
@@ -212,13 +204,8 @@ fn the_report_says_what_made_windows_slow() {
 fn windows_are_the_same_with_and_without_events() {
     let dir = tempfile::tempdir().unwrap();
     let with = bench("model:apple-m1", CAUSES, &dir.path().join("with"));
-    let host: Arc<dyn Host> = Arc::new(RealHost::new());
-    let machine = flyball_machine::open(&"model:apple-m1".parse().unwrap(), None).unwrap();
-    let context = Context { version: "0".into(), ..Context::default() };
-    let experiment = experiment::read(CAUSES, "test").unwrap();
-    let prepared = machine.prepare(&host, experiment, &context).unwrap();
     let without = dir.path().join("without");
-    prepared.run(&host, &Destination::Dir(without.clone()), &mut Silent, None).unwrap();
+    common::bench("model:apple-m1", CAUSES, &without, false).unwrap();
     let without = Run::open(&without).unwrap();
     assert_eq!(with.tables.windows, without.tables.windows);
     assert!(without.tables.slices.is_empty() && !with.tables.slices.is_empty());

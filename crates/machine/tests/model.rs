@@ -1,15 +1,15 @@
 //! An experiment on a model, from the text to the report.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
-use flyball_host::{Host, RealHost};
+mod common;
+
 use flyball_machine::{ErrorKind, MachineError, ShareRange, Target, e_share_sweep, open};
-use flyball_measure::bench::{Context, Destination, Outcome, Silent};
-use flyball_measure::experiment::{self, Span};
+use flyball_measure::bench::Outcome;
+use flyball_measure::experiment::Span;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_run::{Run, RunState};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 const GOVERNORS: &str = r#"
 name = "governors"
@@ -35,12 +35,7 @@ load = "2x50%"
 "#;
 
 fn bench(machine: &str, text: &str, dir: &Path) -> Result<Outcome, MachineError> {
-    let host: Arc<dyn Host> = Arc::new(RealHost::new());
-    let experiment = experiment::read(text, "test").unwrap();
-    let target: Target = machine.parse()?;
-    let context = Context { version: "0".into(), ..Context::default() };
-    let prepared = open(&target, None)?.prepare(&host, experiment, &context)?;
-    prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent, None)
+    common::bench(machine, text, dir, false)
 }
 
 fn bytes(dir: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -54,10 +54,7 @@ fn section(text: &mut String, all: &Reproduction, verdict: Verdict, title: &str)
 }
 
 fn pair(row: &Row) -> String {
-    let published = match row.published.len() > 10 {
-        true => format!("{:.2}", row.published_value),
-        false => row.published.clone(),
-    };
+    let published = row.published_text();
     match row.ours {
         Some(ours) => format!("{published} / {ours:.1}"),
         None => published,

@@ -97,6 +97,16 @@ pub struct Row {
     pub note: Option<String>,
 }
 
+impl Row {
+    /// The number as printed, for people: recorders print binary noise (37.300000000000004).
+    pub(crate) fn published_text(&self) -> String {
+        match self.published.len() > 10 {
+            true => format!("{:.2}", self.published_value),
+            false => self.published.clone(),
+        }
+    }
+}
+
 /// The whole table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {

@@ -153,12 +153,7 @@ fn summary(text: &mut String, all: &Reproduction, options: TerminalOptions) {
 /// The number with its unit, and a star where it is no published number but a check of a model.
 fn published(row: &Row) -> String {
     let star = if row.kind == Kind::Check { "*" } else { "" };
-    // Recorders print binary noise: 37.300000000000004.
-    let number: String = match row.published.len() > 10 {
-        true => format!("{:.2}", row.published_value),
-        false => row.published.clone(),
-    };
-    format!("{star}{number} {}", row.unit).trim_end().to_owned()
+    format!("{star}{} {}", row.published_text(), row.unit).trim_end().to_owned()
 }
 
 /// Ours with a decimal more than the published number, and its range.

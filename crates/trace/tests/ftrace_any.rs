@@ -2,24 +2,15 @@
 //! them, and nothing panics.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use std::io;
+mod reading;
 
 use flyball_run::Run;
 use flyball_trace::Recording;
-use flyball_trace::ftrace::{Counts, Reader};
-use flyball_trace::import::Builder;
+use flyball_trace::ftrace::Counts;
 use proptest::prelude::*;
 
 fn read(bytes: &[u8]) -> (Run, Counts) {
-    let mut builder = Builder::new();
-    let mut reader = Reader::new(bytes);
-    reader
-        .for_each(|item| -> io::Result<()> {
-            builder.item(item);
-            Ok(())
-        })
-        .unwrap();
-    let built = builder.finish();
+    let (built, reader) = reading::read(bytes);
     let run = Run { tables: built.tables, manifest: built.manifest, ..Run::default() };
     (run, reader.counts().clone())
 }

@@ -1,25 +1,17 @@
 //! Traces of several tools and of everyday damage, with the answers worked out by hand.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use std::io;
+mod reading;
 
 use flyball_run::Run;
-use flyball_trace::ftrace::{Counts, Header, Reader};
-use flyball_trace::import::{Builder, join, pstates};
+use flyball_trace::ftrace::{Counts, Header};
+use flyball_trace::import::{join, pstates};
 use flyball_trace::questions::{Change, IdleResidency, WakeupLatency};
 use flyball_trace::{Recording, Span};
 
 fn read(name: &str) -> (Run, Counts, Header) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut builder = Builder::new();
-    let mut reader = Reader::new(fs_err::File::open(path).unwrap());
-    reader
-        .for_each(|item| -> io::Result<()> {
-            builder.item(item);
-            Ok(())
-        })
-        .unwrap();
-    let built = builder.finish();
+    let (built, reader) = reading::read(fs_err::File::open(path).unwrap());
     let run = Run { tables: built.tables, manifest: built.manifest, ..Run::default() };
     (run, reader.counts().clone(), reader.header().clone())
 }
@@ -176,14 +168,7 @@ fn a_log_joins_a_trace_that_claims_the_end_of_time() {
     let trace = "  a-1 [000] d..1. 1.000000: cpu_frequency: state=600000 cpu_id=0\n  \
         a-1 [000] d..1. 18446744073.000000: cpu_idle: state=1 cpu_id=0\n";
     let writes = pstates::of_text("6.000000 cpu=0 mhz=600\n").unwrap();
-    let mut builder = Builder::new();
-    Reader::new(trace.as_bytes())
-        .for_each(|item| -> io::Result<()> {
-            builder.item(item);
-            Ok(())
-        })
-        .unwrap();
-    let built = builder.finish();
+    let (built, _) = reading::read(trace.as_bytes());
     let machine = built.manifest.machine.as_ref();
     let joined = join(&built.tables.frequency, machine, &writes, built.span).unwrap();
     assert_eq!((joined.offset_ns, joined.domains[0].prompt), (5_000_000_000, 1));

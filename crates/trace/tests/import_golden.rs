@@ -1,11 +1,10 @@
 //! A small trace whose rows were worked out by hand.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use std::io;
+mod reading;
 
 use flyball_run::Tables;
-use flyball_trace::ftrace::Reader;
-use flyball_trace::import::{Builder, Built};
+use flyball_trace::import::Built;
 
 const TRACE: &str = "\
 # tracer: nop
@@ -28,14 +27,7 @@ CPU:0 [LOST 5 EVENTS]
 ";
 
 fn built() -> Built {
-    let mut builder = Builder::new();
-    Reader::new(TRACE.as_bytes())
-        .for_each(|item| -> io::Result<()> {
-            builder.item(item);
-            Ok(())
-        })
-        .unwrap();
-    builder.finish()
+    reading::read(TRACE.as_bytes()).0
 }
 
 #[test]

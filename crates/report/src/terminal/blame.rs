@@ -5,7 +5,7 @@ use super::events::lines;
 use super::sections::labelled;
 use super::style::Style;
 use crate::model::Report;
-use crate::sheets::{Detail, blame};
+use crate::sheets::blame;
 use crate::text;
 
 /// The tables, then what to know about them; nothing where no run has events beside its windows.
@@ -15,8 +15,7 @@ pub(super) fn blocks(
     width: usize,
     style: Style,
 ) -> Vec<Vec<String>> {
-    let detail = if options.verbose { Detail::Full } else { Detail::Short };
-    let sheets = blame::sheets(report, detail);
+    let sheets = blame::sheets(report, options.detail());
     let mut blocks: Vec<Vec<String>> =
         sheets.iter().map(|sheet| lines(sheet, width, style)).collect();
     let several = report.blame.len() > 1;

@@ -5,7 +5,7 @@ use super::columns::{Align, Table};
 use super::sections::labelled;
 use super::style::Style;
 use crate::model::Report;
-use crate::sheets::{self, Detail, Sheet};
+use crate::sheets::{self, Sheet};
 use crate::text;
 use crate::timeline::{self, Options, RunView};
 
@@ -21,9 +21,8 @@ pub(super) fn blocks(
     width: usize,
     style: Style,
 ) -> Vec<Vec<String>> {
-    let detail = if options.verbose { Detail::Full } else { Detail::Short };
     let mut blocks = vec![ran(report, width, style)];
-    let sheets = sheets::all(report, detail);
+    let sheets = sheets::all(report, options.detail());
     blocks.extend(sheets.iter().map(|sheet| lines(sheet, width, style)));
     blocks.push(missing(report, width, style));
     blocks.push(views(report, options, width));

@@ -10,7 +10,7 @@ mod table;
 mod verbose;
 
 use crate::model::Report;
-use crate::sheets;
+use crate::sheets::{self, Detail};
 use crate::timeline::Charset;
 use style::Style;
 
@@ -32,6 +32,13 @@ pub struct TerminalOptions {
     pub page: Option<String>,
     /// What plots of runs with events are drawn with.
     pub charset: Charset,
+}
+
+impl TerminalOptions {
+    /// How much the tables show.
+    fn detail(&self) -> Detail {
+        if self.verbose { Detail::Full } else { Detail::Short }
+    }
 }
 
 impl Default for TerminalOptions {
