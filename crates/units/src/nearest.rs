@@ -6,7 +6,8 @@
 /// A candidate is like `word` where a third of the letters of `word` at most are slips (a letter
 /// too many, too few, another one, or two swapped), or where it begins with `word` (three letters
 /// at least, of which a fifth at most are slips): `shedutil` is `schedutil`, `rate_limit` is
-/// `rate_limit_us`. Fewer slips win, then the more similar length, then the earlier candidate.
+/// `rate_limit_us`. Fewer slips win, where the rest behind a beginning is one; then the more similar
+/// length, the shorter candidate, the earlier one.
 ///
 /// ```
 /// use flyball_units::nearest;
@@ -21,10 +22,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let slips = slips(&word, length, &candidate.to_lowercase())?;
-            Some((slips, candidate.chars().count().abs_diff(length), candidate))
+            let letters = candidate.chars().count();
+            Some(((slips, letters.abs_diff(length), letters), candidate))
         })
-        .min_by_key(|&(slips, longer, _)| (slips, longer))
-        .map(|(.., candidate)| candidate)
+        .min_by_key(|&(likeness, _)| likeness)
+        .map(|(_, candidate)| candidate)
 }
 
 /// The slips that make `word`, of `length` letters, of `candidate` or of its beginning; none where
@@ -35,7 +37,7 @@ fn slips(word: &str, length: usize, candidate: &str) -> Option<usize> {
     let begun = strsim::damerau_levenshtein(word, &beginning);
     let whole = Some(whole).filter(|slips| *slips <= length / 3);
     let begun = Some(begun).filter(|slips| length >= 3 && *slips <= length / 5);
-    whole.into_iter().chain(begun).min()
+    whole.into_iter().chain(begun.map(|slips| slips + 1)).min()
 }
 
 #[cfg(test)]
@@ -43,7 +45,7 @@ mod tests {
     use super::nearest;
 
     const GOVERNORS: [&str; 7] =
-        ["performance", "ondemand", "schedutil", "powerdxx", "powerd", "powerd-paper", "windowed"];
+        ["performance", "ondemand", "schedutil", "powerd++", "powerd", "powerd-paper", "windowed"];
     const METRICS: [&str; 8] =
         ["median", "mean", "sd", "p95", "p99", "response.sd", "response.p99", "lateness.p99"];
     const KEYS: [&str; 8] =
