@@ -39,7 +39,7 @@ EXPORT int qemu_plugin_version = 4;
 #define PAGE 0x1000
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
-#define FORGIVE_NS 5000000          /* the host could not keep up this long: give the time up as lost */
+#define FORGIVE_NS 300000           /* the host could not keep up this long: give the time up as lost */
 
 struct policy {
     double ipc;
