@@ -49,6 +49,23 @@ fn what_is_wrong_is_said_before_anything_is_started() {
 }
 
 #[test]
+fn nothing_but_a_verdict_makes_a_kernel_bad_for_git_bisect() {
+    let dir = folder();
+    let two = ["--kernel", "debian:6.12", "--kernel", "debian:7"];
+    for (arguments, expected) in [
+        (&["--kernel", "debian:7"][..], "--kernel: expected two, A and B, found 1"),
+        (&["source-a", two[0], two[1], two[2], two[3]], "expected one condition"),
+        (&["no-such", two[0], two[1], two[2], two[3]], "no-such"),
+        (&["--platform", "bord-x86", two[0], two[1], two[2], two[3]], "board-x86"),
+        (&two, "flyball board setup"),
+    ] {
+        let (code, stderr) = board(dir.path(), &[&["ab"], arguments].concat());
+        assert_eq!(code, 125, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
 fn a_wrong_command_line_is_a_usage_error() {
     let dir = folder();
     for arguments in [&["run"][..], &["run", "true"], &["run", "--memory", "1", "--", "true"], &[]]

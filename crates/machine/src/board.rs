@@ -185,6 +185,9 @@ impl Prepared for BoardRun {
         let booted = guest::run(host.as_ref(), qemu, plugin, options, &mut out, &mut err);
         progress.closing();
         let booted = booted.inspect_err(|_| remove_if_empty(&dir))?;
+        for note in &booted.notes {
+            progress.note(note);
+        }
         if let (Some(boot), Some(release)) = (booted.boot, &booted.release) {
             let seconds = boot.as_secs_f64();
             progress.note(&format!("Linux {release} was up after {seconds:.1} s"));

@@ -69,8 +69,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         return end(&outcome, Ok(Exit::Ok));
     }
     let reported =
-        report::after_bench(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
-    end(&outcome, reported)
+        report::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
+    end(&outcome, reported.map(|(_, exit)| exit))
 }
 
 /// The machine that `--machine` names.

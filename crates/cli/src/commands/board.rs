@@ -15,21 +15,16 @@ use flyball_host::Host;
 
 pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
-        // An own failure must not be taken for a status of the command.
-        BoardCommand::Run(args) => boot(&args, talk).map_err(|failure| Failure {
-            exit: if failure.exit == Exit::Interrupted { Exit::Interrupted } else { Exit::Own },
-            ..failure
-        }),
-        // `git bisect` takes 1 to 124 for "bad": nothing but a verdict may be that.
-        BoardCommand::Ab(args) => ab::run(&args, talk).map_err(|failure| Failure {
-            exit: match failure.exit {
-                Exit::Usage | Exit::Interrupted => failure.exit,
-                _ => Exit::Own,
-            },
-            ..failure
-        }),
+        BoardCommand::Run(args) => boot(&args, talk).map_err(own),
+        BoardCommand::Ab(args) => ab::run(&args, talk).map_err(own),
         BoardCommand::Setup(args) => get(&args, talk),
     }
+}
+
+/// An own failure must not be taken for a status of the command, nor by `git bisect` for a verdict.
+fn own(failure: Failure) -> Failure {
+    let exit = if failure.exit == Exit::Interrupted { Exit::Interrupted } else { Exit::Own };
+    Failure { exit, ..failure }
 }
 
 fn get(args: &BoardSetupArgs, talk: Talk) -> Result<Exit, Failure> {

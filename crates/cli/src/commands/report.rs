@@ -140,20 +140,8 @@ fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
     })
 }
 
-/// The report at the end of a bench.
-pub fn after_bench(
-    host: &dyn Host,
-    dir: &Path,
-    args: &OutputArgs,
-    rules: &[Gate],
-    margin: f64,
-    talk: Talk,
-) -> Result<Exit, Failure> {
-    judged_run(host, dir, args, rules, margin, talk).map(|(_, exit)| exit)
-}
-
-/// The report on a run, printed; its comparisons, and what the rules say.
-pub fn judged_run(
+/// The report on a run that was just made, printed; its comparisons, and what the rules say.
+pub fn after_run(
     host: &dyn Host,
     dir: &Path,
     args: &OutputArgs,

@@ -71,7 +71,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     let mut judged = args.output.clone();
     judged.baseline.get_or_insert_with(|| parts[0].label.to_owned());
     let (found, gates) =
-        report::judged_run(host.as_ref(), &dir, &judged, &rules, experiment.margin, talk)?;
+        report::after_run(host.as_ref(), &dir, &judged, &rules, experiment.margin, talk)?;
     if pooled.manifest.state != RunState::Complete {
         return Err(Failure::new(Exit::InvalidRun, "a run of these is not valid: no verdict")
             .hint(format!("see the checks of the runs in {}", dir.join(ROUNDS).display())));
