@@ -63,6 +63,7 @@ fn nothing_but_a_verdict_makes_a_kernel_bad_for_git_bisect() {
         assert_eq!(code, 125, "{arguments:?}: {stderr}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
+    assert!(!dir.path().join("flyball-runs").exists(), "a refusal leaves no run directory");
 }
 
 #[test]

@@ -38,6 +38,16 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::BadInput, text)
             .hint("what differs between kernels is compared under one condition at a time"));
     }
+    let context = Context {
+        folder: folder.as_deref(),
+        command: crate::command_line(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
+    };
+    // What either side lacks is found out before anything is made.
+    for side in &sides {
+        side.board.prepare(&host, experiment.clone(), &context)?;
+    }
     let seconds = host.realtime().0 / 1_000_000_000;
     let dir = match &args.out {
         Some(dir) => flyball_run::empty_dir(dir)?,
@@ -52,7 +62,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
             let Some(side) = sides.get(which) else { continue };
             bar.note(&format!("round {} of {}: {}", round + 1, args.rounds, side.label));
             let to = dir.join(ROUNDS).join(format!("{}-{}", round + 1, ["a", "b"][which]));
-            boot(&host, side, &experiment, folder.as_deref(), &to)?;
+            boot(&host, side, &experiment, &context, &to)?;
             let run = Run::open(&to)?;
             same_work(&mut experiment, &run);
             runs.push((which, round, run));
@@ -105,16 +115,10 @@ fn boot(
     host: &Arc<dyn Host>,
     side: &Side,
     experiment: &Experiment,
-    folder: Option<&Path>,
+    context: &Context<'_>,
     to: &Path,
 ) -> Result<(), Failure> {
-    let context = Context {
-        folder,
-        command: crate::command_line(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-    };
-    let prepared = side.board.prepare(host, experiment.clone(), &context)?;
+    let prepared = side.board.prepare(host, experiment.clone(), context)?;
     let to = Destination::Dir(PathBuf::from(to));
     let outcome = prepared.run(host, &to, &mut flyball_measure::bench::Silent, None)?;
     match outcome.state {
