@@ -5,8 +5,9 @@ Runs alternating pairs of both under the same conditions: one thread pinned to t
 SCHED_FIFO at the same priority, CLOCK_MONOTONIC, absolute sleeps at the same interval, memory
 locked, /dev/cpu_dma_latency not held (cyclictest --default-system). cyclictest's main thread wakes
 every 10 ms and by default does so on the measured CPU, which keeps that CPU warmer than the thread
-itself would; --main-cpu puts it elsewhere, where ours waits too, so that both measure the same. Which of the two comes first
-changes from pair to pair, so that a drift of the machine favours neither.
+itself would; --main-cpu puts it elsewhere, and gives ours a companion there that wakes as often, so
+that both measure the same. Which of the two comes first changes from pair to pair, so that a drift of
+the machine favours neither.
 
 A run of --seconds is cut into --slices that alternate with the other program's and are pooled
 before percentiles are taken, so that a burst of the host's noise falls on both alike.
@@ -131,6 +132,7 @@ def run_ours(options: argparse.Namespace) -> Counts:
             "--cpu", str(options.cpu),
             "--scheduling", f"fifo:{options.priority}",
             "--probe", "off", "--raw", str(raw),
+            *([] if options.main_cpu is None else ["--companion", str(options.main_cpu)]),
         ])  # fmt: skip
         result = json.loads(output)
         if result["ended"] != "Complete" or result["degraded"] or result["dropped"]:

@@ -39,7 +39,7 @@ EXPORT int qemu_plugin_version = 4;
 #define PAGE 0x1000
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
-#define FORGIVE_NS 300000           /* the host could not keep up this long: give the time up as lost */
+#define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
 
 struct policy {
     double ipc;
@@ -103,9 +103,9 @@ static void account(struct vcpu *v, unsigned cpu, int64_t now)
     int64_t paced = insns * 1e6 / (p->ipc * p->speed_khz[p->current]);
     control->cpu[cpu].paced += paced;
     v->due = (v->due ? v->due : now) + paced;
-    if (v->due < now - FORGIVE_NS) {
-        control->cpu[cpu].late += now - v->due;
-        v->due = now;
+    if (v->due < now - CATCH_UP_NS) {
+        control->cpu[cpu].late += now - CATCH_UP_NS - v->due;
+        v->due = now - CATCH_UP_NS;
     }
 }
 

@@ -95,6 +95,36 @@ pub struct Outcome {
     pub console: String,
 }
 
+/// The log of P-state writes in a run directory.
+const WRITES: &str = "p-states.log";
+/// How the CPUs kept their pace, in a run directory.
+const PACE: &str = "pace.csv";
+
+impl Outcome {
+    /// Writes what only the outside knows into `dir`: the P-state writes, and how the CPUs kept their
+    /// pace, both on the guest's clock.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn save(&self, dir: &Path) -> Result<()> {
+        let io = |error| BoardError::io(&error);
+        fs_err::write(dir.join(WRITES), &self.writes).map_err(io)?;
+        fs_err::write(dir.join(PACE), pace_csv(&self.accounts)).map_err(io)
+    }
+}
+
+/// One line per look and CPU.
+fn pace_csv(accounts: &[(i64, Account)]) -> String {
+    let mut text = "t_ns,cpu,instructions,paced_ns,late_ns\n".to_owned();
+    for (at, account) in accounts {
+        for (cpu, of) in account.cpus.iter().enumerate() {
+            let (paced, late) = (of.paced.0, of.late.0);
+            text.push_str(&format!("{at},{cpu},{},{paced},{late}\n", of.instructions));
+        }
+    }
+    text
+}
+
 /// How long the emulator may take to end once the command has.
 const PATIENCE: Nanos = Nanos::from_secs(20);
 /// How often it is looked at.

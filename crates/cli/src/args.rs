@@ -3,12 +3,16 @@
 mod board;
 mod capture;
 mod model;
+mod play;
 mod reproduce;
 mod shadow;
 
-pub use board::{BoardAbArgs, BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs};
+pub use board::{
+    BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
+};
 pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
 pub use model::{RampupArgs, RecordChoice, SimArgs};
+pub use play::PlayArgs;
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
 
@@ -59,6 +63,9 @@ pub enum Command {
     /// Run a scenario on a model, or sweep its parameters
     #[command(after_long_help = model::SIM_EXAMPLES)]
     Sim(SimArgs),
+    /// A scenario's tasks as real threads on this machine
+    #[command(after_long_help = play::EXAMPLES)]
+    Play(PlayArgs),
     /// Time to answer a sudden demand, on a model
     #[command(after_long_help = model::RAMPUP_EXAMPLES)]
     Rampup(RampupArgs),
@@ -98,7 +105,7 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "loadgen", "init"]),
+    ("Measure", &["check", "bench", "play", "loadgen", "init"]),
     ("Predict", &["sim", "rampup", "shadow", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),

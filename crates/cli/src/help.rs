@@ -20,6 +20,10 @@ pub fn command() -> Command {
 fn groups(command: &Command) -> String {
     let mut text = String::new();
     for (group, names) in GROUPS {
+        if *group == "Other" {
+            let _ = writeln!(text, "{group:<9}{}", names.join(", "));
+            continue;
+        }
         for (index, name) in names.iter().enumerate() {
             let about = command
                 .find_subcommand(name)

@@ -73,6 +73,8 @@ calls! {
         SchedulingSet = "scheduling_set",
         /// Read the calling thread's scheduling class.
         SchedulingGet = "scheduling_get",
+        /// Set the calling thread's utilisation clamps.
+        UtilizationClampSet = "utilization_clamp_set",
         /// Lock the process's memory.
         LockMemory = "lock_memory",
         /// Unlock the process's memory.

@@ -190,6 +190,11 @@ impl Host for FaultyHost {
         self.inner.scheduling_get()
     }
 
+    fn utilization_clamp_set(&self, least: u32, most: u32) -> Result<(), HostError> {
+        self.pass_thread(Call::UtilizationClampSet)?;
+        self.inner.utilization_clamp_set(least, most)
+    }
+
     fn lock_memory(&self) -> Result<u64, HostError> {
         self.pass_thread(Call::LockMemory)?;
         self.inner.lock_memory()
@@ -336,6 +341,7 @@ mod tests {
             host.affinity_get().is_err(),
             host.scheduling_set(Scheduling::Idle).is_err(),
             host.scheduling_get().is_err(),
+            host.utilization_clamp_set(0, 1024).is_err(),
             host.lock_memory().is_err(),
             host.unlock_memory().is_err(),
             host.prefault_stack(1).is_err(),

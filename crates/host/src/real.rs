@@ -153,6 +153,13 @@ impl Host for RealHost {
         sched::scheduling()
     }
 
+    fn utilization_clamp_set(&self, least: u32, most: u32) -> Result<(), HostError> {
+        sched::set_utilization_clamp(least, most)?;
+        let text = |(least, most): (u32, u32)| format!("{least} to {most}");
+        let found = sched::utilization_clamp()?;
+        read_back(Call::UtilizationClampSet, &text((least, most)), &text(found))
+    }
+
     fn lock_memory(&self) -> Result<u64, HostError> {
         memory::lock_all()?;
         let path = Path::new("/proc/thread-self/status");

@@ -403,6 +403,10 @@ impl Host for RecordedHost {
         Ok(self.this_thread(|thread| thread.scheduling))
     }
 
+    fn utilization_clamp_set(&self, _least: u32, _most: u32) -> Result<(), HostError> {
+        Ok(())
+    }
+
     fn lock_memory(&self) -> Result<u64, HostError> {
         Err(HostError::unsupported(Call::LockMemory, "a recorded machine", "it has no memory"))
     }

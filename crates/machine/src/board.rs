@@ -26,11 +26,6 @@ use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The log of P-state writes in a run directory.
-const WRITES: &str = "p-states.log";
-/// How the CPUs kept their pace, in a run directory.
-const PACE: &str = "pace.csv";
-
 /// Where the guest puts the experiment, and what it runs. The first argument is the experiment.
 const SCRIPT: &str = r#"printf %s "$1" >/run/board/experiment.toml && shift && exec flyball bench \
 /run/board/experiment.toml --out /run/share --no-report --quiet "$@""#;
@@ -233,13 +228,7 @@ impl BoardRun {
 
     /// Adds to the guest's run what only the outside knows.
     fn close(&self, dir: PathBuf, booted: &guest::Outcome) -> Result<Outcome, MachineError> {
-        let writes = dir.join(WRITES);
-        fs_err::write(&writes, &booted.writes).map_err(|error| {
-            flyball_run::Error::io(&writes, "to write the P-state writes", &error)
-        })?;
-        let pace_file = dir.join(PACE);
-        fs_err::write(&pace_file, pace_csv(&booted.accounts))
-            .map_err(|error| flyball_run::Error::io(&pace_file, "to write the pace", &error))?;
+        booted.save(&dir)?;
         let account = while_measuring(&dir, booted)?;
         let pace = pace_check(&account, booted.ending);
         let mut invalid = Vec::new();
@@ -285,18 +274,6 @@ fn while_measuring(dir: &Path, booted: &guest::Outcome) -> Result<Account, Machi
         (Some((_, before)), None) => booted.account.since(before),
         _ => booted.account.clone(),
     })
-}
-
-/// One line per look and CPU, on the guest's clock.
-fn pace_csv(accounts: &[(i64, Account)]) -> String {
-    let mut text = "t_ns,cpu,instructions,paced_ns,late_ns\n".to_owned();
-    for (at, account) in accounts {
-        for (cpu, of) in account.cpus.iter().enumerate() {
-            let (paced, late) = (of.paced.0, of.late.0);
-            text.push_str(&format!("{at},{cpu},{},{paced},{late}\n", of.instructions));
-        }
-    }
-    text
 }
 
 /// A directory that the guest never wrote to must not look like a run.

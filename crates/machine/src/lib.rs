@@ -12,6 +12,7 @@
 //! the machine's description.
 
 mod board;
+pub mod compare;
 mod cores;
 mod costs;
 mod error;

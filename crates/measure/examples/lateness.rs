@@ -2,14 +2,15 @@
 //!
 //! `cargo run --release -p flyball-measure --example lateness -- [--seconds 10] [--period-us 1000]
 //! [--cpu 0] [--scheduling fifo:80] [--probe off|after|before-and-after] [--lead-us N]
-//! [--work noop|chain] [--raw FILE]`
+//! [--work noop|chain] [--companion CPU] [--raw FILE]`
 //!
 //! No workload and no probe by default, `/dev/cpu_dma_latency` not held: what cyclictest does with
-//! `--default-system`. Prints one line of JSON; all times in nanoseconds.
+//! `--default-system`. `--companion` adds a thread that does what cyclictest's main thread does: it
+//! wakes on that CPU every 10 ms. Prints one line of JSON; all times in nanoseconds.
 #![allow(clippy::disallowed_methods, reason = "an example speaks to the shell that started it")]
 #![allow(clippy::print_stdout, reason = "its result goes to stdout")]
 
-use flyball_host::{CpuSet, Host, RealHost, Scheduling, arch};
+use flyball_host::{CpuSet, Host, HostError, RealHost, Scheduling, arch};
 use flyball_measure::probe::{CalibrationTarget, Chain, calibrate};
 use flyball_measure::telemetry::Recorder;
 use flyball_measure::trial::{
@@ -20,6 +21,7 @@ use flyball_units::{CpuId, Nanos};
 use serde_json::json;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(std::env::args().skip(1))?;
@@ -55,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Options {
     plan: TrialPlan,
     chain_work: bool,
+    companion: Option<CpuId>,
     raw: Option<String>,
 }
 
@@ -67,6 +70,7 @@ impl Options {
         plan.lock_memory = true;
         plan.warmup_windows = 100;
         let (mut probe, mut chain_work, mut raw) = ("off".to_owned(), false, None);
+        let mut companion = None;
         let mut arguments = arguments;
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -78,6 +82,7 @@ impl Options {
                 "--probe" => probe = value,
                 "--lead-us" => lead = Some(Nanos::from_micros(value.parse()?)),
                 "--work" => chain_work = value == "chain",
+                "--companion" => companion = Some(CpuId(value.parse()?)),
                 "--raw" => raw = Some(value),
                 other => return Err(format!("{other}: no such option").into()),
             }
@@ -91,7 +96,7 @@ impl Options {
             "before-and-after" => ProbeMode::BeforeAfter { lead },
             other => return Err(format!("--probe {other}: no such mode").into()),
         };
-        Ok(Options { plan, chain_work, raw })
+        Ok(Options { plan, chain_work, companion, raw })
     }
 
     /// The probe, calibrated, where one is asked for.
@@ -117,9 +122,26 @@ fn measure(
         true => Box::new(ChainWork),
         false => Box::new(NoWork),
     };
-    let outcome = run(host, &options.plan, work.as_mut(), chain, &mut recorder, &stop)?;
+    let over = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        if let Some(cpu) = options.companion {
+            scope.spawn(|| keep_company(host, cpu, &over));
+        }
+        let outcome = run(host, &options.plan, work.as_mut(), chain, &mut recorder, &stop);
+        over.store(true, Ordering::Relaxed);
+        outcome
+    })?;
     let records = std::iter::from_fn(&mut take).filter(|record| !record.warmup).collect();
     Ok((outcome, records))
+}
+
+/// Wakes on another CPU every 10 ms: a CPU that nobody wakes lets the machine below it sleep deeper.
+fn keep_company(host: &RealHost, cpu: CpuId, over: &AtomicBool) -> Result<(), HostError> {
+    host.affinity_set(&CpuSet::from(cpu))?;
+    while !over.load(Ordering::Relaxed) {
+        host.sleep_until(host.now() + Nanos::from_millis(10))?;
+    }
+    Ok(())
 }
 
 /// A window whose time says at what speed it ran: some 30 us of multiplications.

@@ -4,6 +4,8 @@ use crate::behavior::Behavior;
 use flyball_governors::Governor;
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{CpuId, Nanos};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Everything that decides a simulation. The same setup gives the same events, bit for bit.
 pub struct Setup {
@@ -43,6 +45,13 @@ pub struct Setup {
 )]
 #[serde(transparent)]
 pub struct TaskId(pub u32);
+
+/// The random stream of a task's behaviour: the same wherever it is played.
+pub fn random_stream(seed: u64, task: usize) -> Xoshiro256PlusPlus {
+    // Far apart for neighbouring tasks and seeds.
+    let stream = seed ^ (task as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Xoshiro256PlusPlus::seed_from_u64(stream)
+}
 
 /// One task.
 pub struct TaskSetup {

@@ -1,6 +1,6 @@
 //! Arguments of `flyball board`.
 
-use super::OutputArgs;
+use super::{CheckFormat, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ Examples:
   flyball board run -- flyball check                         this machine's flyball, on the board
   flyball board run --writes p-states.log -- ./my-program
   flyball board run --arch aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
+  flyball board compare rampup-board                         the model beside the real kernel
   flyball board ab --kernel debian:6.12 --kernel debian:7    the same experiment on both
   flyball board run --kernel arch/x86/boot/bzImage --modules inst -- sh -c 'dmesg | tail'";
 
@@ -28,6 +29,9 @@ pub enum BoardCommand {
     /// Compare two kernels: the same experiment on both, alternately; exit code for git bisect
     #[command(after_long_help = AB_NOTES)]
     Ab(Box<BoardAbArgs>),
+    /// A scenario on a model beside the same on a real kernel: where they differ
+    #[command(after_long_help = COMPARE_NOTES)]
+    Compare(Box<BoardCompareArgs>),
     /// Get what boards need: an emulator where the system's will not do, kernels
     #[command(after_long_help = SETUP_NOTES)]
     Setup(BoardSetupArgs),
@@ -42,6 +46,37 @@ const AB_NOTES: &str = "\
 Exit code: 0 where B is equivalent to A or faster, 1 where it is slower, 125 where that cannot be
 said: a board that failed, a run that is not valid, an interval too wide. So it can be given to
 git bisect run, with --kernel GOOD --kernel arch/x86/boot/bzImage.";
+
+const COMPARE_NOTES: &str = "\
+Played on the board: the tasks as threads of a guest, under the scenario's governor, with the
+scheduler's events captured. Compared: the time until each utilisation of the scenario is reached
+(the model's median within the board's range, widened by a tick), the share of the time at each
+operating point and on each kind of core (means within 5 points).
+Exit code: 0 where all agree, 1 where something differs, 125 where the board itself failed, 5 where
+the host was too slow for all playings.";
+
+/// `flyball board compare`.
+#[derive(Debug, Args)]
+pub struct BoardCompareArgs {
+    /// A TOML file, or the name of a scenario that ships
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// The guest's kernel: an image, or debian:SERIES
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Playings on the board
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub repeats: std::num::NonZeroU32,
+    /// Change a key of the scenario, such as task.audio.work=4ms; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// The directory of the runs; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
 
 const SETUP_NOTES: &str = "\
 Packages are Debian's, fetched and checked by apt and unpacked, not installed, into

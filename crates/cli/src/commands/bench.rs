@@ -1,6 +1,6 @@
 //! `flyball bench`: from an experiment to a run directory and its report.
 
-mod trace;
+pub mod trace;
 
 use super::report;
 use crate::args::{BenchArgs, Talk};
@@ -58,7 +58,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     };
     let outcome = match &groups {
         Some(groups) if target == Target::Host => {
-            let mut trace = trace::Trace::start(&host, &destination, groups.clone(), talk.quiet)?;
+            let mut trace =
+                trace::Trace::start(&host, &destination, Some(groups.clone()), talk.quiet)?;
             let outcome = prepared.run(&host, &destination, &mut bar, Some(&mut trace))?;
             trace.restored()?;
             outcome

@@ -1,6 +1,7 @@
 //! `flyball board`: a command on a real kernel whose frequency really changes.
 
 mod ab;
+mod compare;
 
 use super::bench::time;
 use crate::args::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs, Talk};
@@ -17,6 +18,7 @@ pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
         BoardCommand::Run(args) => boot(&args, talk).map_err(own),
         BoardCommand::Ab(args) => ab::run(&args, talk).map_err(own),
+        BoardCommand::Compare(args) => compare::run(&args, talk).map_err(own),
         BoardCommand::Setup(args) => get(&args, talk),
     }
 }

@@ -8,6 +8,7 @@ pub mod figure;
 pub mod import;
 pub mod init;
 pub mod loadgen;
+pub mod play;
 pub mod rampup;
 pub mod report;
 pub mod reproduce;

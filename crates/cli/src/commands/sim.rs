@@ -54,6 +54,17 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// A scenario that ships, or a file, with the keys of the command line.
+pub fn scenario(name: &str, settings: &[String]) -> Result<Scenario, Failure> {
+    let input = Input::open(name)?;
+    let mut root = parse_text(&input.text, name)?;
+    set_keys(&mut root, settings)?;
+    let open = |path: &str| input.read_beside(path);
+    let scenario = from_tree(&root, Source { origin: name, name: &input.name, open: &open })?;
+    scenario.check(name)?;
+    Ok(scenario)
+}
+
 /// A scenario's text, its name and the folder that its paths are relative to.
 pub struct Input {
     pub text: String,
@@ -79,15 +90,21 @@ impl Input {
     }
 }
 
-/// What the command line changes.
-fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
-    for setting in &args.set {
+/// `--set`.
+fn set_keys(root: &mut Node, settings: &[String]) -> Result<(), Failure> {
+    for setting in settings {
         let (path, value) = setting.split_once('=').ok_or_else(|| {
             Failure::new(Exit::Usage, format!("--set: expected KEY=VALUE, found \"{setting}\""))
                 .hint("such as --set governor.rate_limit_us=70")
         })?;
         set(root, path, value.trim())?;
     }
+    Ok(())
+}
+
+/// What the command line changes.
+fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
+    set_keys(root, &args.set)?;
     if let Some(phases) = args.phases {
         set(root, "phases", &phases.to_string())?;
     }

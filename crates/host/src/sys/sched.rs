@@ -126,6 +126,47 @@ pub(crate) fn scheduling() -> Result<Scheduling, HostError> {
     })
 }
 
+/// `struct sched_attr` as of Linux 5.3, 56 bytes: with utilisation clamps.
+#[repr(C)]
+#[derive(Default)]
+struct ClampedAttr {
+    base: SchedAttr,
+    least: u32,
+    most: u32,
+}
+
+// Flags of include/uapi/linux/sched.h: leave policy and parameters alone, set both clamps.
+const KEEP_POLICY: u64 = 0x08;
+const KEEP_PARAMETERS: u64 = 0x10;
+const CLAMP_LEAST: u64 = 0x20;
+const CLAMP_MOST: u64 = 0x40;
+
+/// Sets the calling thread's utilisation clamps; not read back.
+pub(crate) fn set_utilization_clamp(least: u32, most: u32) -> Result<(), HostError> {
+    let attributes = ClampedAttr {
+        base: SchedAttr {
+            size: size_of::<ClampedAttr>() as u32,
+            flags: KEEP_POLICY | KEEP_PARAMETERS | CLAMP_LEAST | CLAMP_MOST,
+            ..SchedAttr::default()
+        },
+        least,
+        most,
+    };
+    // SAFETY: `attributes` is the kernel's structure, its own size inside, and outlives the call.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &attributes, 0) };
+    check(result, Call::UtilizationClampSet, || format!("{least} to {most}")).map(drop)
+}
+
+/// The calling thread's utilisation clamps.
+pub(crate) fn utilization_clamp() -> Result<(u32, u32), HostError> {
+    let mut attributes = ClampedAttr::default();
+    let size = size_of::<ClampedAttr>() as u32;
+    // SAFETY: the kernel writes at most `size` bytes into `attributes`.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, size, 0) };
+    check(result, Call::UtilizationClampSet, this_thread)?;
+    Ok((attributes.least, attributes.most))
+}
+
 /// Sets the calling thread's timer slack; not read back.
 pub(crate) fn set_timer_slack(slack: Nanos) -> Result<(), HostError> {
     // SAFETY: numbers only.

@@ -9,7 +9,7 @@ use super::idle::Sleeps;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
-use crate::setup::{Class, GovernorCost, Setup, TaskSetup};
+use crate::setup::{Class, GovernorCost, Setup, TaskSetup, random_stream};
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{Averages, ClockPelt, Features, QueueUtilEst, QueueWaiting, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
@@ -276,8 +276,6 @@ fn new_task(
     let cpus = platform.cpus.len();
     let named = |c: usize| from.allowed.iter().any(|cpu| cpu.0 as usize == c);
     let allowed: Vec<bool> = (0..cpus).map(|c| from.allowed.is_empty() || named(c)).collect();
-    // Far apart for neighbouring tasks and seeds.
-    let stream = seed ^ (t as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Task {
         rank: task::rank(from.class),
         weight: task::weight(from.class),
@@ -289,7 +287,7 @@ fn new_task(
         uclamp_max: from.uclamp_max,
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
         initial_util: from.initial_util,
-        random: Xoshiro256PlusPlus::seed_from_u64(stream),
+        random: random_stream(seed, t),
         timer: from.start.0,
         ..blank(from.name, from.class, allowed, Program::Behavior(from.behavior))
     }

@@ -37,14 +37,15 @@ pub fn groups(text: &str) -> Result<Vec<Group>, Failure> {
 }
 
 impl Trace {
-    /// Starts to capture, before the run directory is made: without permission nothing is left.
+    /// Starts to capture `groups`, or what the kernel has of the usual ones, before the run directory
+    /// is made: without permission nothing is left.
     ///
     /// # Errors
     /// No permission, no tracefs, no such group, no place for the trace's text.
     pub fn start(
         host: &Arc<dyn Host>,
         destination: &Destination,
-        groups: Vec<Group>,
+        groups: Option<Vec<Group>>,
         quiet: bool,
     ) -> Result<Trace, Failure> {
         // Beside the run: the directory itself must be new or empty when the bench makes it.
@@ -56,7 +57,7 @@ impl Trace {
             fs_err::create_dir_all(folder).map_err(|error| Failure::io(&error))?;
         }
         let text = folder.join(format!(".trace-{}.txt", std::process::id()));
-        let options = Options { groups: Some(groups), buffer_bytes: None };
+        let options = Options { groups, buffer_bytes: None };
         let capture = Capture::start(host, &text, &options).map_err(|error| {
             let _ = fs_err::remove_file(&text);
             Failure::from(error)

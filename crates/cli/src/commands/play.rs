@@ -1,0 +1,272 @@
+//! `flyball play`: a scenario's tasks as real threads on this machine.
+
+use super::bench::trace::Trace;
+use super::report::RUNS;
+use super::sim;
+use crate::args::{CheckFormat, PlayArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_host::{CpuSet, Host, Topology};
+use flyball_measure::bench::{Beside, Destination};
+use flyball_measure::machine::describe;
+use flyball_play::{Basis, PlayError, Played, Score, Speed, play};
+use flyball_run::manifest::{ClockRecord, WorkloadRecord};
+use flyball_run::name::rfc3339;
+use flyball_run::{FrequencySample, Manifest, Note, RunState, RunWriter};
+use flyball_sim::record::spread;
+use flyball_sim::scenario::Scenario;
+use flyball_trace::capture::Group;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Time zero of the scenario, as a mark.
+const BEGIN: &str = "scenario begin";
+
+pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
+    let groups = args.trace.as_deref().map(groups).transpose()?;
+    let scenario = sim::scenario(&args.scenario, &args.set)?;
+    let host = hosts::real();
+    host.catch_interrupts()?;
+    let topology = Topology::discover(host.as_ref())?;
+    let usable = topology.online.intersection(&host.affinity_get()?);
+    // Refused before anything is measured or made.
+    Score::new(&scenario, 0, &usable)?;
+    let speed = Speed::of(host.as_ref(), &scenario.platform, fastest(&topology, &usable)?)?;
+    let stage = Stage { host, topology, usable, scenario, speed, groups };
+    let mut played = Vec::new();
+    for number in 0..args.repeats.map_or(1, u32::from) {
+        let destination = match (&args.out, args.repeats) {
+            (Some(dir), Some(_)) => Destination::Dir(dir.join((number + 1).to_string())),
+            (Some(dir), None) => Destination::Dir(dir.clone()),
+            (None, _) => Destination::Below(PathBuf::from(RUNS)),
+        };
+        let (dir, result) = stage.once(number, &destination, talk)?;
+        let interrupted = result.interrupted;
+        played.push((dir, result));
+        if interrupted {
+            break;
+        }
+    }
+    output::data(&match args.format {
+        CheckFormat::Text => text(&stage.scenario, &played),
+        CheckFormat::Json => {
+            let list: Vec<Value> = played.iter().map(|(dir, played)| value(dir, played)).collect();
+            format!("{:#}\n", json!({ "scenario": stage.scenario.name, "played": list }))
+        }
+    })?;
+    let interrupted = played.iter().any(|(_, played)| played.interrupted);
+    Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
+}
+
+/// The groups that `--trace[=GROUPS]` names; None where it names none.
+fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
+    Group::parse_list(text).map(Some).map_err(usage)
+}
+
+/// A CPU of the fastest kind that this program may use.
+fn fastest(topology: &Topology, usable: &CpuSet) -> Result<flyball_units::CpuId, Failure> {
+    let kinds = topology.core_types.iter().map(|kind| kind.cpus.intersection(usable));
+    let first = kinds.filter_map(|cpus| cpus.first()).next().or(usable.first());
+    first.ok_or_else(|| {
+        Failure::new(Exit::Unsupported, "expected a CPU that may be used, found none")
+    })
+}
+
+/// What every repeat has in common.
+struct Stage {
+    host: Arc<dyn Host>,
+    topology: Topology,
+    usable: CpuSet,
+    scenario: Scenario,
+    speed: Speed,
+    groups: Option<Option<Vec<Group>>>,
+}
+
+impl Stage {
+    /// Plays it once, into a run directory of its own.
+    fn once(
+        &self,
+        number: u32,
+        destination: &Destination,
+        talk: Talk,
+    ) -> Result<(PathBuf, Played), Failure> {
+        let host = self.host.as_ref();
+        let score = Score::new(&self.scenario, number, &self.usable)?;
+        let mut trace = match &self.groups {
+            Some(groups) => {
+                Some(Trace::start(&self.host, destination, groups.clone(), talk.quiet)?)
+            }
+            None => None,
+        };
+        let seconds = host.realtime().0 / 1_000_000_000;
+        let mut manifest = self.manifest(seconds, score.seed);
+        let mut writer = match destination {
+            Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
+            Destination::Below(root) => RunWriter::create_below(root, seconds, &manifest)?,
+        };
+        for policy in &self.topology.policies {
+            // What holds until the first change in a trace; without cpufreq there is nothing to claim.
+            if let Ok(khz) = policy.claimed(host) {
+                writer.frequency(&FrequencySample {
+                    t_ns: host.now().0,
+                    domain: format!("policy{}", policy.id),
+                    claimed_khz: Some(khz.0),
+                    source: "scaling_cur_freq".to_owned(),
+                    governor: policy.governor.clone(),
+                    ..FrequencySample::default()
+                })?;
+            }
+        }
+        let played = play(&self.host, score, self.speed)?;
+        manifest.state =
+            if played.interrupted { RunState::Interrupted } else { RunState::Complete };
+        self.rows(&mut writer, &played)?;
+        if let Some(trace) = &mut trace {
+            let checks = trace.finish(&mut writer, &mut manifest)?;
+            manifest.checks.extend(checks);
+        }
+        let dir = writer.finish(&manifest)?;
+        trace.map_or(Ok(()), |trace| trace.restored())?;
+        Ok((dir, played))
+    }
+
+    fn manifest(&self, seconds: u64, seed: u64) -> Manifest {
+        let workload = |task: &flyball_sim::scenario::TaskSpec| WorkloadRecord {
+            name: task.name.clone(),
+            deadline_ns: task.deadline.map(|deadline| deadline.0),
+            ..WorkloadRecord::default()
+        };
+        let clock = |table: &str| ClockRecord {
+            table: table.to_owned(),
+            clock: "monotonic".to_owned(),
+            ..ClockRecord::default()
+        };
+        let mut manifest = Manifest {
+            kind: "play".to_owned(),
+            created: rfc3339(seconds),
+            command: crate::command_line(),
+            seed: Some(seed),
+            experiment: Some(self.scenario.text.clone()),
+            machine: Some(describe(&self.topology, self.host.as_ref())),
+            workloads: self.scenario.tasks.iter().map(workload).collect(),
+            clocks: ["frequency", "items", "markers", "notes"].map(clock).to_vec(),
+            ..Manifest::default()
+        };
+        env!("CARGO_PKG_VERSION").clone_into(&mut manifest.flyball.version);
+        manifest.flyball.commit = option_env!("FLYBALL_COMMIT").map(str::to_owned);
+        manifest
+    }
+
+    /// What was done, and what work was taken to be.
+    fn rows(&self, writer: &mut RunWriter, played: &Played) -> Result<(), Failure> {
+        let basis = match self.speed.basis {
+            Basis::Board => "by the board's instructions per cycle",
+            Basis::Measured => "the best seen",
+        };
+        writer.note(&Note {
+            t_ns: Some(played.begin.0),
+            severity: "info".to_owned(),
+            object: "work".to_owned(),
+            message: format!(
+                "a millisecond of the fastest CPU at its highest frequency is {:.0} dependent \
+                 multiplications ({basis})",
+                self.speed.per_ms
+            ),
+            hint: None,
+        })?;
+        for at in [(played.begin, BEGIN), (played.end, "scenario end")] {
+            writer.append(&flyball_run::Marker {
+                t_ns: at.0.0,
+                cpu: None,
+                tid: None,
+                task: None,
+                name: at.1.to_owned(),
+                trial: None,
+            })?;
+        }
+        for player in &played.players {
+            for mark in &player.marks {
+                writer.append(mark)?;
+            }
+            for item in &player.items {
+                writer.append(item)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One line per task, then where the runs are.
+fn text(scenario: &Scenario, played: &[(PathBuf, Played)]) -> String {
+    let mut text = format!(
+        "{} on this machine, {} s{}\n\n{:<24}{:>8}{:>14}{:>14}{:>14}\n",
+        scenario.name,
+        scenario.duration.as_secs_f64(),
+        if played.len() > 1 { format!(", {} times", played.len()) } else { String::new() },
+        "task",
+        "items",
+        "median ms",
+        "p99 ms",
+        "largest ms"
+    );
+    let Some((_, first)) = played.first() else { return text };
+    for player in &first.players {
+        let items: Vec<f64> = played
+            .iter()
+            .flat_map(|(_, played)| &played.players)
+            .filter(|other| other.name == player.name)
+            .flat_map(|player| &player.items)
+            .filter_map(|item| item.latency_ns)
+            .map(|latency| latency as f64 / 1e6)
+            .collect();
+        let _ = write!(text, "{:<24}{:>8}", player.name, items.len());
+        match spread(items) {
+            Some(of) => {
+                let _ = writeln!(text, "{:>14.3}{:>14.3}{:>14.3}", of.median, of.p99, of.max);
+            }
+            None => {
+                let _ = writeln!(text, "{:>14}{:>14}{:>14}", "-", "-", "-");
+            }
+        }
+    }
+    text.push('\n');
+    for (dir, _) in played {
+        let _ = writeln!(text, "Run   {}", dir.display());
+    }
+    text
+}
+
+fn value(dir: &std::path::Path, played: &Played) -> Value {
+    let players: Vec<Value> = played
+        .players
+        .iter()
+        .map(|player| {
+            let done = player.items.iter().filter(|item| item.ended_ns.is_some()).count();
+            json!({
+                "task": player.name, "tid": player.tid, "began_ns": player.began.0,
+                "items": player.items.len(), "done": done,
+            })
+        })
+        .collect();
+    json!({
+        "run": dir, "begin_ns": played.begin.0, "end_ns": played.end.0,
+        "interrupted": played.interrupted, "tasks": players,
+    })
+}
+
+impl From<PlayError> for Failure {
+    fn from(error: PlayError) -> Failure {
+        let exit = match &error {
+            PlayError::Unplayable { .. } => Exit::BadInput,
+            PlayError::Host { .. } => Exit::Unsupported,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}

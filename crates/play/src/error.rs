@@ -1,0 +1,48 @@
+//! What stops a scenario from being played.
+
+use flyball_host::HostError;
+
+/// A scenario that this machine can't play.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlayError {
+    /// The scenario asks for what only a model has, or names a CPU that is not there.
+    #[error("{object}: expected {expected}, found {found}")]
+    Unplayable {
+        /// The key or task.
+        object: String,
+        /// What a machine can do.
+        expected: String,
+        /// What is asked for.
+        found: String,
+    },
+    /// The machine refused a call.
+    #[error("task {task}: {error}")]
+    Host {
+        /// The task that it was for.
+        task: String,
+        /// The refusal.
+        error: HostError,
+    },
+}
+
+impl PlayError {
+    pub(crate) fn unplayable(
+        object: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> PlayError {
+        let (object, expected, found) = (object.into(), expected.into(), found.into());
+        PlayError::Unplayable { object, expected, found }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            PlayError::Unplayable { .. } => Some("`flyball sim` runs it on the model".to_owned()),
+            PlayError::Host { .. } => Some(
+                "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"
+                    .to_owned(),
+            ),
+        }
+    }
+}

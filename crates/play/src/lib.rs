@@ -1,0 +1,22 @@
+//! A scenario's tasks on a real kernel: threads that do what the model's tasks do.
+//!
+//! ```text
+//! Scenario ── Score::new ──> tasks with their behaviours, refused where a machine can't have them
+//!          ── Speed::of  ──> multiplications that stand for a cycle of work
+//!          ── play       ──> threads; marks and items of work, on CLOCK_MONOTONIC
+//! ```
+//!
+//! The behaviours are the model's own ([`flyball_sim::behavior::Behavior`]): what they do and when is
+//! decided by one piece of code, where and how fast by the model's engine or by a kernel.
+
+mod error;
+mod performer;
+mod play;
+mod score;
+mod signal;
+mod speed;
+
+pub use error::PlayError;
+pub use play::{Played, Player, play};
+pub use score::Score;
+pub use speed::{Basis, Speed};
