@@ -122,10 +122,10 @@ fn measure(
         true => Box::new(ChainWork),
         false => Box::new(NoWork),
     };
-    let over = AtomicBool::new(false);
+    let over = &AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         if let Some(cpu) = options.companion {
-            scope.spawn(|| keep_company(host, cpu, &over));
+            scope.spawn(move || keep_company(host, cpu, over));
         }
         let outcome = run(host, &options.plan, work.as_mut(), chain, &mut recorder, &stop);
         over.store(true, Ordering::Relaxed);

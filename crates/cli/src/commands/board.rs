@@ -18,7 +18,7 @@ pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
         BoardCommand::Run(args) => boot(&args, talk).map_err(own),
         BoardCommand::Ab(args) => ab::run(&args, talk).map_err(own),
-        BoardCommand::Compare(args) => compare::run(&args, talk).map_err(own),
+        BoardCommand::Compare(args) => compare::run(&args, talk),
         BoardCommand::Setup(args) => get(&args, talk),
     }
 }

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The model beside a real kernel, over all scenarios of this folder.
+
+Runs `flyball board compare` on each scenario, keeps what it found in OUT/NAME, and writes a table
+of every figure. Needs `flyball board setup --arch aarch64 --program FILE` once, and a machine that
+has nothing else to do: 14 scenarios with 10 playings each take some 40 minutes on 2 cores.
+
+    cargo build --release
+    scripts/board-vs-model/compare.py --out compared
+    scripts/board-vs-model/compare.py --out compared --table-only > table.md
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--flyball", type=Path, default=ROOT / "target" / "release" / "flyball")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--table-only", action="store_true", help="of what is in OUT already")
+    parser.add_argument("names", nargs="*", help="some scenarios only")
+    options = parser.parse_args()
+    scenarios = sorted((HERE / "scenarios").glob("*.toml"))
+    if options.names:
+        scenarios = [path for path in scenarios if path.stem in options.names]
+    options.out.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for path in scenarios:
+        out = options.out / path.stem
+        result = out / "comparison.json"
+        if not result.is_file() and not options.table_only:
+            print(f"{path.stem} ...", file=sys.stderr, flush=True)
+            command = [options.flyball, "board", "compare", path, "--out", out]
+            command += ["--repeats", str(options.repeats), "--format", "json"]
+            ended = subprocess.run(command, stdout=subprocess.DEVNULL, text=True)
+            if ended.returncode not in (0, 1):
+                print(f"{path.stem}: exit code {ended.returncode}", file=sys.stderr)
+        if result.is_file():
+            found[path.stem] = json.loads(result.read_text())
+    print(table(found))
+    return 0
+
+
+def table(found: dict[str, dict]) -> str:
+    lines = ["| scenario | playings | figure | kernel: mean (range) | model: mean (range) | |", "|---|---|---|---|---|---|"]
+    for name, comparison in found.items():
+        count = len(comparison["playings"])
+        for line in comparison["lines"]:
+            if not worth_a_line(line):
+                continue
+            differs = "**differs**" if line["agreement"] == "differs" else ""
+            kernel = spread(line["board"], line["board_never"], line)
+            model = spread(line["model"], line["model_never"], line)
+            lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {differs} |")
+            name, count = "", ""
+    return "\n".join(lines)
+
+
+def worth_a_line(line: dict) -> bool:
+    if line["quantity"] == "time_to_utilization" or line["agreement"] == "differs":
+        return True
+    return any(side and side["max"] >= 1.0 for side in (line["board"], line["model"]))
+
+
+def figure(line: dict) -> str:
+    match line["quantity"]:
+        case "time_to_utilization":
+            return f"{line['task']}: ms to utilisation {line['level']}"
+        case "residency":
+            return f"{line['domain']}: % at {line['khz'] // 1000} MHz"
+        case _:
+            return f"{line['task']}: % on {line['core_type']}"
+
+
+def spread(side: dict | None, never: int, line: dict) -> str:
+    if side is None:
+        return "never"
+    scale = 1e6 if line["quantity"] == "time_to_utilization" else 1.0
+    text = f"{side['mean'] / scale:.1f} ({side['min'] / scale:.1f} to {side['max'] / scale:.1f})"
+    return text + (f", {never} never" if never else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
