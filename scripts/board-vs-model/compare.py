@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--table-only", action="store_true", help="of what is in OUT already")
+    parser.add_argument("--again", type=Path, metavar="EARLIER", help="judge an earlier OUT's playings")
     parser.add_argument("names", nargs="*", help="some scenarios only")
     options = parser.parse_args()
     scenarios = sorted((HERE / "scenarios").glob("*.toml"))
@@ -39,7 +40,11 @@ def main() -> int:
         if not result.is_file() and not options.table_only:
             print(f"{path.stem} ...", file=sys.stderr, flush=True)
             command = [options.flyball, "board", "compare", path, "--out", out]
-            command += ["--repeats", str(options.repeats), "--format", "json"]
+            command += ["--format", "json"]
+            if options.again:
+                command += ["--again", options.again / path.stem]
+            else:
+                command += ["--repeats", str(options.repeats)]
             ended = subprocess.run(command, stdout=subprocess.DEVNULL, text=True)
             if ended.returncode not in (0, 1):
                 print(f"{path.stem}: exit code {ended.returncode}", file=sys.stderr)
@@ -50,7 +55,10 @@ def main() -> int:
 
 
 def table(found: dict[str, dict]) -> str:
-    lines = ["| scenario | playings | figure | kernel: mean (range) | model: mean (range) | |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| scenario | playings | figure | kernel: mean (range) | model | model alone | |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for name, comparison in found.items():
         count = len(comparison["playings"])
         for line in comparison["lines"]:
@@ -59,7 +67,8 @@ def table(found: dict[str, dict]) -> str:
             differs = "**differs**" if line["agreement"] == "differs" else ""
             kernel = spread(line["board"], line["board_never"], line)
             model = spread(line["model"], line["model_never"], line)
-            lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {differs} |")
+            alone = spread(line["alone"], line["alone_never"], line)
+            lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {alone} | {differs} |")
             name, count = "", ""
     return "\n".join(lines)
 
@@ -76,6 +85,8 @@ def figure(line: dict) -> str:
             return f"{line['task']}: ms to utilisation {line['level']}"
         case "residency":
             return f"{line['domain']}: % at {line['khz'] // 1000} MHz"
+        case "busy_residency":
+            return f"{line['domain']}: % of a CPU busy at {line['khz'] // 1000} MHz"
         case _:
             return f"{line['task']}: % on {line['core_type']}"
 

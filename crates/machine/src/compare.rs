@@ -1,15 +1,18 @@
 //! A scenario on a model beside the same scenario on a virtual board under a real kernel.
 //!
 //! ```text
-//! Scenario ── sim: every phase ──────────────> figures of the model ─┐
-//!          └─ board: `flyball play --trace` ─> runs ── figures ──────┴─> judge: lines, each with
-//!             several times in a guest                                    its bar and outcome
+//! Scenario ─┬ board: `flyball play --trace` ─> runs ── figures ──────┬─> judge: lines, each with
+//!           │ several times in a guest          └ given ──────┐       │   its bar and outcome
+//!           ├ sim: every phase, with what was given <──────────┴ figures
+//!           └ sim: every phase, alone ─────────────────────────── figures
 //! ```
 
 mod figures;
+mod given;
 mod guest;
 mod judge;
 
 pub use figures::{Figures, Quantity, of_outcome, of_run};
-pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse};
+pub use given::{Background, Given, ItemCost, given, with};
+pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse, rehearsed};
 pub use judge::{Agreement, Line, POINTS, judge};

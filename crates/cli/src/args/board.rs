@@ -10,7 +10,7 @@ Examples:
   flyball board run -- flyball check                         this machine's flyball, on the board
   flyball board run --writes p-states.log -- ./my-program
   flyball board run --arch aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
-  flyball board compare rampup-board                         the model beside the real kernel
+  flyball board compare board-aarch64                        the model beside the real kernel
   flyball board ab --kernel debian:6.12 --kernel debian:7    the same experiment on both
   flyball board run --kernel arch/x86/boot/bzImage --modules inst -- sh -c 'dmesg | tail'";
 
@@ -49,7 +49,9 @@ git bisect run, with --kernel GOOD --kernel arch/x86/boot/bzImage.";
 
 const COMPARE_NOTES: &str = "\
 Played on the board: the tasks as threads of a guest, under the scenario's governor, with the
-scheduler's events captured. Compared: the time until each utilisation of the scenario is reached
+scheduler's events captured. The model is given what was measured there and is no matter of scheduling:
+what an item of a periodic task cost, and what else ran on each CPU (as random wake-ups of the same
+rate and work); the model alone is shown beside. Compared: the time until each utilisation of the scenario is reached
 (the model's median within the board's range, widened by a tick), the share of the time at each
 operating point and on each kind of core (means within 5 points).
 Exit code: 0 where all agree, 1 where something differs, 125 where the board itself failed, 5 where
@@ -67,6 +69,9 @@ pub struct BoardCompareArgs {
     /// Playings on the board
     #[arg(long, value_name = "N", default_value = "10")]
     pub repeats: std::num::NonZeroU32,
+    /// Judge the playings of an earlier comparison of this scenario instead of booting
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["kernel", "repeats"])]
+    pub again: Option<PathBuf>,
     /// Change a key of the scenario, such as task.audio.work=4ms; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

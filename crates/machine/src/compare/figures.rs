@@ -10,9 +10,9 @@ use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The mark at which `flyball play` begins a scenario, and its end.
-const BEGIN: &str = "scenario begin";
-const END: &str = "scenario end";
+/// The marks with which `flyball play` begins a scenario and ends it.
+pub(super) const BEGIN: &str = "scenario begin";
+pub(super) const END: &str = "scenario end";
 
 /// Characters of a task's name that the kernel keeps.
 const COMM: usize = 15;
@@ -30,6 +30,13 @@ pub enum Quantity {
     },
     /// Share of the time, in percent, that a clock domain is at an operating point.
     Residency {
+        /// The clock domain.
+        domain: String,
+        /// The operating point.
+        khz: u64,
+    },
+    /// Time that a clock domain's CPUs are busy at an operating point, in percent of one CPU's time.
+    BusyResidency {
         /// The clock domain.
         domain: String,
         /// The operating point.
@@ -66,6 +73,8 @@ pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figu
         for point in &domain.residency {
             let share = percent(point.time.0 as f64, elapsed);
             figures.insert(residency(&domain.name, point.frequency.0), Some(share));
+            let busy = percent(point.busy.0 as f64, elapsed);
+            figures.insert(busy_residency(&domain.name, point.frequency.0), Some(busy));
         }
     }
     figures
@@ -76,9 +85,8 @@ pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figu
 /// # Errors
 /// A mark or an event that a playing has and this run lacks.
 pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, Missing> {
-    let whole = Recording::of(run);
-    let (begin, end) = (whole.marker(BEGIN)?.t_ns, whole.marker(END)?.t_ns);
-    let recording = whole.between(begin, end);
+    let recording = span(&Recording::of(run))?;
+    let (begin, end) = (recording.span().from_ns, recording.span().to_ns);
     let elapsed = Nanos(end.saturating_sub(begin));
     let mut figures = Figures::new();
     for group in &built.groups {
@@ -101,21 +109,39 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     }
     for domain in &scenario.platform.domains {
         let Some(first) = domain.cpus.first() else { continue };
-        let mut at: BTreeMap<u64, u64> =
-            domain.points.iter().map(|point| (point.frequency.0, 0)).collect();
         let before = claimed(run, first.0, begin);
         let steps = recording.frequency_of_cpu(first.0).unwrap_or_default();
-        for segment in steps.segments(begin, end) {
-            if let Some(khz) = segment.value.or(before) {
-                *at.entry(khz).or_default() += segment.to_ns - segment.from_ns;
+        let spent = |from: u64, to: u64, at: &mut BTreeMap<u64, u64>| {
+            for segment in steps.segments(from, to) {
+                if let Some(khz) = segment.value.or(before) {
+                    *at.entry(khz).or_default() += segment.to_ns - segment.from_ns;
+                }
             }
-        }
+        };
+        let points = || domain.points.iter().map(|point| (point.frequency.0, 0)).collect();
+        let mut at: BTreeMap<u64, u64> = points();
+        spent(begin, end, &mut at);
         for (khz, time) in at {
             let share = percent(time as f64, elapsed);
             figures.insert(residency(&domain.name, khz), Some(share));
         }
+        let mut busy: BTreeMap<u64, u64> = points();
+        let here = |cpu: u32| domain.cpus.iter().any(|id| id.0 == cpu);
+        for slice in recording.slices().filter(|slice| here(slice.cpu)) {
+            spent(slice.from_ns, slice.to_ns, &mut busy);
+        }
+        for (khz, time) in busy {
+            let share = percent(time as f64, elapsed);
+            figures.insert(busy_residency(&domain.name, khz), Some(share));
+        }
     }
     Ok(figures)
+}
+
+/// The stretch of a recording in which the scenario was played.
+pub(super) fn span<'a>(recording: &Recording<'a>) -> Result<Recording<'a>, Missing> {
+    let (begin, end) = (recording.marker(BEGIN)?.t_ns, recording.marker(END)?.t_ns);
+    Ok(recording.between(begin, end))
 }
 
 /// Times to levels of utilisation, from the task's first mark, else from when it first ran.
@@ -160,6 +186,10 @@ fn residency(domain: &str, khz: u64) -> Quantity {
     Quantity::Residency { domain: domain.to_owned(), khz }
 }
 
+fn busy_residency(domain: &str, khz: u64) -> Quantity {
+    Quantity::BusyResidency { domain: domain.to_owned(), khz }
+}
+
 fn running(task: &str, core_type: &str) -> Quantity {
     Quantity::Running { task: task.to_owned(), core_type: core_type.to_owned() }
 }
@@ -168,7 +198,8 @@ fn percent(ns: f64, of: Nanos) -> f64 {
     100.0 * ns / of.0.max(1) as f64
 }
 
-fn comm(name: &str) -> String {
+/// A task's name as the kernel has it.
+pub(super) fn comm(name: &str) -> String {
     name.chars().take(COMM).collect()
 }
 

@@ -1,5 +1,6 @@
 //! The scenario on the board: boots, governors, playings, and whether the board kept its pace.
 
+use super::figures::{BEGIN, END};
 use crate::error::MachineError;
 use flyball_board::cache::Cache;
 use flyball_board::guest::{self, Ending};
@@ -9,7 +10,8 @@ use flyball_host::Host;
 use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
 use flyball_units::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +19,9 @@ use std::sync::Arc;
 /// Boots that are tried to get the playings that are asked for.
 const BOOTS: usize = 4;
 
-/// A playing is left out where a CPU lost more than this share of the time that its work took. The
-/// loss stretches what the CPU does, and with it the time to a utilisation.
-pub const LOST_SHARE: f64 = 0.05;
+/// A playing is left out where a CPU lost more than this share of the scenario's time: no share of the
+/// time can be off by more, and [`super::POINTS`] are asked for.
+pub const LOST_SHARE: f64 = 0.04;
 
 /// Playings at the start of a boot that do not count: the emulator translates what is run first.
 const WARM_UP: u32 = 1;
@@ -40,7 +42,7 @@ const SETTER: &str = r#"set_one() {
 pub struct Playing {
     /// Its run directory.
     pub dir: PathBuf,
-    /// The largest share of its work's time that a CPU lost, because the host could not keep up.
+    /// The largest share of the time that a CPU lost, because the host could not keep up.
     pub lost_share: f64,
     /// Its run.
     pub run: Run,
@@ -62,11 +64,11 @@ pub struct Rehearsed {
 }
 
 /// A playing that was too slow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slow {
     /// Its run directory.
     pub dir: PathBuf,
-    /// The largest share of its work's time that a CPU lost.
+    /// The largest share of the time that a CPU lost.
     pub lost_share: f64,
 }
 
@@ -115,6 +117,31 @@ pub fn rehearse(
         if rehearsed.interrupted {
             break;
         }
+    }
+    Ok(rehearsed)
+}
+
+/// The playings of an earlier comparison, from its result.
+///
+/// # Errors
+/// No such result, or a run of it that does not read.
+pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
+    let told = |message: String| BoardError::input(result.display(), message);
+    let text =
+        fs_err::read_to_string(result).map_err(|error| BoardError::input("--again", error))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
+    let slow = serde_json::from_value(value["left_out"].clone());
+    let mut rehearsed = Rehearsed {
+        release: value["board_kernel"].as_str().map(str::to_owned),
+        boots: value["boots"].as_u64().unwrap_or(0) as usize,
+        slow: slow.map_err(|error| told(error.to_string()))?,
+        ..Rehearsed::default()
+    };
+    for playing in value["playings"].as_array().into_iter().flatten() {
+        let dir = playing["run"].as_str().map(PathBuf::from);
+        let dir = dir.ok_or_else(|| told("expected a run, found none".to_owned()))?;
+        let lost_share = playing["lost_share"].as_f64().unwrap_or(0.0);
+        rehearsed.playings.push(Playing { run: Run::open(&dir)?, dir, lost_share });
     }
     Ok(rehearsed)
 }
@@ -235,19 +262,16 @@ fn collect(
     Ok(())
 }
 
-/// The largest share that a CPU lost from the scenario's begin to its end. CPUs that did next to
-/// nothing say nothing.
+/// The largest share of the time that a CPU lost from the scenario's begin to its end.
 fn lost_share(run: &Run, accounts: &[(i64, Account)]) -> Option<f64> {
     let marks = &run.tables.markers;
     let mark = |name: &str| {
         let row = (0..marks.len()).find(|&row| marks.name.get(row) == Some(name))?;
         i64::try_from(*marks.t_ns.get(row)?).ok()
     };
-    let (begin, end) = (mark("scenario begin")?, mark("scenario end")?);
+    let (begin, end) = (mark(BEGIN)?, mark(END)?);
     let before = accounts.iter().rev().find(|(at, _)| *at <= begin)?;
     let after = accounts.iter().find(|(at, _)| *at >= end)?;
-    let busy = Nanos(after.0.abs_diff(before.0) / 20);
-    let during = after.1.since(&before.1);
-    let cpus = during.cpus.iter().filter(|cpu| cpu.took() >= busy);
-    Some(cpus.map(|cpu| cpu.late_share()).fold(0.0, f64::max))
+    let lost = after.1.since(&before.1).cpus.iter().map(|cpu| cpu.late).max()?;
+    Some(lost.0 as f64 / after.0.abs_diff(before.0).max(1) as f64)
 }

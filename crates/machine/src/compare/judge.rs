@@ -34,28 +34,34 @@ pub struct Line {
     pub model: Option<Spread>,
     /// Phases in which it never came to be.
     pub model_never: usize,
+    /// Over the phases of a model that was given nothing of the guest.
+    pub alone: Option<Spread>,
+    /// Of those, the ones in which it never came to be.
+    pub alone_never: usize,
     /// What becomes of it.
     pub agreement: Agreement,
 }
 
-/// Sets the figures of the board beside those of the model, in the order of [`Quantity`]. `tick` is
-/// the kernel's.
-pub fn judge(board: &[Figures], model: &[Figures], tick: Nanos) -> Vec<Line> {
+/// Sets the figures of the board beside those of the model, in the order of [`Quantity`], and says
+/// whether they agree; `alone` is shown beside them. `tick` is the kernel's.
+pub fn judge(board: &[Figures], model: &[Figures], alone: &[Figures], tick: Nanos) -> Vec<Line> {
     let quantities: BTreeSet<&Quantity> =
         board.iter().chain(model).flat_map(|figures| figures.keys()).collect();
-    quantities.into_iter().map(|quantity| line(quantity, board, model, tick)).collect()
+    quantities.into_iter().map(|quantity| line(quantity, [board, model, alone], tick)).collect()
 }
 
-fn line(quantity: &Quantity, board: &[Figures], model: &[Figures], tick: Nanos) -> Line {
+fn line(quantity: &Quantity, [board, model, alone]: [&[Figures]; 3], tick: Nanos) -> Line {
     // An operating point that one of them never names was never in force there.
     let absent = match quantity {
         Quantity::TimeToUtilization { .. } => None,
-        Quantity::Residency { .. } | Quantity::Running { .. } => Some(0.0),
+        Quantity::Residency { .. } | Quantity::BusyResidency { .. } | Quantity::Running { .. } => {
+            Some(0.0)
+        }
     };
     let values = |of: &[Figures]| -> Vec<Option<f64>> {
         of.iter().map(|figures| figures.get(quantity).copied().unwrap_or(absent)).collect()
     };
-    let (board, model) = (values(board), values(model));
+    let (board, model, alone) = (values(board), values(model), values(alone));
     let never = |values: &[Option<f64>]| values.iter().filter(|value| value.is_none()).count();
     let (board_never, model_never) = (never(&board), never(&model));
     let (of_board, of_model) =
@@ -69,9 +75,9 @@ fn line(quantity: &Quantity, board: &[Figures], model: &[Figures], tick: Nanos) 
                 // What comes in some runs only, must in some phases only.
                 range.contains(&model.median) && (board_never == 0) == (model_never == 0)
             }
-            Quantity::Residency { .. } | Quantity::Running { .. } => {
-                (board.mean - model.mean).abs() <= POINTS
-            }
+            Quantity::Residency { .. }
+            | Quantity::BusyResidency { .. }
+            | Quantity::Running { .. } => (board.mean - model.mean).abs() <= POINTS,
         },
         _ => false,
     };
@@ -81,6 +87,8 @@ fn line(quantity: &Quantity, board: &[Figures], model: &[Figures], tick: Nanos) 
         board_never,
         model: of_model,
         model_never,
+        alone: spread(alone.iter().copied().flatten()),
+        alone_never: never(&alone),
         agreement: if agrees { Agreement::Agrees } else { Agreement::Differs },
     }
 }
@@ -102,7 +110,7 @@ mod tests {
     }
 
     fn agreement(board: &[Figures], model: &[Figures]) -> Agreement {
-        judge(board, model, TICK)[0].agreement
+        judge(board, model, &[], TICK)[0].agreement
     }
 
     #[test]

@@ -31,6 +31,7 @@ macro_rules! shipped {
 
 shipped! {
     "audio-phone",
+    "board-aarch64",
     "board-x86",
     "bursts",
     "bursts-tick",

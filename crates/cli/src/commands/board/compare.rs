@@ -7,12 +7,13 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_machine::compare::{
-    Agreement, LOST_SHARE, Line, Quantity, Rehearsed, judge, of_outcome, of_run, rehearse,
+    Agreement, LOST_SHARE, Line, Quantity, Rehearsed, given, judge, of_outcome, of_run, rehearse,
+    rehearsed, with,
 };
 use flyball_measure::bench::Progress;
-use flyball_sim::record::{Spread, manifest};
+use flyball_run::RunWriter;
+use flyball_sim::record::{Outcome, Spread, manifest};
 use flyball_sim::scenario::{Record, Scenario};
-use flyball_sim::sweep::Ended;
 use flyball_units::Nanos;
 use serde_json::json;
 use std::fmt::Write;
@@ -20,6 +21,8 @@ use std::path::Path;
 
 /// The model's run, in the directory of the comparison.
 const MODEL: &str = "model";
+/// That of a model that was given nothing of the guest.
+const ALONE: &str = "model-alone";
 /// The comparison as data.
 const RESULT: &str = "comparison.json";
 
@@ -33,15 +36,18 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
         Some(dir) => flyball_run::empty_dir(dir)?,
         None => flyball_run::new_dir_below(Path::new(report::RUNS), seconds, "compare")?,
     };
-    let mut bar = Bar::new(talk.quiet);
-    let rehearsed =
-        rehearse(&host, &scenario, args.kernel.as_deref(), args.repeats.get(), &dir, &mut |text| {
-            bar.note(text)
-        })
-        .inspect_err(|_| {
-            // Not empty is what it may be; anything else the user sees in the listing.
-            let _ = fs_err::remove_dir(&dir);
-        })?;
+    let found = match &args.again {
+        Some(earlier) => rehearsed(&earlier.join(RESULT)),
+        None => {
+            let mut bar = Bar::new(talk.quiet);
+            let kernel = args.kernel.as_deref();
+            rehearse(&host, &scenario, kernel, args.repeats.get(), &dir, &mut |text| bar.note(text))
+        }
+    };
+    let rehearsed = found.inspect_err(|_| {
+        // Not empty is what it may be; anything else the user sees in the listing.
+        let _ = fs_err::remove_dir(&dir);
+    })?;
     if rehearsed.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -59,29 +65,36 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
         )
         .hint("run it again while this machine has nothing else to do"));
     }
-    let writer = flyball_run::RunWriter::create(dir.join(MODEL), &manifest("sim", &scenario))?;
-    let stop = || host.interrupted() > 0;
-    let ended = flyball_sim::sweep::run(&scenario, Some(writer), &stop, &|_| ())?;
-    let Some(Ended { outcomes, .. }) = ended else { return Ok(Exit::Interrupted) };
     let built = scenario.setup(0);
-    let model: Vec<_> =
-        outcomes.iter().map(|outcome| of_outcome(&scenario, &built, outcome)).collect();
+    let missing = |missing| Failure::new(Exit::InvalidRun, missing);
+    let runs = rehearsed.playings.iter().map(|playing| &playing.run);
+    let given = given(&scenario, &built, runs).map_err(missing)?;
+    let informed = with(&scenario, &given);
+    let stop = || host.interrupted() > 0;
+    let simulate = |scenario: &Scenario, name: &str| {
+        let writer = RunWriter::create(dir.join(name), &manifest("sim", scenario))?;
+        let ended = flyball_sim::sweep::run(scenario, Some(writer), &stop, &|_| ())?;
+        let figures = |outcome: &Outcome| of_outcome(scenario, &built, outcome);
+        Ok::<_, Failure>(ended.map(|ended| ended.outcomes.iter().map(figures).collect::<Vec<_>>()))
+    };
+    let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(&scenario, ALONE)?)
+    else {
+        return Ok(Exit::Interrupted);
+    };
     let board = rehearsed
         .playings
         .iter()
-        .map(|playing| {
-            of_run(&scenario, &built, &playing.run)
-                .map_err(|missing| Failure::new(Exit::InvalidRun, missing))
-        })
+        .map(|playing| of_run(&scenario, &built, &playing.run).map_err(missing))
         .collect::<Result<Vec<_>, _>>()?;
     let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
-    let lines = judge(&board, &model, tick);
+    let lines = judge(&board, &model, &alone, tick);
     let value = json!({
         "scenario": scenario.name,
         "platform": scenario.platform.name,
         "model_kernel": scenario.kernel.name,
         "board_kernel": rehearsed.release,
-        "phases": outcomes.len(),
+        "phases": model.len(),
+        "given": given,
         "boots": rehearsed.boots,
         "playings": rehearsed.playings.iter().map(|playing| json!({
             "run": playing.dir, "lost_share": playing.lost_share,
@@ -92,7 +105,7 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     let file = dir.join(RESULT);
     fs_err::write(&file, format!("{value:#}\n")).map_err(|error| Failure::io(&error))?;
     output::data(&match args.format {
-        CheckFormat::Text => text(&scenario, &rehearsed, outcomes.len(), &lines, &dir),
+        CheckFormat::Text => text(&scenario, &rehearsed, model.len(), &lines, &dir),
         CheckFormat::Json => format!("{value:#}\n"),
     })?;
     let differs = lines.iter().any(|line| line.agreement == Agreement::Differs);
@@ -135,9 +148,10 @@ fn text(
         let (name, scale, digits) = name(&line.quantity);
         let _ = writeln!(
             text,
-            "{name:<38}{:>26}{:>26}{mark}",
+            "{name:<36}{:>25}{:>25}{:>25}{mark}",
             of(line.board.as_ref(), line.board_never, scale, digits),
-            of(line.model.as_ref(), line.model_never, scale, digits)
+            of(line.model.as_ref(), line.model_never, scale, digits),
+            of(line.alone.as_ref(), line.alone_never, scale, digits)
         );
     }
     let _ = writeln!(text, "\nRuns  {}", dir.display());
@@ -159,6 +173,9 @@ fn name(quantity: &Quantity) -> (String, f64, usize) {
         }
         Quantity::Residency { domain, khz } => {
             (format!("{domain}: % of the time at {} MHz", khz / 1000), 1.0, 1)
+        }
+        Quantity::BusyResidency { domain, khz } => {
+            (format!("{domain}: % of a CPU busy at {} MHz", khz / 1000), 1.0, 1)
         }
         Quantity::Running { task, core_type } => {
             (format!("{task}: % of the time on {core_type}"), 1.0, 1)

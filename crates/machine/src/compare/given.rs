@@ -1,0 +1,141 @@
+//! What a model is given of a guest, as it was measured there:
+//!
+//! - what else ran: its kernel's own threads wake on every CPU, and let the governor choose again,
+//!   where a model without them keeps a frequency that nobody uses;
+//! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
+//!   ten thousand instructions per period, which a board's slow CPUs feel.
+
+use super::figures::{comm, span};
+use flyball_run::Run;
+use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
+use flyball_sim::setup::Class;
+use flyball_sim::workload::{Amount, FullSpeed, Service};
+use flyball_trace::{Missing, Recording};
+use flyball_units::{CpuId, Nanos};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Name of the tasks that stand for it in the model.
+const NAME: &str = "guest";
+
+/// The tasks on one CPU that are not the scenario's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Background {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Wake-ups per second.
+    pub per_s: f64,
+    /// Mean work of one, in cycles of the reference kind of core.
+    pub cycles: u64,
+}
+
+/// What an item of a task's work cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ItemCost {
+    /// The task.
+    pub task: String,
+    /// Cycles of the reference kind of core that the scenario says.
+    pub stated_cycles: u64,
+    /// Those that it took, the kernel's part included.
+    pub measured_cycles: u64,
+}
+
+/// What was measured on a guest, over all playings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Given {
+    /// The tasks that are not the scenario's, per CPU.
+    pub background: Vec<Background>,
+    /// The scenario's periodic tasks.
+    pub items: Vec<ItemCost>,
+}
+
+/// What a model has to be given of these playings.
+///
+/// # Errors
+/// A run that is no playing.
+pub fn given<'a>(
+    scenario: &Scenario,
+    built: &Built,
+    runs: impl Iterator<Item = &'a Run>,
+) -> Result<Given, Missing> {
+    let ours: Vec<String> = built.setup.tasks.iter().map(|task| comm(&task.name)).collect();
+    let mut elapsed_s = 0.0;
+    let mut wakeups: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut cycles: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut worked: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    for run in runs {
+        let recording = span(&Recording::of(run))?;
+        elapsed_s += recording.span().length_ns() as f64 / 1e9;
+        let name = |tid: u32| recording.task(tid).name;
+        for woken in recording.wakeups().filter(|woken| !ours.contains(&name(woken.tid))) {
+            *wakeups.entry(woken.cpu).or_default() += 1;
+        }
+        for slice in recording.slices() {
+            let Some(cpu) = scenario.platform.cpus.get(slice.cpu as usize) else { continue };
+            let steps = recording.frequency_of_cpu(slice.cpu).unwrap_or_default();
+            let spent = steps.segments(slice.from_ns, slice.to_ns).filter_map(|segment| {
+                Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
+            });
+            let spent = spent.sum::<f64>() * cpu.work_per_cycle;
+            let name = name(slice.tid);
+            if ours.contains(&name) {
+                worked.entry(name).or_default().0 += spent;
+            } else {
+                *cycles.entry(slice.cpu).or_default() += spent;
+            }
+        }
+        for item in recording.items().filter(|item| item.ended_ns.is_some()) {
+            worked.entry(comm(&name(item.tid))).or_default().1 += 1;
+        }
+    }
+    let of = |(&cpu, &count): (&u32, &u64)| Background {
+        cpu: CpuId(cpu),
+        per_s: count as f64 / elapsed_s,
+        cycles: (cycles.get(&cpu).copied().unwrap_or(0.0) / count as f64).round() as u64,
+    };
+    let background = wakeups.iter().map(of).filter(|of| of.cycles > 0).collect();
+    let full_speed = FullSpeed::of(&scenario.platform);
+    let items = scenario.tasks.iter().filter_map(|task| {
+        let Workload::Periodic(release) = &task.workload else { return None };
+        let (cycles, items) =
+            worked.get(&comm(&task.name)).filter(|of| task.count == 1 && of.1 > 0)?;
+        Some(ItemCost {
+            task: task.name.clone(),
+            stated_cycles: release.work.cycles(full_speed),
+            measured_cycles: (cycles / *items as f64).round() as u64,
+        })
+    });
+    let items = items.collect();
+    Ok(Given { background, items })
+}
+
+/// The scenario with the items' measured work, and a task on each CPU that wakes up at random as often
+/// as what was not the scenario's, and works as much.
+pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
+    let mut scenario = scenario.clone();
+    for task in &mut scenario.tasks {
+        let item = given.items.iter().find(|item| item.task == task.name);
+        if let (Workload::Periodic(release), Some(item)) = (&mut task.workload, item) {
+            release.work = Amount::Cycles(item.measured_cycles);
+        }
+    }
+    scenario.tasks.extend(given.background.iter().map(|of| TaskSpec {
+        name: format!("{NAME}/{}", of.cpu.0),
+        count: 1,
+        class: Class::Fair { nice: 0 },
+        cpus: vec![of.cpu],
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        rampup_multiplier: None,
+        start: Nanos::ZERO,
+        initial_util: Some(0),
+        workload: Workload::Poisson {
+            mean: Nanos((1e9 / of.per_s) as u64),
+            work: Amount::Cycles(of.cycles),
+            memory: Nanos::ZERO,
+            service: Service::Exponential,
+        },
+        deadline: None,
+    }));
+    scenario
+}
