@@ -14,6 +14,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--table-only", action="store_true", help="of what is in OUT already")
     parser.add_argument("--again", type=Path, metavar="EARLIER", help="judge an earlier OUT's playings")
+    parser.add_argument("--brief", action="store_true", help="counts, times, and what differs while CPUs are busy")
     parser.add_argument("names", nargs="*", help="some scenarios only")
     options = parser.parse_args()
     scenarios = sorted((HERE / "scenarios").glob("*.toml"))
@@ -50,11 +52,41 @@ def main() -> int:
                 print(f"{path.stem}: exit code {ended.returncode}", file=sys.stderr)
         if result.is_file():
             found[path.stem] = json.loads(result.read_text())
-    print(table(found))
+    print(counts(found) + "\n\n" + table(found, brief) if options.brief else table(found, worth_a_line))
     return 0
 
 
-def table(found: dict[str, dict]) -> str:
+QUANTITIES = {
+    "time_to_utilization": "times to a utilisation",
+    "running": "shares of the time on a kind of core",
+    "busy_residency": "busy time at an operating point",
+    "residency": "time at an operating point",
+}
+
+
+def counts(found: dict[str, dict]) -> str:
+    """Figures that agree, of how many, by what they are."""
+    lines = ["| scenario | playings | " + " | ".join(QUANTITIES.values()) + " |", "|---" * (2 + len(QUANTITIES)) + "|"]
+    sums = dict.fromkeys(QUANTITIES, (0, 0))
+    for name, comparison in found.items():
+        cells = [name, str(len(comparison["playings"]))]
+        for quantity in QUANTITIES:
+            those = [line for line in comparison["lines"] if line["quantity"] == quantity]
+            agree = sum(line["agreement"] == "agrees" for line in those)
+            sums[quantity] = (sums[quantity][0] + agree, sums[quantity][1] + len(those))
+            cells.append(f"{agree} of {len(those)}")
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.append("| **all** | | " + " | ".join(f"{agree} of {of}" for agree, of in sums.values()) + " |")
+    return "\n".join(lines)
+
+
+def brief(line: dict) -> bool:
+    if line["quantity"] == "time_to_utilization":
+        return line["board"] is not None or line["model"] is not None
+    return line["agreement"] == "differs" and line["quantity"] != "residency"
+
+
+def table(found: dict[str, dict], wanted: Callable[[dict], bool]) -> str:
     lines = [
         "| scenario | playings | figure | kernel: mean (range) | model | model alone | |",
         "|---|---|---|---|---|---|---|",
@@ -62,7 +94,7 @@ def table(found: dict[str, dict]) -> str:
     for name, comparison in found.items():
         count = len(comparison["playings"])
         for line in comparison["lines"]:
-            if not worth_a_line(line):
+            if not wanted(line):
                 continue
             differs = "**differs**" if line["agreement"] == "differs" else ""
             kernel = spread(line["board"], line["board_never"], line)
