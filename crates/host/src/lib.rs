@@ -8,7 +8,7 @@
 //! - [`RecordedHost`]: a folder captured by [`snapshot::capture`], in virtual time,
 //! - [`FaultyHost`]: another host, some of whose calls fail as told.
 //!
-//! [`Topology`] and [`Permissions`] are built on the trait alone, so they work on all three. Every
+//! [`Topology`], [`Surroundings`] and [`Permissions`] are built on the trait alone, so they work on all three. Every
 //! setting is applied to the calling thread and read back there: an affinity that was set in
 //! another thread than the one that measures has spoilt published results.
 //!
@@ -52,6 +52,16 @@ pub use machine::kernel::Kernel;
 pub use machine::policies::{FrequencyScaling, Policy};
 pub use machine::processor::{ArmPart, Processor, Product};
 pub use machine::sensors::TemperatureSensor;
+pub use machine::surroundings::Surroundings;
+pub use machine::surroundings::clocks::{EnergyBias, IntelLimits, LatencyBound, PolicyDetail};
+pub use machine::surroundings::heat::{CoolingDevice, ThermalZone, Throttled, Trip};
+pub use machine::surroundings::interrupts::Interrupt;
+pub use machine::surroundings::kernel_work::KernelWork;
+pub use machine::surroundings::memory::Memory;
+pub use machine::surroundings::power::{PowerLimit, Supply};
+pub use machine::surroundings::processes::{
+    IdleLatencyHolders, Process, WATCHED, WATCHED_SERVICES,
+};
 pub use machine::topology::Topology;
 pub use machine::virtualization::Virtualization;
 pub use permissions::{Grant, Permission, Permissions, Power};

@@ -10,5 +10,6 @@ pub(crate) mod policies;
 pub(crate) mod processor;
 pub(crate) mod reader;
 pub(crate) mod sensors;
+pub(crate) mod surroundings;
 pub(crate) mod topology;
 pub(crate) mod virtualization;

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::machine::kernel::relevant_words;
+use crate::machine::surroundings::processes;
 use crate::manifest::{Calls, FORMAT, Manifest, Tried};
 use crate::permissions::{TRACING_ON, governor_files, try_real_time};
 use crate::{Errno, Host, HostError, dma_latency_path};
@@ -67,7 +68,8 @@ pub struct Captured {
 /// Copies the files that matter, and the results of harmless system calls, into `folder`, which
 /// must be empty or new. Nothing on the machine is changed. Left out: the host's name, serial
 /// numbers, addresses, paths of control groups, and words of the command line that have nothing to
-/// do with measuring.
+/// do with measuring. Of processes it holds the names of those that change frequencies or hold the
+/// idle latency down, and no others.
 pub fn capture(host: &dyn Host, folder: &Path) -> Result<Captured, SnapshotError> {
     fs_err::create_dir_all(folder)?;
     let entries = fs_err::read_dir(folder)?.count();
@@ -85,7 +87,8 @@ pub fn capture(host: &dyn Host, folder: &Path) -> Result<Captured, SnapshotError
         links: links(host),
         ..Manifest::default()
     };
-    let files = list::expand(host, &mut manifest.unreadable);
+    let mut files = list::expand(host, &mut manifest.unreadable);
+    files.extend(processes(host, &mut manifest));
     for path in files.into_iter().take(FILES_LIMIT) {
         match host.read(&path) {
             Ok(text) => {
@@ -163,6 +166,27 @@ fn links(host: &dyn Host) -> BTreeMap<String, String> {
         Some((path.display().to_string(), target.display().to_string()))
     });
     links.collect()
+}
+
+/// The names of the processes that change what is measured, and the links that show it; of no
+/// other process anything.
+fn processes(host: &dyn Host, manifest: &mut Manifest) -> Vec<PathBuf> {
+    let holders = processes::holders(host);
+    for (_, file) in &holders.found {
+        manifest.links.insert(file.clone(), dma_latency_path().display().to_string());
+    }
+    if holders.hidden > 0 {
+        // One stands for all: how many there were says nothing about the machine.
+        manifest.unreadable.insert("/proc/1/fd".to_owned(), Errno::EACCES);
+    }
+    for service in processes::services(host) {
+        let link = processes::service_link(&service);
+        let target = host.read_link(&link).unwrap_or_default();
+        manifest.links.insert(link.display().to_string(), target.display().to_string());
+    }
+    let held = holders.found.into_iter().map(|(process, _)| process);
+    let all = processes::watched(host).into_iter().chain(held);
+    all.map(|process| PathBuf::from(format!("/proc/{}/comm", process.pid))).collect()
 }
 
 /// Lines of `/proc/thread-self/status` that say what this thread may do.

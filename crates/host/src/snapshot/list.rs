@@ -4,8 +4,9 @@ use crate::{Errno, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The patterns. Everything that [`Topology`](crate::Topology) and
-/// [`Permissions`](crate::Permissions) read is among them; the rest helps to judge a machine later.
+/// The patterns. Everything that [`Topology`](crate::Topology), [`Permissions`](crate::Permissions)
+/// and [`Surroundings`](crate::Surroundings) read is among them, but for processes; the rest helps
+/// to judge a machine later.
 pub(super) const PATTERNS: &[&str] = &[
     // CPUs
     "/sys/devices/system/cpu/{online,offline,possible,present,isolated,nohz_full,kernel_max}",
@@ -18,7 +19,7 @@ pub(super) const PATTERNS: &[&str] = &[
     "/sys/devices/system/cpu/cpu*/microcode/version",
     "/sys/devices/system/cpu/cpu*/regs/identification/*",
     "/sys/devices/system/cpu/cpu*/thermal_throttle/*",
-    "/sys/devices/system/cpu/cpu*/power/energy_perf_bias",
+    "/sys/devices/system/cpu/cpu*/power/{energy_perf_bias,pm_qos_resume_latency_us}",
     "/sys/devices/{cpu,cpu_core,cpu_atom,cpu_lowpower}/{cpus,type}",
     "/sys/devices/system/node/{online,possible}",
     "/sys/devices/system/node/node*/{cpulist,distance}",
@@ -45,11 +46,11 @@ pub(super) const PATTERNS: &[&str] = &[
     "/sys/class/powercap/*/{name,enabled,energy_uj,max_energy_range_uj,constraint_*}",
     "/sys/class/power_supply/*/{type,scope,status,online,capacity,energy_now,energy_full}",
     "/sys/class/power_supply/*/{power_now,charge_now,charge_full,current_now,voltage_now}",
-    "/sys/firmware/acpi/platform_profile",
+    "/sys/firmware/acpi/{platform_profile,platform_profile_choices}",
     // Kernel
     "/sys/devices/system/clocksource/clocksource0/{current,available}_clocksource",
     "/sys/kernel/realtime",
-    "/sys/kernel/sched_ext/state",
+    "/sys/kernel/sched_ext/{state,root/ops}",
     "/sys/kernel/mm/transparent_hugepage/{enabled,defrag}",
     "/sys/kernel/mm/ksm/run",
     "/sys/fs/cgroup/{cgroup.controllers,cpu.max,cpu.pressure}",
@@ -58,6 +59,9 @@ pub(super) const PATTERNS: &[&str] = &[
     "/proc/thread-self/status",
     "/proc/self/limits",
     "/proc/pressure/*",
+    "/proc/interrupts",
+    "/proc/irq/default_smp_affinity",
+    "/proc/irq/*/{smp_affinity_list,effective_affinity_list}",
     "/proc/sys/kernel/{osrelease,ostype,version,sched_*,perf_*,timer_migration,nmi_watchdog}",
     "/proc/sys/kernel/{watchdog,watchdog_thresh,watchdog_cpumask,soft_watchdog,numa_balancing}",
     "/proc/sys/kernel/{split_lock_mitigate,unprivileged_bpf_disabled,kptr_restrict,tainted}",
