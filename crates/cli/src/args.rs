@@ -50,7 +50,8 @@ pub struct Talk {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// What distorts measurements here: topology, clocks, permissions
+    /// What distorts measurements here, and the fix for each
+    #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
     /// Latency of kernels or of your program under loads
     #[command(after_long_help = BENCH_EXAMPLES)]
@@ -120,9 +121,25 @@ pub struct CheckArgs {
     /// Look at a machine recorded with --snapshot instead of this one
     #[arg(long, value_name = "DIR", conflicts_with = "snapshot")]
     pub recorded: Option<PathBuf>,
-    /// Format of the listing
+    /// Leave the frequency probe out: nothing is measured, only read
+    #[arg(long)]
+    pub no_probe: bool,
+    /// Exit with 1 where something at least this bad is found
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Bad)]
+    pub fail_on: FailOn,
+    /// Format of the findings (schema of the JSON: docs/reference/check.schema.json)
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A warning, or worse
+    Warn,
+    /// What makes figures mislead
+    Bad,
+    /// Nothing
+    Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,6 +149,14 @@ pub enum CheckFormat {
     /// For programs
     Json,
 }
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  flyball check                       what distorts measurements here, the worst first
+  flyball check --verbose             everything, with evidence, and the machine itself
+  flyball check --fail-on warn        for scripts: exit code 1 from the first warning on
+  flyball check --snapshot DIR        record this machine; look at it with --recorded DIR
+Every finding is explained in docs/checking.md.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:

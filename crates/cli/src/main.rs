@@ -45,7 +45,7 @@ fn command_line() -> Vec<String> {
 fn run(cli: Cli) -> Result<Exit, Failure> {
     let talk = cli.talk;
     match cli.command {
-        Command::Check(args) => commands::check::run(&args),
+        Command::Check(args) => commands::check::run(&args, talk),
         Command::Bench(args) => commands::bench::run(args, talk),
         Command::Init(args) => commands::init::run(&args, talk),
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),

@@ -79,20 +79,66 @@ fn loadgen_proves_itself() {
 #[test]
 fn check_lists_and_records() {
     let dir = folder();
-    let (code, here, stderr) = run(dir.path(), &["check"]);
+    // What is bad here depends on the machine; the listing does not.
+    let (code, here, stderr) = run(dir.path(), &["check", "--verbose", "--fail-on", "never"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(here.contains("CPUs online") && here.contains("real-time scheduling"), "{here}");
     let (code, _, stderr) = run(dir.path(), &["check", "--snapshot", "machine"]);
     assert_eq!(code, 0, "{stderr}");
-    let (code, recorded, stderr) = run(dir.path(), &["check", "--recorded", "machine"]);
+    let recorded = ["check", "--recorded", "machine", "--verbose", "--fail-on", "never"];
+    let (code, recorded, stderr) = run(dir.path(), &recorded);
     assert_eq!(code, 0, "{stderr}");
     let online = |text: &str| text.lines().find(|line| line.starts_with("CPUs")).map(str::to_owned);
     assert_eq!(online(&here), online(&recorded));
-    let (code, json, _) = run(dir.path(), &["check", "--format", "json"]);
+    let json = ["check", "--format", "json", "--fail-on", "never"];
+    let (code, json, _) = run(dir.path(), &json);
     assert_eq!(code, 0);
-    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["format"], 1);
+    assert!(document["machine"]["online"].is_string() && document["permissions"].is_array());
+    assert!(document["audit"]["findings"].as_array().is_some_and(|all| all.len() > 5));
+    assert!(document["probe"]["cpus"].is_array());
     let (code, _, stderr) = run(dir.path(), &["check", "--snapshot", "machine"]);
     assert_eq!(code, 3, "{stderr}");
+}
+
+/// A recorded guest of KVM: nothing bad, some warnings; then one with two kinds of core.
+#[test]
+fn check_fails_on_what_it_is_told_to() {
+    let dir = folder();
+    let machine = dir.path().join("machine");
+    let root = machine.join("root/sys/devices/system/cpu");
+    fs_err::create_dir_all(&root).unwrap();
+    fs_err::write(machine.join("manifest.json"), "{\"format\": 1}").unwrap();
+    fs_err::write(root.join("online"), "0-1\n").unwrap();
+    let check = |more: &[&str]| {
+        let arguments = [&["check", "--recorded", "machine"], more].concat();
+        run(dir.path(), &arguments)
+    };
+    let (code, text, stderr) = check(&[]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(text.starts_with("Fit to measure with care: 1 warning"), "no cpufreq: {text}");
+    assert!(text.contains("Not known") && text.lines().count() <= 25, "{text}");
+    assert_eq!(check(&["--fail-on", "warn"]).0, 1);
+    for (cpu, capacity) in [(0, "400\n"), (1, "1024\n")] {
+        let folder = root.join(format!("cpu{cpu}"));
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join("cpu_capacity"), capacity).unwrap();
+    }
+    let (code, text, _) = check(&[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.starts_with("Not fit to measure") && text.contains("fix: taskset -c 1 CMD"),
+        "{text}"
+    );
+    assert_eq!(check(&["--fail-on", "never"]).0, 0);
+    let (code, json, _) = check(&["--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &document["audit"]["counts"]["bad"]), (1, &1.into()));
+    assert_eq!(document["audit"]["findings"][0]["id"], "core-types");
+    fs_err::write(root.join("online"), "all\n").unwrap();
+    let (code, _, stderr) = check(&[]);
+    assert!(code == 3 && stderr.contains("cpu/online") && stderr.contains("hint:"), "{stderr}");
 }
 
 #[test]

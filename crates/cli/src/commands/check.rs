@@ -1,31 +1,69 @@
-//! `flyball check`: what this machine is and what may be used on it; and its recording.
+//! `flyball check`: what on this machine distorts measurements, and the fixes; the machine itself,
+//! and its recording.
 
-use crate::args::{CheckArgs, CheckFormat};
+mod listing;
+mod probe;
+
+use crate::args::{CheckArgs, CheckFormat, FailOn, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
-use flyball_host::{Grant, Permissions, Topology, snapshot};
+use flyball_check::{Audit, Document, Facts, Severity, Style, audit};
+use flyball_host::{Host, snapshot};
 use serde_json::json;
-use std::fmt::Write;
 use std::path::Path;
 
-pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+/// Version of the JSON document.
+const FORMAT: u32 = 1;
+
+pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = hosts::recorded(args.recorded.as_deref())?;
     if let Some(folder) = &args.snapshot {
         return capture(host.as_ref(), folder);
     }
-    let topology = Topology::discover(host.as_ref())?;
-    let permissions = Permissions::probe(host.as_ref());
+    let facts = Facts::gather(host.as_ref())?;
+    let probe = probe::look(host.as_ref(), &facts, args.no_probe);
+    let audit = audit(&facts, Some(&probe));
+    let exit = exit(&audit, args.fail_on);
     output::data(&match args.format {
-        CheckFormat::Text => text(&topology, &permissions),
+        CheckFormat::Text => {
+            let here = hosts::real();
+            let style = Style {
+                width: output::width(here.as_ref()),
+                color: output::color(here.as_ref()),
+                verbose: talk.verbose,
+            };
+            let mut text = flyball_check::text(&audit, style);
+            if talk.verbose {
+                text.push('\n');
+                text.push_str(&listing::text(&facts.topology, &facts.permissions));
+            }
+            text
+        }
         CheckFormat::Json => {
-            format!("{:#}\n", json!({ "machine": topology, "permissions": permissions }))
+            let document = Document {
+                format: FORMAT,
+                audit,
+                probe: Some(probe),
+                machine: json!(facts.topology),
+                permissions: json!(facts.permissions),
+            };
+            format!("{:#}\n", json!(document))
         }
     })?;
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
-fn capture(host: &dyn flyball_host::Host, folder: &Path) -> Result<Exit, Failure> {
+fn exit(audit: &Audit, fail_on: FailOn) -> Exit {
+    let found = match fail_on {
+        FailOn::Warn => audit.has(Severity::Warn),
+        FailOn::Bad => audit.has(Severity::Bad),
+        FailOn::Never => false,
+    };
+    if found { Exit::Finding } else { Exit::Ok }
+}
+
+fn capture(host: &dyn Host, folder: &Path) -> Result<Exit, Failure> {
     use snapshot::SnapshotError;
     let captured = snapshot::capture(host, folder).map_err(|error| {
         let hint = error.hint();
@@ -42,135 +80,4 @@ fn capture(host: &dyn flyball_host::Host, folder: &Path) -> Result<Exit, Failure
     ));
     output::data(&format!("{}\n", folder.display()))?;
     Ok(Exit::Ok)
-}
-
-/// A plain listing, one fact per line.
-fn text(topology: &Topology, permissions: &Permissions) -> String {
-    let mut listing = Listing::default();
-    machine(&mut listing, topology);
-    clocks(&mut listing, topology);
-    idle(&mut listing, topology);
-    for permission in &permissions.all {
-        let (state, command) = match &permission.grant {
-            Grant::Granted => ("yes".to_owned(), None),
-            Grant::Denied { reason, command } => (format!("no: {reason}"), Some(command)),
-            Grant::Impossible { reason } => (format!("not here: {reason}"), None),
-        };
-        listing.line(permission.power.name(), &state);
-        if let Some(command) = command {
-            listing.line("", &format!("grant with: {command}"));
-        }
-    }
-    for (path, errno) in &topology.unreadable {
-        listing.line("unreadable", &format!("{path}: {errno}"));
-    }
-    listing.text
-}
-
-#[derive(Default)]
-struct Listing {
-    text: String,
-}
-
-impl Listing {
-    fn line(&mut self, name: &str, value: &str) {
-        let _ = writeln!(self.text, "{name:<22}{value}");
-    }
-
-    fn maybe(&mut self, name: &str, value: Option<impl std::fmt::Display>) {
-        if let Some(value) = value {
-            self.line(name, &value.to_string());
-        }
-    }
-}
-
-fn machine(listing: &mut Listing, topology: &Topology) {
-    let virtualization = &topology.virtualization;
-    listing.maybe("processor", topology.processor.model_name.as_ref());
-    listing.maybe("kernel", topology.kernel.release.as_ref());
-    let hypervisor = virtualization.hypervisor.as_deref().unwrap_or("unknown hypervisor");
-    let evidence = virtualization.evidence.join("; ");
-    listing.line(
-        "virtualisation",
-        &match virtualization.is_virtual {
-            true => format!("{hypervisor} ({evidence})"),
-            false => "none found".to_owned(),
-        },
-    );
-    listing.maybe("memory", topology.memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20)));
-    listing.line("CPUs online", &topology.online.to_string());
-    for (name, cpus) in [("isolated", &topology.isolated), ("nohz_full", &topology.nohz_full)] {
-        if !cpus.is_empty() {
-            listing.line(name, &cpus.to_string());
-        }
-    }
-    for kind in &topology.core_types {
-        listing.line("core type", &format!("{} = {} ({})", kind.name, kind.cpus, kind.evidence));
-    }
-    let on_off = |on: bool| if on { "on" } else { "off" };
-    listing.maybe("SMT", topology.smt_active.map(on_off));
-    listing.maybe("clock source", topology.kernel.clocksource.as_ref());
-    if let (Some(runtime), Some(period)) =
-        (topology.kernel.rt_runtime_us, topology.kernel.rt_period_us)
-    {
-        let text = match runtime {
-            -1 => "off".to_owned(),
-            _ => format!("{runtime} of {period} us"),
-        };
-        listing.line("real-time throttling", &text);
-    }
-    let sensors = topology.temperatures.len();
-    listing.line("temperature sensors", &sensors.to_string());
-    listing.line("energy counters", &topology.energy.len().to_string());
-}
-
-fn clocks(listing: &mut Listing, topology: &Topology) {
-    if topology.policies.is_empty() {
-        listing.line("cpufreq", "none: no governor can be read or set here");
-    }
-    for policy in &topology.policies {
-        let mhz = |khz: Option<flyball_units::KiloHertz>| {
-            khz.map_or("?".to_owned(), |khz| (khz.0 / 1000).to_string())
-        };
-        listing.line(
-            &format!("policy{}", policy.id),
-            &format!(
-                "CPUs {}, driver {}, governor {}, {} to {} MHz (limits {} to {})",
-                policy.cpus,
-                policy.driver.as_deref().unwrap_or("?"),
-                policy.governor.as_deref().unwrap_or("?"),
-                mhz(policy.hardware_min_khz),
-                mhz(policy.hardware_max_khz),
-                mhz(policy.min_khz),
-                mhz(policy.max_khz),
-            ),
-        );
-        listing
-            .maybe("", policy.energy_performance_preference.as_ref().map(|p| format!("EPP {p}")));
-        let latency = policy.transition_latency;
-        listing.maybe("", latency.map(|ns| format!("declared transition latency {} ns", ns.0)));
-    }
-    let scaling = &topology.scaling;
-    let on_off = |on: bool| if on { "on" } else { "off" };
-    listing.maybe("boost", scaling.boost.or(scaling.no_turbo.map(|off| !off)).map(on_off));
-    listing.maybe("intel_pstate", scaling.intel_pstate.as_ref());
-    listing.maybe("amd_pstate", scaling.amd_pstate.as_ref());
-}
-
-fn idle(listing: &mut Listing, topology: &Topology) {
-    let driver = topology.idle.driver.as_deref().unwrap_or("none");
-    let governor = topology.idle.governor.as_deref().unwrap_or("none");
-    listing.line("idle", &format!("driver {driver}, governor {governor}"));
-    for group in &topology.idle.groups {
-        for state in &group.states {
-            let disabled = if state.disabled { ", disabled" } else { "" };
-            listing.line(
-                "",
-                &format!(
-                    "CPUs {} {}: exit {} us, residency {} us{disabled}",
-                    group.cpus, state.name, state.latency_us, state.residency_us
-                ),
-            );
-        }
-    }
 }

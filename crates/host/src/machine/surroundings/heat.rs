@@ -115,7 +115,7 @@ pub(super) fn throttled(files: &Tolerant<'_>, cpus: &[CpuId]) -> Option<Vec<Thro
             package: package.unwrap_or(0),
             longest_ms: file("core_throttle_max_time_ms").max(file("package_throttle_max_time_ms")),
         };
-        if found.core + found.package > 0 {
+        if found.core > 0 || found.package > 0 {
             throttled.push(found);
         }
     }

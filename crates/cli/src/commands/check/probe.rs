@@ -1,0 +1,83 @@
+//! The quick look at delivered frequencies: under a second, a few CPUs.
+
+use flyball_check::{Facts, Probe, ProbedCpu};
+use flyball_host::{CpuSet, Host, HostKind};
+use flyball_measure::{board, probe};
+use flyball_run::manifest::ProbeBasis;
+use flyball_units::{CpuId, KiloHertz};
+
+/// CPUs that are probed at most: 0.15 s each.
+const MOST: usize = 5;
+
+/// Probes this machine, or says why not.
+pub fn look(host: &dyn Host, facts: &Facts, left_out: bool) -> Probe {
+    let skipped = |why: &str| Probe { cpus: Vec::new(), skipped: Some(why.to_owned()) };
+    if left_out {
+        return skipped("left out by --no-probe");
+    }
+    if host.kind() == HostKind::Recorded {
+        return skipped("a recording delivers none");
+    }
+    if board::discover(host).is_some() {
+        return skipped("on a virtual board the probe takes seconds: flyball bench has it");
+    }
+    match probe::quick(host, &facts.topology, &choose(facts)) {
+        Err(error) => skipped(&error.to_string()),
+        Ok(seen) => {
+            let unknown = seen.iter().all(|cpu| cpu.khz.is_none());
+            let why = "the cycles of a multiplication are not known on these cores";
+            Probe {
+                cpus: seen.iter().map(|cpu| record(facts, cpu)).collect(),
+                skipped: unknown.then(|| why.to_owned()),
+            }
+        }
+    }
+}
+
+/// CPUs of every kind and of as many clock domains as there is time for.
+fn choose(facts: &Facts) -> CpuSet {
+    let topology = &facts.topology;
+    let mut chosen = CpuSet::new();
+    for kind in &topology.core_types {
+        if let Some(cpu) = kind.cpus.intersection(&facts.allowed).first() {
+            chosen.insert(cpu);
+        }
+    }
+    // Evenly over the rest, one per clock domain or core: neighbours share what matters.
+    let firsts: Vec<CpuId> = facts
+        .allowed
+        .iter()
+        .filter(|&cpu| {
+            let domain = topology.policy(cpu).and_then(|policy| policy.cpus.first());
+            let core = topology.cpu(cpu).and_then(|cpu| cpu.siblings.first());
+            domain.is_none_or(|first| first == cpu) && core.is_none_or(|first| first == cpu)
+        })
+        .collect();
+    let room = MOST.saturating_sub(chosen.len()).min(firsts.len());
+    for index in 0..room {
+        chosen.insert(firsts[firsts.len() - 1 - index * firsts.len() / room]);
+    }
+    if chosen.is_empty() {
+        facts.allowed.first().map(CpuSet::from).unwrap_or_default()
+    } else {
+        chosen
+    }
+}
+
+fn record(facts: &Facts, seen: &probe::Delivered) -> ProbedCpu {
+    let kind = facts.topology.core_type(seen.cpu);
+    ProbedCpu {
+        cpu: seen.cpu.0,
+        core_type: kind.map_or_else(|| "all".to_owned(), |kind| kind.name.clone()),
+        delivered_khz: seen.khz.map(|KiloHertz(khz)| khz),
+        claimed_khz: seen.claimed_khz.map(|KiloHertz(khz)| khz),
+        basis: match seen.basis {
+            ProbeBasis::Measured => "measured",
+            ProbeBasis::Assumed => "assumed",
+            ProbeBasis::Relative | ProbeBasis::Unknown => "relative",
+        }
+        .to_owned(),
+        spread_permille: seen.spread.map(|spread| spread * 1e3),
+        disturbed_permille: (seen.disturbed * 1e3).round() as u32,
+    }
+}
