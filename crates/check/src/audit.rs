@@ -53,7 +53,7 @@ pub struct Document {
     pub audit: Audit,
     /// The frequency probe, where it ran.
     pub probe: Option<Probe>,
-    /// The machine, as run directories describe it, with all that was read.
+    /// The machine: processor, topology, clock domains, idle states, kernel, and what was unreadable.
     pub machine: serde_json::Value,
     /// What this process may do, and the commands that grant it.
     pub permissions: serde_json::Value,
