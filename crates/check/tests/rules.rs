@@ -29,6 +29,17 @@ fn fixes_fit_the_driver() {
         command(one(&without, Id::Governor)),
         format!("echo 1800000 | sudo tee {CPU}/cpufreq/policy*/scaling_min_freq")
     );
+    // intel_pstate without HWP has no EPP: the driver itself chooses.
+    let mut old = machines::intel_laptop();
+    old.0 = old
+        .0
+        .lines()
+        .filter(|line| !line.contains("energy_performance"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let audit = old.audit();
+    assert!(one(&audit, Id::Governor).found.contains("the driver chooses"));
+    assert!(one(&audit, Id::FrequencyDriver).found.contains("every 10 ms"));
+    assert_eq!(one(&audit, Id::EnergyBias).severity, Severity::Warn, "nothing else steers it");
     // No profile better than the one in force, no switch for SMT: no command.
     let plain = machines::amd_active()
         .but(

@@ -83,10 +83,13 @@ fn judge(facts: &Facts, group: &Group<'_>, name: &str, hardware: bool) -> Findin
             let range = range.map_or(String::new(), |(low, high)| {
                 format!(" anything from {} to {}", low.0 / 1000, mhz(high))
             });
-            new(Severity::Warn, format!("powersave of this driver: the hardware chooses{range}"))
-                .effect(
-                    "A core that was idle starts low; the hardware decides how soon it speeds up.",
-                )
+            // Without EPP there is no HWP, and the driver's own rule stands in for it.
+            let guided = first.is_some_and(|p| p.energy_performance_preference.is_some());
+            let who = if guided { "hardware" } else { "driver" };
+            new(Severity::Warn, format!("powersave of this driver: the {who} chooses{range}"))
+                .effect(format!(
+                    "A core that was idle starts low; the {who} decides how soon it speeds up."
+                ))
         }
         "powersave" => {
             let (factor, low) = slowdown(first);

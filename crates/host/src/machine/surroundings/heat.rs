@@ -43,9 +43,7 @@ impl CoolingDevice {
     /// Whether it cools by slowing CPUs, and not with a fan or by dimming a screen.
     pub fn slows_cpus(&self) -> bool {
         let name = self.name.to_lowercase();
-        ["processor", "powerclamp", "cpufreq", "cpuidle", "tcc"]
-            .iter()
-            .any(|part| name.contains(part))
+        ["processor", "powerclamp", "cpufreq", "cpuidle"].iter().any(|part| name.contains(part))
     }
 }
 
