@@ -9,7 +9,8 @@
 mod hosts;
 
 use flyball_check::{Audit, CATALOGUE, Facts, Id, Probe, ProbedCpu, Severity, Style, audit, text};
-use hosts::{CPU, Listing, command, lasting, machines, one};
+use flyball_host::{RecordedHost, snapshot};
+use hosts::{CPU, Listing, command, judge, lasting, machines, one};
 use std::collections::BTreeSet;
 
 /// `powersave` without hardware that chooses is the lowest frequency; where `performance` is not
@@ -138,6 +139,17 @@ fn delivered_frequencies_are_judged() {
     assert!(seen.evidence[0].value.contains("3 % of samples disturbed"), "{seen:?}");
     let silent = ProbedCpu { delivered_khz: None, ..probed(0, "all", 0, 0) };
     assert_eq!(with_probe(&laptop, &[silent]).of(Id::DeliveredFrequency).count(), 0);
+}
+
+/// A snapshot holds everything that the rules look at.
+#[test]
+fn a_recording_has_the_same_findings() {
+    for (name, listing) in machines::all() {
+        let folder = tempfile::tempdir().unwrap();
+        snapshot::capture(&listing.host(), folder.path()).unwrap();
+        let recorded = RecordedHost::open(folder.path()).unwrap();
+        assert_eq!(judge(&recorded), listing.audit(), "{name}");
+    }
 }
 
 #[test]

@@ -92,9 +92,8 @@ fn judge(facts: &Facts, group: &Group<'_>, name: &str, hardware: bool) -> Findin
                 ))
         }
         "powersave" => {
-            let (factor, low) = slowdown(first);
-            new(Severity::Bad, format!("powersave holds the lowest frequency{low}"))
-                .effect(format!("Everything takes up to {factor}longer than it has to."))
+            let (effect, low) = slowdown(first);
+            new(Severity::Bad, format!("powersave holds the lowest frequency{low}")).effect(effect)
         }
         "userspace" => pinned(detail, first, new),
         "schedutil" => new(Severity::Warn, "schedutil follows utilisation".to_owned()).effect(
@@ -113,14 +112,18 @@ fn judge(facts: &Facts, group: &Group<'_>, name: &str, hardware: bool) -> Findin
     }
 }
 
+/// What the lowest frequency costs, and which it is.
 fn slowdown(policy: Option<&&Policy>) -> (String, String) {
     let range = policy.and_then(|policy| Some((policy.min_khz?, policy.hardware_max_khz?)));
     match range {
         Some((low, high)) if low.0 > 0 => (
-            format!("{:.1} times ", high.0 as f64 / low.0 as f64),
+            format!(
+                "Everything takes up to {:.1} times as long as it has to.",
+                high.0 as f64 / low.0 as f64
+            ),
             format!(": {} of {}", low.0 / 1000, mhz(high)),
         ),
-        _ => (String::new(), String::new()),
+        _ => ("Everything takes longer than it has to.".to_owned(), String::new()),
     }
 }
 
