@@ -49,6 +49,12 @@ calls! {
         MakeDir = "make_dir",
         /// Remove a folder.
         RemoveDir = "remove_dir",
+        /// Make a folder of one's own, and lock it.
+        LockFolder = "lock_folder",
+        /// Replace a file whole.
+        Save = "save",
+        /// Remove a file.
+        RemoveFile = "remove_file",
         /// Open a file that delivers as it comes, and read it.
         OpenStream = "open_stream",
         /// Wait for something to read.

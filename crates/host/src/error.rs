@@ -177,7 +177,7 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
         Call::AffinitySet if errno == Errno::EINVAL => {
             "none of these CPUs is online and allowed: see Cpus_allowed_list in /proc/self/status"
         }
-        Call::Write | Call::MakeDir | Call::RemoveDir | Call::OpenStream if denied => {
+        Call::Write | Call::MakeDir | Call::RemoveDir | Call::OpenStream | Call::Save if denied => {
             "run flyball with sudo"
         }
         Call::Spawn if errno == Errno::ENOENT => "is the program installed and on PATH?",

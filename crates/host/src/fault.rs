@@ -4,13 +4,14 @@ use crate::{Call, Errno};
 use std::fmt;
 use std::str::FromStr;
 
-/// One call that fails. Text form: `CALL[:OBJECT][#N|#N+]=ERRNO`, where OBJECT is a path, a CPU
-/// list, a class, a thread id or a program as the call takes it (a final `*` stands for anything),
-/// `#N` fails only the N-th such call and `#N+` that one and all later ones.
+/// One call that fails. Text form: `CALL[:OBJECT][#N|#N+]=EFFECT`. CALL is a call's name, or `any`;
+/// OBJECT is a path, a CPU list, a class, a thread id or a program as the call takes it (a final `*`
+/// stands for anything); `#N` fails only the N-th such call and `#N+` that one and all later ones,
+/// as if the machine had died there; EFFECT is an [`Effect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The call.
-    pub call: Call,
+    /// The call; any that can fail where none is given.
+    pub call: Option<Call>,
     /// What it is called on; anything where none is given.
     pub object: Option<String>,
     /// The first matching call that fails, counted from 1.
@@ -18,7 +19,54 @@ pub struct Fault {
     /// The last one.
     pub last: u64,
     /// How it fails.
-    pub errno: Errno,
+    pub effect: Effect,
+}
+
+/// How a call fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// With this error: `EBUSY`.
+    Refused(Errno),
+    /// `short`: reading a file gives the first half of its text. Any other call fails with `EIO`.
+    Short,
+    /// `lost`: a file is written, as it seems, and keeps what it had. Any other call fails with
+    /// `EIO`.
+    Lost,
+}
+
+impl Effect {
+    /// The error of calls that know no other way to fail.
+    pub(crate) fn errno(self) -> Errno {
+        match self {
+            Effect::Refused(errno) => errno,
+            Effect::Short | Effect::Lost => Errno::EIO,
+        }
+    }
+}
+
+impl FromStr for Effect {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Effect, String> {
+        match text {
+            "short" => Ok(Effect::Short),
+            "lost" => Ok(Effect::Lost),
+            errno => errno
+                .parse()
+                .map(Effect::Refused)
+                .map_err(|expected: String| format!("{expected}, or short, or lost")),
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Effect::Refused(errno) => f.write_str(&String::from(*errno)),
+            Effect::Short => f.write_str("short"),
+            Effect::Lost => f.write_str("lost"),
+        }
+    }
 }
 
 /// A fault that can't be read.
@@ -38,9 +86,9 @@ impl FromStr for Fault {
         let fail =
             |expected: &str| FaultError { fault: text.to_owned(), expected: expected.to_owned() };
         // Paths may hold any of the signs, so split from the outside in.
-        let (target, errno) =
+        let (target, effect) =
             text.rsplit_once('=').ok_or_else(|| fail("CALL[:OBJECT][#N|#N+]=ERRNO"))?;
-        let errno = errno.trim().parse().map_err(|expected: String| fail(&expected))?;
+        let effect = effect.trim().parse().map_err(|expected: String| fail(&expected))?;
         let (target, (first, last)) = match target.rsplit_once('#') {
             None => (target, (1, u64::MAX)),
             Some((target, times)) => {
@@ -52,10 +100,16 @@ impl FromStr for Fault {
             Some((call, object)) => (call, Some(object.trim().to_owned())),
             None => (target, None),
         };
-        let call = call.trim().parse().map_err(|expected: String| fail(&expected))?;
-        Ok(Fault { call, object, first, last, errno })
+        let call = match call.trim() {
+            ANY => None,
+            call => Some(call.parse().map_err(|expected: String| fail(&expected))?),
+        };
+        Ok(Fault { call, object, first, last, effect })
     }
 }
+
+/// Stands for every call.
+const ANY: &str = "any";
 
 /// Reads `N` or `N+` as the range of calls that fail.
 fn parse_times(times: &str) -> Option<(u64, u64)> {
@@ -90,9 +144,14 @@ impl Fault {
         Ok(faults)
     }
 
+    /// Whether this fault may be about `call`, on whatever.
+    pub(crate) fn may_match(&self, call: Call) -> bool {
+        self.call.is_none_or(|own| own == call)
+    }
+
     /// Whether this fault is about `call` on `object`.
     pub(crate) fn matches(&self, call: Call, object: &str) -> bool {
-        self.call == call
+        self.may_match(call)
             && match &self.object {
                 None => true,
                 Some(wanted) => match wanted.strip_suffix('*') {
@@ -105,7 +164,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.call)?;
+        f.write_str(self.call.map_or(ANY, Call::name))?;
         if let Some(object) = &self.object {
             write!(f, ":{object}")?;
         }
@@ -114,7 +173,7 @@ impl fmt::Display for Fault {
             (first, u64::MAX) => write!(f, "#{first}+")?,
             (first, _) => write!(f, "#{first}")?,
         }
-        write!(f, "={}", String::from(self.errno))
+        write!(f, "={}", self.effect)
     }
 }
 
@@ -143,13 +202,16 @@ mod tests {
 
         #[test]
         fn printing_then_parsing_is_identity(
-            index in 0..Call::ALL.len(),
+            index in 0..=Call::ALL.len(),
+            effect in 0..3,
             object in proptest::option::of("/[a-z0-9/]{0,9}"),
             first in 1u64..9,
             open in any::<bool>(),
         ) {
             let last = if open { u64::MAX } else { first };
-            let fault = Fault { call: Call::ALL[index], object, first, last, errno: Errno::EIO };
+            let call = Call::ALL.get(index).copied();
+            let effects = [Effect::Refused(Errno::EIO), Effect::Short, Effect::Lost];
+            let fault = Fault { call, object, first, last, effect: effects[effect as usize] };
             prop_assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
         }
     }

@@ -1,9 +1,9 @@
 //! A machine some of whose calls fail as told: for tests of every error path.
 
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Fault, FaultError, Host, HostError,
-    HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream,
-    ThreadUsage, Wake, dma_latency_path, procfs,
+    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Effect, Fault, FaultError,
+    FolderLock, Host, HostError, HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader,
+    Scheduling, Signal, Stream, ThreadUsage, Wake, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
@@ -15,13 +15,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct FaultyHost {
     inner: Arc<dyn Host>,
     faults: Vec<(Fault, AtomicU64)>,
+    calls: AtomicU64,
 }
 
 impl FaultyHost {
     /// `inner` with `faults`.
     pub fn new(inner: Arc<dyn Host>, faults: Vec<Fault>) -> FaultyHost {
         let faults = faults.into_iter().map(|fault| (fault, AtomicU64::new(0))).collect();
-        FaultyHost { inner, faults }
+        FaultyHost { inner, faults, calls: AtomicU64::new(0) }
+    }
+
+    /// Calls so far that can fail, failed or not; but not those on the calling thread.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
     }
 
     /// `inner` with the faults of a text: see [`Fault::parse_list`].
@@ -32,22 +38,29 @@ impl FaultyHost {
     /// Fails if some fault says that `call` on `object` fails now.
     fn pass(&self, call: Call, object: impl ToString) -> Result<(), HostError> {
         let object = object.to_string();
+        self.effect(call, &object)
+            .map_or(Ok(()), |effect| Err(HostError::call(call, object, effect.errno())))
+    }
+
+    /// What a fault makes of this call, if any.
+    fn effect(&self, call: Call, object: &str) -> Option<Effect> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         let mut failure = None;
         for (fault, seen) in &self.faults {
-            if fault.matches(call, &object) {
+            if fault.matches(call, object) {
                 let time = seen.fetch_add(1, Ordering::Relaxed) + 1;
                 if (fault.first..=fault.last).contains(&time) && failure.is_none() {
-                    failure = Some(fault.errno);
+                    failure = Some(fault.effect);
                 }
             }
         }
-        failure.map_or(Ok(()), |errno| Err(HostError::call(call, object, errno)))
+        failure
     }
 
     /// As [`FaultyHost::pass`], for calls on the calling thread or on nothing.
     fn pass_thread(&self, call: Call) -> Result<(), HostError> {
         // The object is built only where a fault might match: clocks are called often.
-        if !self.faults.iter().any(|(fault, _)| fault.call == call) {
+        if !self.faults.iter().any(|(fault, _)| fault.may_match(call)) {
             return Ok(());
         }
         self.pass(call, self.inner.thread_id())
@@ -60,8 +73,12 @@ impl Host for FaultyHost {
     }
 
     fn read(&self, path: &Path) -> Result<String, HostError> {
-        self.pass(Call::Read, path.display())?;
-        self.inner.read(path)
+        let object = path.display().to_string();
+        match self.effect(Call::Read, &object) {
+            Some(Effect::Short) => self.inner.read(path).map(|text| first_half(&text)),
+            Some(effect) => Err(HostError::call(Call::Read, object, effect.errno())),
+            None => self.inner.read(path),
+        }
     }
 
     /// A fault of `read` breaks it, too.
@@ -91,8 +108,12 @@ impl Host for FaultyHost {
     }
 
     fn write(&self, path: &Path, text: &str) -> Result<(), HostError> {
-        self.pass(Call::Write, path.display())?;
-        self.inner.write(path, text)
+        let object = path.display().to_string();
+        match self.effect(Call::Write, &object) {
+            Some(Effect::Lost) => Ok(()),
+            Some(effect) => Err(HostError::call(Call::Write, object, effect.errno())),
+            None => self.inner.write(path, text),
+        }
     }
 
     fn make_dir(&self, path: &Path) -> Result<(), HostError> {
@@ -103,6 +124,21 @@ impl Host for FaultyHost {
     fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
         self.pass(Call::RemoveDir, path.display())?;
         self.inner.remove_dir(path)
+    }
+
+    fn lock_folder(&self, path: &Path) -> Result<FolderLock, HostError> {
+        self.pass(Call::LockFolder, path.display())?;
+        self.inner.lock_folder(path)
+    }
+
+    fn save(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        self.pass(Call::Save, path.display())?;
+        self.inner.save(path, text)
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<(), HostError> {
+        self.pass(Call::RemoveFile, path.display())?;
+        self.inner.remove_file(path)
     }
 
     fn open_stream(&self, path: &Path) -> Result<Stream, HostError> {
@@ -273,6 +309,12 @@ impl Host for FaultyHost {
     }
 }
 
+/// What a read that was cut short delivers.
+fn first_half(text: &str) -> String {
+    let text = text.trim_end();
+    text.chars().take(text.chars().count() / 2).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,6 +349,20 @@ mod tests {
     }
 
     #[test]
+    fn a_short_read_and_a_lost_write_look_well() {
+        let host = faulty("read:/long=short,write=lost");
+        let inner = RecordedHost::from_listing("/long = performance").unwrap();
+        let host = FaultyHost { inner: Arc::new(inner), ..host };
+        assert_eq!(host.read(Path::new("/long")).unwrap(), "perfo");
+        assert_eq!(host.write(Path::new("/long"), "x"), Ok(()));
+        assert_eq!(host.inner.read(Path::new("/long")).unwrap(), "performance\n");
+        assert_eq!(host.calls(), 2);
+        let dead = faulty("any#2+=EIO");
+        assert!(dead.read(Path::new("/a")).is_ok());
+        assert!(dead.read(Path::new("/b")).is_err() && dead.usage().is_err());
+    }
+
+    #[test]
     fn a_faulty_file_breaks_what_reads_it() {
         assert_eq!(faulty("").cpu_times().unwrap().cpus.len(), 1);
         let error = faulty("read:/proc/stat=EACCES").cpu_times().unwrap_err();
@@ -329,6 +385,9 @@ mod tests {
             host.write(path, "1").is_err(),
             host.make_dir(path).is_err(),
             host.remove_dir(path).is_err(),
+            host.lock_folder(path).is_err(),
+            host.save(path, "").is_err(),
+            host.remove_file(path).is_err(),
             host.open_stream(path).is_err(),
             host.wait_streams(&[], nanos).is_err(),
             host.thread_cpu_time().is_err(),

@@ -1,8 +1,8 @@
 //! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
 
 use crate::{
-    Child, CounterRate, CpuSet, CpuTimes, CycleCounter, HostError, IdleLatencyHold, ProcessSpec,
-    SchedStat, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
+    Child, CounterRate, CpuSet, CpuTimes, CycleCounter, FolderLock, HostError, IdleLatencyHold,
+    ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
 };
 use flyball_units::{CpuId, Nanos};
 use std::fmt::Debug;
@@ -47,6 +47,15 @@ pub trait Host: Send + Sync + Debug {
     fn make_dir(&self, path: &Path) -> Result<(), HostError>;
     /// Removes a folder that is empty, or that the kernel filled.
     fn remove_dir(&self, path: &Path) -> Result<(), HostError>;
+    /// Makes a folder that only this user may enter (mode 700), with those above it, where it is not
+    /// there, and locks it for this process. Refused where it is a link, belongs to another user or
+    /// may be written by others; `EAGAIN` where another process has locked it.
+    fn lock_folder(&self, path: &Path) -> Result<FolderLock, HostError>;
+    /// Replaces a file so that a crash or a power cut leaves the old one or the new one whole, and
+    /// returns when the new one is on the disk. Mode 600.
+    fn save(&self, path: &Path, text: &str) -> Result<(), HostError>;
+    /// Removes a file, and returns when it is gone from the disk.
+    fn remove_file(&self, path: &Path) -> Result<(), HostError>;
     /// Opens a file that delivers bytes as they come; reading it never blocks.
     fn open_stream(&self, path: &Path) -> Result<Stream, HostError>;
     /// Waits until one of `streams` has something to read (true), or `deadline` on
@@ -122,10 +131,10 @@ pub trait Host: Send + Sync + Debug {
 
     // The process
 
-    /// From now on SIGINT and SIGTERM are counted instead of ending the process. The third one
-    /// ends it after all.
+    /// From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process. The third
+    /// one ends it after all. One that this process was told to ignore (nohup) stays ignored.
     fn catch_interrupts(&self) -> Result<(), HostError>;
-    /// How often this process was asked to end (SIGINT, SIGTERM) since
+    /// How often this process was asked to end (SIGINT, SIGTERM, SIGHUP) since
     /// [`Host::catch_interrupts`].
     fn interrupted(&self) -> u32;
     /// The signal that asked last, to be passed on to a child.

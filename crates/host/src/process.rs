@@ -19,7 +19,17 @@ pub enum Output {
     Inherit,
 }
 
-/// A program to start. Its standard input is empty.
+/// What a child reads from its standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// Ours.
+    Inherit,
+}
+
+/// A program to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessSpec {
     /// Name, looked up in PATH, or path.
@@ -30,6 +40,9 @@ pub struct ProcessSpec {
     pub environment: Vec<(OsString, OsString)>,
     /// Folder to run in; ours where none is given.
     pub folder: Option<PathBuf>,
+    /// Standard input. A child is in a process group of its own, which a terminal would stop when it
+    /// reads there: to be inherited only where ours is no terminal.
+    pub stdin: Input,
     /// Standard output.
     pub stdout: Output,
     /// Standard error.
@@ -63,6 +76,8 @@ pub enum Signal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP: the terminal has gone.
+    HangUp,
 }
 
 /// How a process ended.

@@ -2,11 +2,11 @@
 
 use crate::sys::{clock, memory, sched, signal, usage};
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, Host, HostError, HostKind,
-    IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
-    arch,
+    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, FolderLock, Host, HostError,
+    HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream,
+    ThreadUsage, Wake, arch,
 };
-use crate::{calibrate, files, procfs};
+use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -71,6 +71,20 @@ impl Host for RealHost {
     fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
         std::fs::remove_dir(path)
             .map_err(|error| HostError::call(Call::RemoveDir, path.display(), Errno::of(&error)))
+    }
+
+    fn lock_folder(&self, path: &Path) -> Result<FolderLock, HostError> {
+        FolderLock::take(path)
+    }
+
+    fn save(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        private::save(path, text)
+            .map_err(|errno| HostError::call(Call::Save, path.display(), errno))
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<(), HostError> {
+        private::remove(path)
+            .map_err(|errno| HostError::call(Call::RemoveFile, path.display(), errno))
     }
 
     fn open_stream(&self, path: &Path) -> Result<Stream, HostError> {

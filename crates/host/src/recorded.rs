@@ -1,10 +1,11 @@
 //! A recorded machine: its files and facts, in virtual time.
 
 use crate::manifest::{self, Manifest, Tried};
+use crate::private::Locked;
 use crate::tree::{Entry, Tree, normal};
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, Host, HostError, HostKind,
-    IdleLatencyHold, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
+    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, FolderLock, Host, HostError,
+    HostKind, IdleLatencyHold, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
     ThreadUsage, Wake, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, Nanos};
@@ -31,6 +32,7 @@ pub struct RecordedHost {
     now: AtomicU64,
     interrupts: AtomicU32,
     threads: Mutex<HashMap<ThreadId, Thread>>,
+    locked: Locked,
 }
 
 /// Settings of one thread.
@@ -123,6 +125,7 @@ impl RecordedHost {
             environment: BTreeMap::new(),
             interrupts: AtomicU32::new(0),
             threads: Mutex::new(HashMap::new()),
+            locked: Locked::default(),
         }
     }
 
@@ -297,6 +300,20 @@ impl Host for RecordedHost {
 
     fn remove_dir(&self, path: &Path) -> Result<(), HostError> {
         self.change(Call::RemoveDir, path, |tree| tree.remove_dir(path))
+    }
+
+    fn lock_folder(&self, path: &Path) -> Result<FolderLock, HostError> {
+        self.change(Call::LockFolder, path, |tree| tree.make_dirs(path))?;
+        FolderLock::recorded(&self.locked, normal(path))
+            .map_err(|errno| HostError::call(Call::LockFolder, path.display(), errno))
+    }
+
+    fn save(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        self.change(Call::Save, path, |tree| tree.save(path, text))
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<(), HostError> {
+        self.change(Call::RemoveFile, path, |tree| tree.remove_file(path))
     }
 
     /// Delivers what the file holds when it is opened, then nothing.

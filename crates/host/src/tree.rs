@@ -1,5 +1,6 @@
 //! The files of a recorded machine, in memory.
 
+mod cpufreq;
 mod write;
 
 use crate::{Errno, files};
@@ -26,6 +27,7 @@ pub(crate) enum Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
     entries: BTreeMap<PathBuf, Entry>,
+    cpufreq: cpufreq::Requests,
 }
 
 impl Tree {

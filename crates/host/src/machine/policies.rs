@@ -62,6 +62,14 @@ pub struct FrequencyScaling {
 }
 
 impl FrequencyScaling {
+    /// Reads it, without the rest of the machine.
+    ///
+    /// # Errors
+    /// Where a file holds something else than it should.
+    pub fn read(host: &dyn Host) -> Result<FrequencyScaling, HostError> {
+        scaling(&Reader::new(host))
+    }
+
     /// Whether frequencies above the base are allowed, as far as any global switch tells.
     pub fn boost_allowed(&self) -> Option<bool> {
         self.boost.or(self.no_turbo.map(|no_turbo| !no_turbo))
@@ -75,6 +83,15 @@ impl Policy {
     /// The policy's folder.
     pub fn path(&self) -> String {
         format!("{CPU}/cpufreq/policy{}", self.id)
+    }
+
+    /// All policies, ascending by number, without the rest of the machine. Those whose CPUs are all
+    /// offline are left out.
+    ///
+    /// # Errors
+    /// Where a file holds something else than it should.
+    pub fn all(host: &dyn Host) -> Result<Vec<Policy>, HostError> {
+        policies(&Reader::new(host))
     }
 
     /// What the kernel claims the frequency to be now (`scaling_cur_freq`): with many drivers only

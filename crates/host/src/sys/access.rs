@@ -6,6 +6,12 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// The user whose rights this process has.
+pub(crate) fn effective_user() -> u32 {
+    // SAFETY: returns a number, and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Ok if this process, with its effective rights, may write to `path`.
 pub(crate) fn may_write(path: &Path) -> Result<(), Errno> {
     let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;

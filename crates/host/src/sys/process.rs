@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
 
 use super::{check, clock, usage};
-use crate::{Call, Errno, Exit, HostError, Output, ProcessSpec, Signal, Status};
+use crate::{Call, Errno, Exit, HostError, Input, Output, ProcessSpec, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -90,6 +90,7 @@ impl Child {
         self.signal(match signal {
             Signal::Interrupt => libc::SIGINT,
             Signal::Terminate => libc::SIGTERM,
+            Signal::HangUp => libc::SIGHUP,
         })
     }
 
@@ -175,7 +176,11 @@ fn command(spec: &ProcessSpec) -> Command {
     }
     // A group of its own, so that what the child starts can be ended with it.
     command.process_group(0);
-    command.stdin(Stdio::null()).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
+    let stdin = match spec.stdin {
+        Input::Empty => Stdio::null(),
+        Input::Inherit => Stdio::inherit(),
+    };
+    command.stdin(stdin).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
     // SAFETY: getpid returns a number.
     let parent = unsafe { libc::getpid() };
     // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls:

@@ -1,4 +1,4 @@
-//! Being asked to end: SIGINT and SIGTERM, counted.
+//! Being asked to end: SIGINT, SIGTERM and SIGHUP, counted.
 #![expect(unsafe_code, reason = "signal handlers")]
 
 use crate::{Call, Errno, HostError, Signal};
@@ -20,6 +20,7 @@ pub(crate) fn last() -> Option<Signal> {
     match LAST.load(Ordering::Relaxed) {
         libc::SIGINT => Some(Signal::Interrupt),
         libc::SIGTERM => Some(Signal::Terminate),
+        libc::SIGHUP => Some(Signal::HangUp),
         _ => None,
     }
 }
@@ -36,7 +37,11 @@ extern "C" fn handler(signal: libc::c_int) {
 
 /// Installs the handler, without SA_RESTART: a sleep must end when the user asks.
 pub(crate) fn catch_interrupts() -> Result<(), HostError> {
-    for (signal, name) in [(libc::SIGINT, "SIGINT"), (libc::SIGTERM, "SIGTERM")] {
+    let signals = [(libc::SIGINT, "SIGINT"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP")];
+    for (signal, name) in signals {
+        if signal == libc::SIGHUP && is_ignored(signal) {
+            continue; // started by nohup, or the like
+        }
         // SAFETY: an all-zero sigaction is valid; the fields that matter are set below.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
@@ -47,4 +52,13 @@ pub(crate) fn catch_interrupts() -> Result<(), HostError> {
         }
     }
     Ok(())
+}
+
+/// Whether the process was told to ignore `signal`.
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: an all-zero sigaction is valid, and is only written to.
+    let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: nothing is set; `found` is valid and outlives the call.
+    let result = unsafe { libc::sigaction(signal, std::ptr::null(), &mut found) };
+    result == 0 && found.sa_sigaction == libc::SIG_IGN
 }

@@ -1,5 +1,5 @@
 //! What becomes of a recorded machine's files when somebody writes to them: a new value, or what
-//! tracefs makes of it. Only the parts of tracefs that set a tracer up are there: instances,
+//! tracefs makes of it (cpufreq has a file of its own). Only the parts of tracefs that set a tracer up are there: instances,
 //! probe events, clocks and markers; nothing is ever traced.
 
 use super::{Entry, Tree, normal};
@@ -24,6 +24,9 @@ impl Tree {
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        if let Some(changed) = self.write_cpufreq(&path, text.trim()) {
+            return changed;
+        }
         let new = match name.as_str() {
             "dynamic_events" => return self.probe(&folder, &path, old, text.trim()),
             "trace_marker" => return self.mark(&folder, text.trim()),
@@ -56,6 +59,48 @@ impl Tree {
         }
         self.insert(path, Entry::Folder);
         Ok(())
+    }
+
+    /// Makes a folder and those above it, where they are not there.
+    pub(crate) fn make_dirs(&mut self, path: &Path) -> Result<(), Errno> {
+        match self.entries.get(&normal(path)) {
+            Some(Entry::Folder) => Ok(()),
+            // A folder that matters must be the folder itself.
+            Some(Entry::Link(_)) => Err(Errno::ELOOP),
+            Some(_) => Err(Errno::ENOTDIR),
+            None => {
+                self.insert(path.to_owned(), Entry::Folder);
+                Ok(())
+            }
+        }
+    }
+
+    /// Replaces a file, or makes one in a folder that is there.
+    pub(crate) fn save(&mut self, path: &Path, text: &str) -> Result<(), Errno> {
+        let path = normal(path);
+        if !self.exists(path.parent().unwrap_or(Path::new("/"))) {
+            return Err(Errno::ENOENT);
+        }
+        self.insert(path, Entry::File(text.to_owned()));
+        Ok(())
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove_file(&mut self, path: &Path) -> Result<(), Errno> {
+        let path = normal(path);
+        match self.entries.get(&path) {
+            Some(Entry::Folder) => Err(Errno::EISDIR),
+            Some(_) => {
+                // Its folder stays.
+                if let Some(parent) = path.parent() {
+                    self.entries.entry(parent.to_owned()).or_insert(Entry::Folder);
+                }
+                self.entries.remove(&path);
+                Ok(())
+            }
+            None if self.is_folder(&path) => Err(Errno::EISDIR),
+            None => Err(Errno::ENOENT),
+        }
     }
 
     /// Removes a folder; one below `instances` goes with all that is in it.

@@ -1,0 +1,191 @@
+//! A folder of this program's own, and files in it that survive a crash whole: what was written
+//! last or what was there before, never a part.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the door opens here: HostError names the path, and fs_err would hide the error number"
+)]
+
+use crate::sys::access;
+use crate::{Call, Errno, HostError};
+use std::collections::BTreeSet;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Nobody but the owner.
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+/// Whoever may write there could put a file of theirs in the place of ours.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// A folder that is locked for this process until this is dropped, or the process ends.
+#[derive(Debug)]
+pub struct FolderLock {
+    _holder: Holder,
+}
+
+/// Locked folders of a recorded machine.
+pub(crate) type Locked = Arc<Mutex<BTreeSet<PathBuf>>>;
+
+#[derive(Debug)]
+enum Holder {
+    /// The lock goes with the descriptor; what this process starts does not inherit it.
+    Real {
+        _folder: File,
+    },
+    Recorded {
+        locked: Locked,
+        path: PathBuf,
+    },
+}
+
+impl FolderLock {
+    /// Makes, checks and locks `path`.
+    pub(crate) fn take(path: &Path) -> Result<FolderLock, HostError> {
+        let fail = |error: std::io::Error| {
+            HostError::call(Call::LockFolder, path.display(), Errno::of(&error))
+        };
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(fail)?;
+        let kind = std::fs::symlink_metadata(path).map_err(fail)?;
+        if kind.is_symlink() {
+            return Err(HostError::call(Call::LockFolder, path.display(), Errno::ELOOP));
+        }
+        let folder = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY)
+            .open(path)
+            .map_err(fail)?;
+        let found = folder.metadata().map_err(fail)?;
+        let user = access::effective_user();
+        if found.uid() != user || found.mode() & WRITABLE_BY_OTHERS != 0 {
+            return Err(HostError::malformed(
+                path.display(),
+                format!("a folder of user {user} that nobody else may write to (mode 700)"),
+                &format!("owner {}, mode {:o}", found.uid(), found.mode() & 0o7777),
+            ));
+        }
+        match folder.try_lock() {
+            Ok(()) => Ok(FolderLock { _holder: Holder::Real { _folder: folder } }),
+            Err(TryLockError::WouldBlock) => {
+                Err(HostError::call(Call::LockFolder, path.display(), Errno::EAGAIN))
+            }
+            Err(TryLockError::Error(error)) => Err(fail(error)),
+        }
+    }
+
+    /// Locks a folder of a recorded machine.
+    pub(crate) fn recorded(locked: &Locked, path: PathBuf) -> Result<FolderLock, Errno> {
+        let mut all = locked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.insert(path.clone()) {
+            return Err(Errno::EAGAIN);
+        }
+        Ok(FolderLock { _holder: Holder::Recorded { locked: Arc::clone(locked), path } })
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        if let Holder::Recorded { locked, path } = self {
+            locked.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        }
+    }
+}
+
+/// Writes a file so that a power cut leaves the old one or the new one: a new file beside it,
+/// forced to the disk, takes its name, and the folder is forced to the disk, too.
+pub(crate) fn save(path: &Path, text: &str) -> Result<(), Errno> {
+    let of = |error: std::io::Error| Errno::of(&error);
+    let beside = beside(path);
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(of(error)),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(&beside)
+        .map_err(of)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let renamed = written.and_then(|()| std::fs::rename(&beside, path));
+    if let Err(error) = renamed {
+        // The half-written file is of no use; that it stays harms nobody.
+        let _ = std::fs::remove_file(&beside);
+        return Err(of(error));
+    }
+    sync_folder(path)
+}
+
+/// Removes a file, on the disk, too.
+pub(crate) fn remove(path: &Path) -> Result<(), Errno> {
+    std::fs::remove_file(path).map_err(|error| Errno::of(&error))?;
+    sync_folder(path)
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+fn sync_folder(path: &Path) -> Result<(), Errno> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new(".")));
+    folder.and_then(|folder| folder.sync_all()).map_err(|error| Errno::of(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_folder_is_made_private_and_locked_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/state");
+        let lock = FolderLock::take(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o700);
+        assert_eq!(FolderLock::take(&path).unwrap_err().errno(), Some(Errno::EAGAIN));
+        drop(lock);
+        FolderLock::take(&path).unwrap();
+    }
+
+    #[test]
+    fn links_and_folders_that_others_may_write_to_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs_err::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        assert_eq!(FolderLock::take(&link).unwrap_err().errno(), Some(Errno::ELOOP));
+        fs_err::set_permissions(&real, std::fs::Permissions::from_mode(0o1777)).unwrap();
+        let error = FolderLock::take(&real).unwrap_err().to_string();
+        assert!(error.contains("mode 700") && error.contains("mode 1777"), "{error}");
+        let file = dir.path().join("file");
+        fs_err::write(&file, "").unwrap();
+        assert!(FolderLock::take(&file).is_err());
+        // Of another owner: only root can make one.
+        if access::effective_user() == 0 {
+            fs_err::set_permissions(&real, std::fs::Permissions::from_mode(0o700)).unwrap();
+            std::os::unix::fs::chown(&real, Some(65_534), None).unwrap();
+            let error = FolderLock::take(&real).unwrap_err().to_string();
+            assert!(error.contains("owner 65534"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        fs_err::write(beside(&path), "left by a killed one").unwrap();
+        save(&path, "one").unwrap();
+        save(&path, "two").unwrap();
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+        assert!(!beside(&path).exists());
+        remove(&path).unwrap();
+        assert_eq!(remove(&path), Err(Errno::ENOENT));
+        assert_eq!(save(&dir.path().join("no/such"), ""), Err(Errno::ENOENT));
+    }
+}
