@@ -3,10 +3,12 @@
 //! Nothing here does I/O. All types are plain integers inside, so they cost nothing in a loop.
 //! What every crate's errors need lives here too: [`nearest()`], the name that was probably meant.
 
+mod frequency;
 mod nearest;
 mod opp;
 mod rate_limit;
 
+pub use frequency::Frequency;
 pub use nearest::nearest;
 pub use opp::{Opp, OppTable, OppTableError, Relation};
 pub use rate_limit::RateLimitRule;

@@ -28,6 +28,9 @@ pub struct Policy {
     pub min_khz: Option<KiloHertz>,
     /// Highest frequency that the policy allows now.
     pub max_khz: Option<KiloHertz>,
+    /// The frequency that `userspace` was told, where that is the governor.
+    #[serde(default, rename = "setspeed_khz", skip_serializing_if = "Option::is_none")]
+    pub set_khz: Option<KiloHertz>,
     /// Highest frequency without boost, where the driver tells (intel_pstate).
     pub base_khz: Option<KiloHertz>,
     /// The frequencies that can be asked for, ascending; empty where any can.
@@ -127,6 +130,7 @@ fn policy(reader: &Reader<'_>, id: u32, path: &str) -> Result<Option<Policy>, Ho
         hardware_max_khz: khz("cpuinfo_max_freq")?,
         min_khz: khz("scaling_min_freq")?,
         max_khz: khz("scaling_max_freq")?,
+        set_khz: khz("scaling_setspeed")?,
         base_khz: khz("base_frequency")?,
         available_khz: frequencies(reader, &file("scaling_available_frequencies"))?,
         boost_khz: frequencies(reader, &file("scaling_boost_frequencies"))?,

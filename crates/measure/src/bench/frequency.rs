@@ -3,17 +3,14 @@
 
 use crate::experiment::{Control, Frequency, Limits};
 use crate::plan::PlannedCondition;
-use flyball_host::{Host, HostError, Policy};
-use flyball_units::{KiloHertz, Nanos};
+use flyball_control::{ControlError, resolve, settle};
+use flyball_host::{Host, Policy};
+use flyball_units::KiloHertz;
 use std::path::{Path, PathBuf};
 
 const GOVERNOR: &str = "scaling_governor";
 const MIN: &str = "scaling_min_freq";
 const MAX: &str = "scaling_max_freq";
-
-/// The kernel hands a new limit to a worker, which makes it the policy's some time later.
-const PATIENCE: Nanos = Nanos::from_secs(2);
-const GLANCE: Nanos = Nanos::from_millis(2);
 
 /// A setting that the kernel did not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,53 +113,13 @@ fn each(
 
 /// Writes and reads back.
 fn write(host: &dyn Host, path: &Path, value: &str) -> Result<(), Refused> {
-    let refused = |reason: String| Refused { setting: path.display().to_string(), reason };
-    let failed = |error: HostError| refused(error.to_string());
-    host.write(path, value).map_err(failed)?;
-    let deadline = host.now() + PATIENCE;
-    loop {
-        let found = host.read(path).map_err(failed)?;
-        if found.trim() == value {
-            return Ok(());
-        }
-        if host.now() >= deadline || host.interrupted() > 0 {
-            let found = found.trim();
-            return Err(refused(format!("expected {value} after writing it, found {found}")));
-        }
-        let _ = host.sleep_until(host.now() + GLANCE);
-    }
-}
-
-/// The operating point of a policy: the lowest at or above the one asked for, inside its range.
-fn resolve(policy: &Policy, asked: Frequency) -> Option<KiloHertz> {
-    let (low, high) = (policy.hardware_min_khz?, policy.hardware_max_khz?);
-    Some(match asked {
-        Frequency::Min => low,
-        Frequency::Max => high,
-        Frequency::At(khz) => {
-            let khz = khz.clamp(low, high);
-            policy.available_khz.iter().copied().find(|point| *point >= khz).unwrap_or(khz)
-        }
+    settle(host, path, value).map_err(|error| {
+        let reason = match error {
+            ControlError::NotTaken { expected, found, .. } => {
+                format!("expected {expected} after writing it, found {found}")
+            }
+            other => other.to_string(),
+        };
+        Refused { setting: path.display().to_string(), reason }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use flyball_host::{RecordedHost, Topology};
-
-    #[test]
-    fn a_frequency_becomes_an_operating_point_inside_the_range() {
-        let listing = include_str!("../../../host/tests/machines/arm-big-little.txt");
-        let host = RecordedHost::from_listing(listing).unwrap();
-        let topology = Topology::discover(&host).unwrap();
-        let policy = &topology.policies[0];
-        let (low, high) = (policy.hardware_min_khz.unwrap(), policy.hardware_max_khz.unwrap());
-        assert_eq!(resolve(policy, Frequency::Min), Some(low));
-        assert_eq!(resolve(policy, Frequency::Max), Some(high));
-        assert_eq!(resolve(policy, Frequency::At(KiloHertz(1))), Some(low));
-        assert_eq!(resolve(policy, Frequency::At(KiloHertz(99_000_000))), Some(high));
-        let second = policy.available_khz[1];
-        assert_eq!(resolve(policy, Frequency::At(KiloHertz(low.0 + 1))), Some(second));
-    }
 }

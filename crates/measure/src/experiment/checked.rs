@@ -1,7 +1,7 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
-use super::frequency::Frequency;
 use super::setting;
+use flyball_units::Frequency;
 use flyball_units::nearest;
 use serde::de::{Deserialize, Deserializer, Error};
 

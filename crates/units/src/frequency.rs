@@ -1,6 +1,6 @@
-//! Frequencies as people write them in an experiment: `"600MHz"`, `"1.2 GHz"`, `"min"`, `"max"`.
+//! Frequencies as people write them: `"600MHz"`, `"1.2 GHz"`, `"min"`, `"max"`.
 
-use flyball_units::{KiloHertz, nearest};
+use crate::{KiloHertz, nearest};
 use std::fmt;
 
 /// A frequency that is asked for: a number, or an end of what the hardware offers.

@@ -1,0 +1,199 @@
+//! What can go wrong with a hold.
+
+use flyball_host::{ErrorKind, HostError, ProcessIdentity};
+use flyball_units::Nanos;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The family of an error, which decides the exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlErrorKind {
+    /// Somebody with more rights could do it: exit code 4.
+    Permission,
+    /// This machine cannot do it: exit code 4.
+    Unsupported,
+    /// What was asked for, or the journal, makes no sense: exit code 3.
+    BadInput,
+    /// Asked to end before anything ran: exit code 130.
+    Interrupted,
+    /// Anything else: held by another, a setting that was not taken; exit code 125.
+    Own,
+    /// A setting could not be restored: exit code 6.
+    Restore,
+}
+
+/// A file that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The file.
+    pub path: PathBuf,
+    /// What it had before the hold.
+    pub expected: String,
+    /// What it has, or why that cannot be read or set.
+    pub found: String,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: expected {}, found {}", self.path.display(), self.expected, self.found)
+    }
+}
+
+/// An error of a hold. Unless it is [`ControlError::Restore`], nothing is left changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ControlError {
+    /// The system refused a step.
+    #[error("{doing}: {source}")]
+    Host {
+        /// What was being done.
+        doing: String,
+        /// Why it did not go.
+        source: HostError,
+    },
+    /// A file that may not be written.
+    #[error("{}: expected to write to it, found no permission", .path.display())]
+    Permission {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The machine lacks what was asked for.
+    #[error("{object}: expected {expected}, found {found}")]
+    Unsupported {
+        /// What was looked at.
+        object: String,
+        /// What a hold needs there.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// What was asked for makes no sense on this machine.
+    #[error("{object}: expected {expected}, found {found}")]
+    BadInput {
+        /// The option or file.
+        object: String,
+        /// What would make sense.
+        expected: String,
+        /// What was asked for.
+        found: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// A setting was written, and the file shows another one.
+    #[error("{object}: expected {expected} after writing it, found {found}")]
+    NotTaken {
+        /// The file.
+        object: String,
+        /// What was written.
+        expected: String,
+        /// What it shows.
+        found: String,
+    },
+    /// A setting had another value when it was read again.
+    #[error("{}: expected {first} again, found {then}", .path.display())]
+    Unsteady {
+        /// The file.
+        path: PathBuf,
+        /// Its value.
+        first: String,
+        /// Its value a moment later.
+        then: String,
+    },
+    /// Another hold is running.
+    #[error("the settings are held by {}", holder(.owner, *.since))]
+    Busy {
+        /// Who, where that is known: it may be starting, ending or recovering.
+        owner: Option<ProcessIdentity>,
+        /// For how long.
+        since: Option<Nanos>,
+    },
+    /// Asked to end before anything ran.
+    #[error("interrupted before anything ran; all is as it was")]
+    Interrupted,
+    /// Something is not as it was before.
+    #[error("{} not restored: {}", count(.left), list(.left))]
+    Restore {
+        /// The files.
+        left: Vec<Left>,
+        /// Why the hold ended early, where it did.
+        cause: Option<Box<ControlError>>,
+    },
+}
+
+fn holder(owner: &Option<ProcessIdentity>, since: Option<Nanos>) -> String {
+    let time = since.map(|time| format!(", for {} s", time.0 / 1_000_000_000));
+    match owner {
+        Some(owner) => format!("{owner}{}", time.unwrap_or_default()),
+        None => "another flyball that is starting or ending".to_owned(),
+    }
+}
+
+fn count(left: &[Left]) -> String {
+    match left.len() {
+        1 => "1 setting was".to_owned(),
+        n => format!("{n} settings were"),
+    }
+}
+
+fn list(left: &[Left]) -> String {
+    left.iter().map(Left::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl ControlError {
+    /// The system refused a step of `doing`.
+    pub(crate) fn host(doing: impl Into<String>, source: HostError) -> ControlError {
+        ControlError::Host { doing: doing.into(), source }
+    }
+
+    /// The family.
+    pub fn kind(&self) -> ControlErrorKind {
+        match self {
+            ControlError::Host { source, .. } => match source.kind() {
+                ErrorKind::Permission => ControlErrorKind::Permission,
+                ErrorKind::Unsupported => ControlErrorKind::Unsupported,
+                ErrorKind::BadInput | ErrorKind::NotApplied | ErrorKind::System => {
+                    ControlErrorKind::Own
+                }
+            },
+            ControlError::Permission { .. } => ControlErrorKind::Permission,
+            ControlError::Unsupported { .. } => ControlErrorKind::Unsupported,
+            ControlError::BadInput { .. } => ControlErrorKind::BadInput,
+            ControlError::Interrupted => ControlErrorKind::Interrupted,
+            ControlError::NotTaken { .. }
+            | ControlError::Unsteady { .. }
+            | ControlError::Busy { .. } => ControlErrorKind::Own,
+            ControlError::Restore { .. } => ControlErrorKind::Restore,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ControlError::Host { source, .. } => source.hint(),
+            ControlError::Permission { .. } => Some(
+                "run it with sudo; CMD can give root up again: sudo flyball hold ... -- \
+                      sudo -u \"$USER\" CMD"
+                    .to_owned(),
+            ),
+            ControlError::Unsupported { hint, .. } | ControlError::BadInput { hint, .. } => {
+                hint.clone()
+            }
+            ControlError::NotTaken { .. } | ControlError::Unsteady { .. } => Some(
+                "a daemon (tuned, power-profiles-daemon, thermald), the firmware or a cooling \
+                 device may set it, too; nothing was left changed"
+                    .to_owned(),
+            ),
+            ControlError::Busy { owner: Some(owner), .. } => {
+                Some(format!("wait for it, or look at it with: ps -p {}", owner.pid))
+            }
+            ControlError::Busy { owner: None, .. } => Some("try again in a moment".to_owned()),
+            ControlError::Interrupted => None,
+            ControlError::Restore { cause, .. } => {
+                let cause = cause.as_ref().map(|cause| format!("the hold ended early: {cause}\n"));
+                let cause = cause.unwrap_or_default();
+                Some(format!("{cause}try again with: sudo flyball hold --recover"))
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What a hold changes, on the disk before it changes anything.
+
+use crate::machine::CPU;
+use crate::{ControlError, Plan};
+use flyball_host::{Host, HostError, Policy, ProcessIdentity};
+use flyball_units::Nanos;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+/// Version of the journal that this crate writes and reads.
+const FORMAT: u32 = 1;
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// Who holds what, since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub format: u32,
+    /// The boot that the settings belong to: after the next one they are all fresh.
+    pub boot_id: String,
+    pub owner: ProcessIdentity,
+    #[serde(rename = "created_realtime_ns")]
+    pub created: Nanos,
+    /// In the order in which they are written; restored from the last to the first.
+    pub files: Vec<Entry>,
+}
+
+/// A file that a hold writes, or that changes with one that it writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub path: PathBuf,
+    /// What to restore; none where the file means nothing with the other old values
+    /// (`scaling_setspeed` under another governor than `userspace`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// What the hold writes; none where it only watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+}
+
+impl Journal {
+    /// A journal of this process with nothing in it.
+    pub fn new(host: &dyn Host) -> Result<Journal, HostError> {
+        Ok(Journal {
+            format: FORMAT,
+            boot_id: boot_id(host)?,
+            owner: ProcessIdentity::this(host)?,
+            created: host.realtime(),
+            files: Vec::new(),
+        })
+    }
+
+    /// Adds what `plan` writes, and what may change with it.
+    pub fn add(&mut self, plan: &Plan, policies: &[Policy]) {
+        let known = self.files.iter().enumerate();
+        let mut known: HashMap<PathBuf, usize> =
+            known.map(|(at, entry)| (entry.path.clone(), at)).collect();
+        for step in plan.all().filter(|step| step.is_change()) {
+            let new = Some(step.new.clone());
+            match known.get(&step.path).and_then(|at| self.files.get_mut(*at)) {
+                // The old value is the one from before the first change, whatever came between.
+                Some(entry) => entry.new = new,
+                None => {
+                    known.insert(step.path.clone(), self.files.len());
+                    let old = Some(step.old.clone()).filter(|old| !old.is_empty());
+                    self.files.push(Entry { path: step.path.clone(), old, new });
+                }
+            }
+        }
+        let switches = plan.switches.iter().filter(|step| step.is_change());
+        let switched: HashSet<PathBuf> = switches.filter_map(|step| parent(&step.path)).collect();
+        let touched: HashSet<PathBuf> = known.keys().filter_map(|path| parent(path)).collect();
+        for policy in policies {
+            let folder = PathBuf::from(policy.path());
+            let boost = switched.iter().any(|it| !is_policy(it)) || switched.contains(&folder);
+            let any = boost || touched.contains(&folder);
+            let governor = known.contains_key(&folder.join("scaling_governor"));
+            for (name, value, concerned) in values(policy) {
+                let concerned = match concerned {
+                    Concerned::Governor => governor,
+                    Concerned::Boost => boost,
+                    Concerned::Any => any,
+                };
+                let path = folder.join(name);
+                // Without a value, the file may be absent, or could not be read: see `forget`.
+                if concerned && !known.contains_key(&path) {
+                    known.insert(path.clone(), self.files.len());
+                    self.files.push(Entry { path, old: value, new: None });
+                }
+            }
+        }
+    }
+
+    /// Drops the files that are not there, once that is sure.
+    pub fn forget(&mut self) {
+        self.files.retain(|entry| entry.old.is_some() || entry.new.is_some());
+    }
+
+    pub fn to_text(&self) -> String {
+        // A struct of texts and numbers always serialises.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Reads it, and trusts it no further than a journal of ours needs.
+    pub fn parse(text: &str, path: &Path) -> Result<Journal, ControlError> {
+        let fail = |found: String| ControlError::BadInput {
+            object: path.display().to_string(),
+            expected: format!("a journal of flyball hold, format {FORMAT}"),
+            found,
+            hint: Some(format!(
+                "Flyball never leaves a torn journal, so another program wrote to it. Compare the \
+                 settings with `flyball check`, correct them by hand, then: sudo rm {}",
+                path.display()
+            )),
+        };
+        let journal: Journal =
+            serde_json::from_str(text).map_err(|error| fail(error.to_string()))?;
+        if journal.format != FORMAT {
+            return Err(fail(format!("format {}", journal.format)));
+        }
+        match journal.files.iter().find(|entry| !is_cpu_setting(&entry.path)) {
+            Some(entry) => Err(fail(format!("a file outside {CPU}: {}", entry.path.display()))),
+            None => Ok(journal),
+        }
+    }
+}
+
+/// The boot of the running kernel.
+pub(crate) fn boot_id(host: &dyn Host) -> Result<String, HostError> {
+    host.read(Path::new(BOOT_ID)).map(|text| text.trim().to_owned())
+}
+
+/// What brings another setting along.
+enum Concerned {
+    /// A change of the governor.
+    Governor,
+    /// A change of boost.
+    Boost,
+    /// Any change in the policy.
+    Any,
+}
+
+/// The settings of a policy as they were read, in the order in which they can be set.
+fn values(policy: &Policy) -> [(&'static str, Option<String>, Concerned); 5] {
+    let khz = |khz: Option<flyball_units::KiloHertz>| khz.map(|khz| khz.0.to_string());
+    [
+        ("boost", policy.boost.map(|on| if on { "1" } else { "0" }.to_owned()), Concerned::Boost),
+        ("scaling_max_freq", khz(policy.max_khz), Concerned::Boost),
+        ("scaling_min_freq", khz(policy.min_khz), Concerned::Boost),
+        ("scaling_setspeed", khz(policy.set_khz), Concerned::Any),
+        (
+            "energy_performance_preference",
+            policy.energy_performance_preference.clone(),
+            Concerned::Governor,
+        ),
+    ]
+}
+
+fn parent(path: &Path) -> Option<PathBuf> {
+    path.parent().map(Path::to_owned)
+}
+
+/// Whether a folder is a policy's; the others hold what is common to all.
+fn is_policy(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("policy"))
+}
+
+/// Root restores what a journal says: nothing but settings of CPUs.
+fn is_cpu_setting(path: &Path) -> bool {
+    let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    path.starts_with(CPU) && path.components().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal(path: &str) -> Journal {
+        Journal {
+            format: FORMAT,
+            boot_id: "b".into(),
+            owner: ProcessIdentity { pid: 7, start: 21 },
+            created: Nanos(5),
+            files: vec![Entry { path: path.into(), old: Some("1".into()), new: None }],
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let journal = journal("/sys/devices/system/cpu/cpufreq/boost");
+        let text = journal.to_text();
+        assert_eq!(Journal::parse(&text, Path::new("/j")), Ok(journal));
+        for end in 1..text.trim_end().len() {
+            let error = Journal::parse(&text[..end], Path::new("/j")).unwrap_err();
+            assert!(error.to_string().starts_with("/j: expected a journal"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_settings_of_cpus_is_restored() {
+        for path in ["/etc/shadow", "/sys/devices/system/cpu/../../../../etc/shadow", "relative"] {
+            let error = Journal::parse(&journal(path).to_text(), Path::new("/j")).unwrap_err();
+            assert!(error.to_string().contains("a file outside"), "{error}");
+        }
+        let later = Journal { format: 2, ..journal("/sys/devices/system/cpu/x") };
+        assert!(Journal::parse(&later.to_text(), Path::new("/j")).is_err());
+    }
+}

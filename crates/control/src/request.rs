@@ -1,0 +1,47 @@
+//! What to hold.
+
+use flyball_host::CpuSet;
+use flyball_units::{Frequency, Nanos};
+
+/// The settings to hold; what is none stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// A governor, by the name that the driver offers.
+    pub governor: Option<String>,
+    /// One frequency, held.
+    pub frequency: Option<Frequency>,
+    /// The lower limit.
+    pub min: Option<Frequency>,
+    /// The upper limit.
+    pub max: Option<Frequency>,
+    /// Whether frequencies above the nominal one may be used.
+    pub boost: Option<bool>,
+    /// Energy performance preference, where the hardware chooses the frequency.
+    pub epp: Option<String>,
+    /// Only idle states that wake within this time, in whole microseconds.
+    pub idle_latency: Option<Nanos>,
+    /// CPUs whose clock domains are held; all where none are given.
+    pub cpus: Option<CpuSet>,
+}
+
+impl Request {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        Request { cpus: None, ..self.clone() } == Request::default()
+    }
+
+    /// Whether a file of cpufreq has to change, and not idle states alone.
+    pub(crate) fn needs_cpufreq(&self) -> bool {
+        !Request { idle_latency: None, ..self.clone() }.is_empty()
+    }
+
+    /// Whether frequencies are asked for.
+    pub(crate) fn needs_limits(&self) -> bool {
+        self.frequency.is_some() || self.min.is_some() || self.max.is_some()
+    }
+
+    /// The same without the switches that come first.
+    pub(crate) fn without_boost(&self) -> Request {
+        Request { boost: None, ..self.clone() }
+    }
+}
