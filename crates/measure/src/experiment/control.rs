@@ -120,9 +120,9 @@ pub fn refuse_on_host(experiment: &Experiment) -> Result<(), ExperimentError> {
                  of the machine, because it could not promise to restore it after a crash"
             ),
             hint: Some(
-                "set it yourself (for example: sudo cpupower frequency-set -g performance), run \
-                 the experiment once per setting, and compare: flyball report RUN-A RUN-B; or run \
-                 it on a model: flyball bench --machine model:NAME"
+                "hold it around the run (sudo flyball hold --governor performance -- flyball bench \
+                 EXPERIMENT), once per setting, and compare: flyball report RUN-A RUN-B; or run it \
+                 on a model: flyball bench --machine model:NAME"
                     .into(),
             ),
             kind: ErrorKind::Unsupported,
