@@ -2,6 +2,7 @@
 
 mod board;
 mod capture;
+mod hold;
 mod model;
 mod play;
 mod reproduce;
@@ -11,6 +12,7 @@ pub use board::{
     BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
 };
 pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
+pub use hold::HoldArgs;
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use play::PlayArgs;
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
@@ -56,6 +58,9 @@ pub enum Command {
     /// Latency of kernels or of your program under loads
     #[command(after_long_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
+    /// Run a program with governor, frequency or boost held, then restore them
+    #[command(after_long_help = hold::EXAMPLES)]
+    Hold(HoldArgs),
     /// Write a commented experiment and its schema for editors
     Init(InitArgs),
     /// Background load, with proof that it ran
@@ -106,7 +111,7 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "play", "loadgen", "init"]),
+    ("Measure", &["check", "bench", "play", "hold", "loadgen", "init"]),
     ("Predict", &["sim", "rampup", "shadow", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),

@@ -1,6 +1,7 @@
 //! What every command returns when it cannot go on: a message, a hint, an exit code.
 
 use crate::exit::Exit;
+use flyball_control::{ControlError, ControlErrorKind};
 use flyball_machine::{self as machine, MachineError};
 use flyball_measure::bench::BenchError;
 use flyball_measure::experiment::{self, ExperimentError};
@@ -147,6 +148,19 @@ impl From<CaptureError> for Failure {
             CaptureErrorKind::BadInput => Exit::BadInput,
             CaptureErrorKind::System => Exit::InvalidRun,
             CaptureErrorKind::Restore => Exit::RestoreFailed,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Failure {
+        let exit = match error.kind() {
+            ControlErrorKind::Permission | ControlErrorKind::Unsupported => Exit::Unsupported,
+            ControlErrorKind::BadInput => Exit::BadInput,
+            ControlErrorKind::Interrupted => Exit::Interrupted,
+            ControlErrorKind::Own => Exit::Own,
+            ControlErrorKind::Restore => Exit::RestoreFailed,
         };
         Failure::new(exit, &error).maybe_hint(error.hint())
     }

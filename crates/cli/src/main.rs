@@ -9,6 +9,7 @@ mod hosts;
 mod input;
 mod meter;
 mod output;
+mod program;
 mod progress;
 
 use args::{Cli, Command};
@@ -47,6 +48,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Command::Check(args) => commands::check::run(&args, talk),
         Command::Bench(args) => commands::bench::run(args, talk),
+        Command::Hold(args) => commands::hold::run(&args, talk),
         Command::Init(args) => commands::init::run(&args, talk),
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),

@@ -5,8 +5,8 @@ use super::report::RUNS;
 use crate::args::{CaptureArgs, CaptureCommand, CaptureTraceArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
-use flyball_host::{Child, Host, Output, ProcessSpec, Status, Topology, Wake};
+use crate::{hosts, output, program};
+use flyball_host::{Host, Input, Topology, Wake};
 use flyball_measure::machine::describe;
 use flyball_run::manifest::{Machine, WorkloadRecord};
 use flyball_run::name::rfc3339;
@@ -21,8 +21,6 @@ use std::sync::Arc;
 const TEXT: &str = "trace.txt";
 /// Characters of a task's name that the kernel keeps.
 const COMM: usize = 15;
-/// How often a waiting parent looks around at least: a signal may slip in before the waiting begins.
-const GLANCE: Nanos = Nanos(1_000_000_000);
 
 pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.what {
@@ -79,10 +77,10 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     if !talk.quiet {
         say(&capture);
     }
-    let ended = match (duration, args.program.split_first()) {
-        (Some(duration), _) => wait_for(host.as_ref(), duration),
-        (None, Some((name, arguments))) => wait_on(host.as_ref(), name, arguments),
-        (None, None) => Err(Failure::new(Exit::Usage, "expected a program after `--`, found none")),
+    let ended = match duration {
+        Some(duration) => wait_for(host.as_ref(), duration),
+        None => program::run(host.as_ref(), &args.program, Input::Empty, &mut || {})
+            .map(|exit| Ended { exit, interrupted: host.interrupted() > 0 }),
     };
     let captured = capture.stop();
     let ended = ended.inspect_err(|_| {
@@ -158,38 +156,6 @@ fn wait_for(host: &dyn Host, duration: Nanos) -> Result<Ended, Failure> {
     let interrupted = host.sleep_until(host.now() + duration)? == Wake::Interrupted;
     let exit = if interrupted { Exit::Interrupted } else { Exit::Ok };
     Ok(Ended { exit, interrupted })
-}
-
-fn wait_on(host: &dyn Host, name: &str, arguments: &[String]) -> Result<Ended, Failure> {
-    let spec = ProcessSpec {
-        stdout: Output::Inherit,
-        stderr: Output::Inherit,
-        ..ProcessSpec::new(name, arguments)
-    };
-    let mut child = host.spawn(&spec)?;
-    let status = wait(host, &mut child)?;
-    let code = match status {
-        Status::Code(code) => code,
-        // As shells say it.
-        Status::Signal(signal) => 128 + signal,
-    };
-    let exit = Exit::Program(u8::try_from(code).unwrap_or(u8::MAX));
-    Ok(Ended { exit, interrupted: host.interrupted() > 0 })
-}
-
-/// Waits for the child's end, and passes on what asks us to end: the child decides.
-fn wait(host: &dyn Host, child: &mut Child) -> Result<Status, Failure> {
-    let mut passed = 0;
-    loop {
-        if let Some(exit) = child.wait(Some(host.now() + GLANCE))? {
-            return Ok(exit.status);
-        }
-        let asked = host.interrupted();
-        if let Some(signal) = host.interrupt_signal().filter(|_| asked > passed) {
-            passed = asked;
-            child.send(signal)?;
-        }
-    }
 }
 
 /// The program as a workload, by the name that the kernel gives its task.

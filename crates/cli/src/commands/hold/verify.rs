@@ -1,0 +1,104 @@
+//! Whether the cores deliver what is held: measured, because sysfs shows what was asked for.
+
+use flyball_control::Plan;
+use flyball_host::{CpuSet, Host, Topology};
+use flyball_measure::machine::calibration_targets;
+use flyball_measure::probe::{calibrate, delivered as now};
+use flyball_units::CpuId;
+use serde::Serialize;
+
+/// At most so many clock domains are looked at, spread over all: each takes some 50 ms.
+const DOMAINS: usize = 8;
+/// What is further off, in thousandths, is another frequency: operating points are further apart,
+/// the probe is exact to 10 (on a virtual board 40).
+const TOLERANCE_PERMILLE: u64 = 50;
+
+/// What one CPU delivers while it is busy.
+#[derive(Clone, Debug, Serialize)]
+pub struct Delivered {
+    pub cpu: CpuId,
+    pub policy: u32,
+    pub khz: Option<u64>,
+    pub pinned_khz: Option<u64>,
+    pub verdict: Verdict,
+    /// Why nothing is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// Whether a CPU delivers the frequency that it is held at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Agrees,
+    Differs,
+    /// It is held at no single frequency, or the probe gives none.
+    Unknown,
+}
+
+/// Measures one CPU of each clock domain, of eight at most. What cannot be measured says why: a hold
+/// does not fail by it.
+pub fn delivered(host: &dyn Host, plan: &Plan) -> Vec<Delivered> {
+    let step = plan.domains.len().div_ceil(DOMAINS).max(1);
+    let topology = Topology::discover(host);
+    let board = flyball_measure::board::discover(host);
+    let allowed = host.affinity_get().unwrap_or_default();
+    plan.domains
+        .iter()
+        .step_by(step)
+        .filter_map(|domain| {
+            let cpu = domain.cpus.iter().find(|cpu| allowed.contains(*cpu))?;
+            let mut one = Delivered {
+                cpu,
+                policy: domain.policy,
+                khz: None,
+                pinned_khz: domain.pinned.map(|khz| khz.0),
+                verdict: Verdict::Unknown,
+                note: String::new(),
+            };
+            let topology = match &topology {
+                Ok(topology) => topology,
+                Err(error) => return Some(Delivered { note: error.to_string(), ..one }),
+            };
+            let targets = calibration_targets(topology, &CpuSet::from(cpu), board.as_ref());
+            let found = calibrate(host, &targets)
+                .and_then(|found| found.first().map_or(Ok(None), |found| now(host, found)));
+            match found {
+                Err(error) => one.note = error.to_string(),
+                Ok(khz) => {
+                    one.khz = khz;
+                    one.verdict = verdict(khz, one.pinned_khz);
+                    if khz.is_none() {
+                        one.note = "this core's cycles per multiplication are unknown, or it is \
+                                    disturbed too much"
+                            .to_owned();
+                    }
+                }
+            }
+            Some(one)
+        })
+        .collect()
+}
+
+fn verdict(found: Option<u64>, pinned: Option<u64>) -> Verdict {
+    let (Some(found), Some(pinned)) = (found, pinned) else { return Verdict::Unknown };
+    match found.abs_diff(pinned).saturating_mul(1_000) <= pinned.saturating_mul(TOLERANCE_PERMILLE)
+    {
+        true => Verdict::Agrees,
+        false => Verdict::Differs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frequency_agrees_within_a_twentieth() {
+        assert_eq!(verdict(Some(2_290_000), Some(2_400_000)), Verdict::Agrees);
+        assert_eq!(verdict(Some(2_270_000), Some(2_400_000)), Verdict::Differs);
+        assert_eq!(verdict(Some(2_600_000), Some(2_400_000)), Verdict::Differs);
+        assert_eq!(verdict(None, Some(2_400_000)), Verdict::Unknown);
+        assert_eq!(verdict(Some(1), None), Verdict::Unknown);
+    }
+}
