@@ -1,4 +1,5 @@
 //! Scenarios played on this machine: what was done is what was asked for; when is the machine's.
+#![allow(clippy::unwrap_used)]
 
 use flyball_host::{CpuSet, Host, RealHost};
 use flyball_play::{Basis, PlayError, Played, Score, Speed, play};
