@@ -162,6 +162,27 @@ impl Request {
     }
 }
 
+impl Request {
+    /// As [`Request::ready`], where the command is a `flyball` of the guest's architecture.
+    ///
+    /// # Errors
+    /// As there, or there is none.
+    pub fn ready_for_flyball(self, host: &dyn Host, cache: &Cache) -> Result<Ready> {
+        let ready = self.ready(host, cache)?;
+        if ready.options.program.is_some() {
+            return Ok(ready);
+        }
+        let arch = ready.options.machine.arch;
+        Err(BoardError::missing(
+            format!("flyball for {arch} guests"),
+            "expected one that was given to the set-up, found none",
+        )
+        .with_hint(format!(
+            "cross-build it, then: flyball board setup --arch {arch} --program FILE"
+        )))
+    }
+}
+
 /// The root folder: this machine's own for its own architecture, else the small Debian of the cache.
 fn root(asked: Option<PathBuf>, arch: Arch, cache: &Cache) -> Result<Root> {
     match asked {

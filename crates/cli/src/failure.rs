@@ -30,6 +30,15 @@ impl Failure {
         Failure { exit, message: message.to_string(), hint: None }
     }
 
+    /// As a failure of ours around a program, whose own codes it must not be taken for, nor for a
+    /// verdict by `git bisect`.
+    pub fn around_a_program(mut self) -> Failure {
+        if !matches!(self.exit, Exit::Interrupted | Exit::RestoreFailed) {
+            self.exit = Exit::Own;
+        }
+        self
+    }
+
     /// A file of the user's that cannot be read or written.
     pub fn io(error: &std::io::Error) -> Failure {
         let (exit, hint) = match error.kind() {

@@ -77,7 +77,11 @@ fn a_window_takes_as_much_longer_as_the_p_state_is_slower() {
     let cpu = slow[0].cpu_before.unwrap();
     let pace = board.pace.iter().find(|pace| pace.cpu == cpu).unwrap();
     let tolerance = 0.03 + pace.lost_s / pace.busy_s;
-    let found = median(&slow, |row| row.probe_after_khz.unwrap() as f64);
+    // A probe that was disturbed gives no frequency.
+    let probed: Vec<Window> =
+        slow.iter().filter(|row| row.probe_after_khz.is_some()).cloned().collect();
+    assert!(probed.len() >= 3, "{} of {}", probed.len(), slow.len());
+    let found = median(&probed, |row| row.probe_after_khz.unwrap_or_default() as f64);
     assert!((found / 600_000.0 - 1.0).abs() < tolerance, "{found} kHz, {tolerance}");
     let ratio = median(&slow, |row| row.exec_ns as f64) / median(&fast, |row| row.exec_ns as f64);
     assert!((ratio / (3200.0 / 600.0) - 1.0).abs() < tolerance, "{ratio}, {tolerance}");

@@ -183,7 +183,8 @@ fn permitted(host: &dyn Host, plan: &Plan) -> Result<(), ControlError> {
 }
 
 /// Reads what will be restored once more: an old value that was read wrong, or while another program
-/// was setting it, would be restored wrong; one that could not be read, not at all. The first `from` files have been changed since, and were read before that.
+/// was setting it, would be restored wrong; one that could not be read, not at all. The first `from`
+/// files have been changed since, and were read before that.
 fn steady(host: &dyn Host, journal: &mut Journal, from: usize) -> Result<(), ControlError> {
     for entry in journal.files.iter().skip(from) {
         let unsteady = |first: &str, then: String| {

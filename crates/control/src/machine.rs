@@ -1,6 +1,6 @@
 //! What of a machine can be held: its clock domains and global switches, as they are now.
 
-use flyball_host::{CpuSet, FrequencyScaling, Host, HostError, Policy};
+use flyball_host::{CpuSet, FrequencyScaling, Host, HostError, Policy, Topology};
 use flyball_units::KiloHertz;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl Machine {
         Ok(Machine {
             policies: policies(host)?,
             scaling: FrequencyScaling::read(host)?,
-            online: online(host)?,
+            online: Topology::online(host)?,
             max_perf_percent: max_perf(host),
         })
     }
@@ -55,7 +55,7 @@ impl Machine {
 
     /// Reads what is there without cpufreq, too.
     pub(crate) fn without_cpufreq(host: &dyn Host) -> Result<Machine, HostError> {
-        Ok(Machine { online: online(host)?, ..Machine::default() })
+        Ok(Machine { online: Topology::online(host)?, ..Machine::default() })
     }
 }
 
@@ -83,17 +83,6 @@ fn policies(host: &dyn Host) -> Result<Vec<Policy>, HostError> {
         }
     }
     Ok(policies)
-}
-
-/// The CPUs that run.
-pub(crate) fn online(host: &dyn Host) -> Result<CpuSet, HostError> {
-    let path = Path::new("/sys/devices/system/cpu/online");
-    let text = host.read(path)?;
-    let cpus: Result<CpuSet, _> = text.trim().parse();
-    match cpus {
-        Ok(cpus) if !cpus.is_empty() => Ok(cpus),
-        _ => Err(HostError::malformed(path.display(), "a CPU list", &text)),
-    }
 }
 
 /// What else bounds the frequency under intel_pstate: it only explains, so an absent or odd one is

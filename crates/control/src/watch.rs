@@ -1,9 +1,8 @@
 //! Whether what is held is still so.
 
-use crate::machine::online;
 use crate::settle::read;
 use crate::{Plan, Step};
-use flyball_host::{CpuSet, Host};
+use flyball_host::{CpuSet, Host, Topology};
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,7 +58,7 @@ impl Watch {
                 changes.push(Change { time, path, expected, found });
             }
         }
-        if let Ok(now) = online(host)
+        if let Ok(now) = Topology::online(host)
             && now != self.online
         {
             let (expected, found) = (self.online.to_string(), now.to_string());

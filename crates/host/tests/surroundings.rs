@@ -95,8 +95,9 @@ fn everything_is_read() {
     assert_eq!(found.energy_bias[0].cpus, cpus("0-1"));
     assert_eq!(found.latency_bounds.len(), 1);
     assert_eq!((found.latency_bounds[0].cpu, found.latency_bounds[0].limit_us), (CpuId(1), 0));
-    assert_eq!(found.throttled.len(), 1);
-    assert_eq!((found.throttled[0].package, found.throttled[0].longest_ms), (12, Some(80)));
+    let throttled = found.throttled.unwrap();
+    assert_eq!(throttled.len(), 1);
+    assert_eq!((throttled[0].package, throttled[0].longest_ms), (12, Some(80)));
     assert_eq!(found.zones.len(), 1, "a sleeping zone is no zone");
     assert_eq!(found.zones[0].trip.as_ref().unwrap().millicelsius, 90_000);
     assert!(found.cooling[0].slows_cpus() && found.cooling[0].state == 2);
@@ -153,7 +154,7 @@ fn a_machine_without_any_of_it_has_none() {
     let host = RecordedHost::from_listing("/sys/devices/system/cpu/online = 0").unwrap();
     let found = read(&host);
     assert_eq!(found.kernel, KernelWork::default());
-    assert!(found.policies.is_empty() && found.unreadable.is_empty() && !found.counts_throttling);
+    assert!(found.policies.is_empty() && found.unreadable.is_empty() && found.throttled.is_none());
 }
 
 #[test]

@@ -139,19 +139,7 @@ impl Machine for Board {
             command,
             ..Request::default()
         };
-        let ready = request.ready(host.as_ref(), &Cache::of(host.as_ref())?)?;
-        if ready.options.program.is_none() {
-            return Err(MachineError::from(
-                BoardError::missing(
-                    format!("flyball for {} guests", self.arch),
-                    "expected one that was given to the set-up, found none",
-                )
-                .with_hint(format!(
-                    "cross-build it, then: flyball board setup --arch {} --program FILE",
-                    self.arch
-                )),
-            ));
-        }
+        let ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
         let command = context.command.clone();
         Ok(Box::new(BoardRun { name: self.name.clone(), ready, experiment, plan, command }))
     }

@@ -9,6 +9,11 @@
 //! The behaviours are the model's own ([`flyball_sim::behavior::Behavior`]): what they do and when is
 //! decided by one piece of code, where and how fast by the model's engine or by a kernel.
 
+/// The mark at which a scenario begins, and that at its end.
+pub const BEGIN: &str = "scenario begin";
+/// See [`BEGIN`].
+pub const END: &str = "scenario end";
+
 mod error;
 mod performer;
 mod play;
@@ -17,6 +22,7 @@ mod signal;
 mod speed;
 
 pub use error::PlayError;
-pub use play::{Played, Player, play};
+pub use performer::Player;
+pub use play::{Played, play};
 pub use score::Score;
 pub use speed::{Basis, Speed};

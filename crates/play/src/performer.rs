@@ -41,16 +41,18 @@ pub struct Performer {
     pub deadline: Option<Nanos>,
 }
 
-/// What a task did.
-#[derive(Clone, Debug, Default)]
-pub struct Performed {
+/// A task that was played.
+#[derive(Clone, Debug)]
+pub struct Player {
+    /// Its name.
+    pub name: String,
     /// The kernel's number of its thread.
     pub tid: u32,
     /// When its thread began.
     pub began: Nanos,
     /// Its marks.
     pub marks: Vec<Marker>,
-    /// Its items.
+    /// Its items of work.
     pub items: Vec<Item>,
 }
 
@@ -59,9 +61,10 @@ impl Performer {
     ///
     /// # Errors
     /// The machine refused a sleep.
-    pub fn perform(mut self, stage: &Stage) -> Result<Performed, HostError> {
+    pub fn perform(mut self, stage: &Stage) -> Result<Player, HostError> {
         let host = stage.host.as_ref();
-        let mut done = Performed {
+        let mut done = Player {
+            name: self.name.clone(),
             tid: host.thread_id(),
             began: host.now(),
             marks: Vec::with_capacity(8),

@@ -1,7 +1,7 @@
 //! The playing: threads are created when the scenario creates its tasks, and joined at its end.
 
 use crate::PlayError;
-use crate::performer::{Performed, Performer, Stage};
+use crate::performer::{Performer, Player, Stage};
 use crate::score::Score;
 use crate::signal::Signal;
 use crate::speed::Speed;
@@ -22,21 +22,6 @@ pub struct Played {
     pub players: Vec<Player>,
     /// Whether the program was asked to end before it was over.
     pub interrupted: bool,
-}
-
-/// A task that was played.
-#[derive(Clone, Debug)]
-pub struct Player {
-    /// Its name.
-    pub name: String,
-    /// The kernel's number of its thread.
-    pub tid: u32,
-    /// When its thread began.
-    pub began: Nanos,
-    /// Its marks.
-    pub marks: Vec<flyball_run::Marker>,
-    /// Its items of work.
-    pub items: Vec<flyball_run::Item>,
 }
 
 /// Stack of a performer.
@@ -73,7 +58,7 @@ pub fn play(host: &Arc<dyn Host>, score: Score, speed: Speed) -> Result<Played, 
 }
 
 /// A thread and its task's name.
-type Performance = (String, JoinHandle<Result<Performed, HostError>>);
+type Performance = (String, JoinHandle<Result<Player, HostError>>);
 
 fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), PlayError> {
     let host = stage.host.as_ref();
@@ -115,7 +100,7 @@ fn start(
     number: usize,
     deadline: Option<Nanos>,
     seed: u64,
-) -> Result<Option<JoinHandle<Result<Performed, HostError>>>, HostError> {
+) -> Result<Option<JoinHandle<Result<Player, HostError>>>, HostError> {
     let host = stage.host.as_ref();
     let own = host.affinity_get()?;
     if host.sleep_until(stage.begin + task.start)? == Wake::Interrupted {
@@ -174,11 +159,8 @@ fn join(running: Vec<(usize, Performance)>) -> Result<Vec<Player>, PlayError> {
     joined
         .into_iter()
         .map(|(name, result)| {
-            let performed = result
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                .map_err(|error| PlayError::Host { task: name.clone(), error })?;
-            let Performed { tid, began, marks, items } = performed;
-            Ok(Player { name, tid, began, marks, items })
+            let player = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            player.map_err(|error| PlayError::Host { task: name, error })
         })
         .collect()
 }

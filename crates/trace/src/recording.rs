@@ -61,6 +61,11 @@ pub struct Task {
     pub name: String,
 }
 
+/// A task's name as the kernel keeps it, in traces and elsewhere: its first 15 characters.
+pub fn comm(name: &str) -> String {
+    name.chars().take(15).collect()
+}
+
 /// The event tables of one trial (or of a run without trials), seen through one stretch of time.
 #[derive(Clone, Debug)]
 pub struct Recording<'a> {

@@ -65,13 +65,9 @@ fn zones(facts: &Facts) -> Option<Finding> {
 }
 
 fn throttled(facts: &Facts) -> Option<Finding> {
-    let surroundings = &facts.surroundings;
-    if !surroundings.counts_throttling {
-        return None;
-    }
+    let throttled = facts.surroundings.throttled.as_ref()?;
     let file = |cpu: u32, name: &str| format!("{}/cpu{cpu}/thermal_throttle/{name}", fix::CPU);
-    let Some(worst) = surroundings.throttled.iter().max_by_key(|cpu| cpu.core.max(cpu.package))
-    else {
+    let Some(worst) = throttled.iter().max_by_key(|cpu| cpu.core.max(cpu.package)) else {
         let first = facts.topology.online.first().unwrap_or_default();
         return Some(
             Finding::new(
@@ -83,7 +79,7 @@ fn throttled(facts: &Facts) -> Option<Finding> {
             .seen(file(first.0, "package_throttle_count"), 0),
         );
     };
-    let cpus = set(surroundings.throttled.iter().map(|throttled| throttled.cpu));
+    let cpus = set(throttled.iter().map(|throttled| throttled.cpu));
     let times = worst.core.max(worst.package);
     let longest = worst.longest_ms.map_or(String::new(), |ms| format!(", for up to {ms} ms"));
     let finding = Finding::new(

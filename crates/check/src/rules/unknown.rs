@@ -87,7 +87,7 @@ pub(crate) fn not_known(facts: &Facts, probe: Option<&Probe>) -> Vec<NotKnown> {
         if topology.idle.groups.is_empty() {
             add("idle states", "cpuidle shows none".to_owned());
         }
-        if !facts.surroundings.counts_throttling {
+        if facts.surroundings.throttled.is_none() {
             add("heat since boot", "nothing counts throttling here".to_owned());
         }
     }

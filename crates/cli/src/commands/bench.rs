@@ -1,8 +1,7 @@
 //! `flyball bench`: from an experiment to a run directory and its report.
 
-pub mod trace;
-
 use super::report;
+use super::trace::{self, Trace};
 use crate::args::{BenchArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -13,22 +12,18 @@ use flyball_machine::{CostTable, Machine, MachineError, Prepared, Target};
 use flyball_measure::bench::{Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{self, Condition, Experiment, Span, Workload};
 use flyball_run::RunState;
+use flyball_trace::capture::Group;
 use flyball_units::Nanos;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = hosts::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let rules = report::rules(&args.output)?;
-    let groups = args.trace.as_deref().map(trace::groups).transpose()?;
+    let groups = args.trace.as_deref().map(groups).transpose()?;
     let (experiment, folder) = experiment(&args, &host)?;
-    let context = Context {
-        folder: folder.as_deref(),
-        command: crate::command_line(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-    };
+    let context = context(folder.as_deref());
     let margin = experiment.margin;
     let target: Target = args.machine.parse().map_err(MachineError::from)?;
     let machine = machine(&args, &target)?;
@@ -58,8 +53,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     };
     let outcome = match &groups {
         Some(groups) if target == Target::Host => {
-            let mut trace =
-                trace::Trace::start(&host, &destination, Some(groups.clone()), talk.quiet)?;
+            let mut trace = Trace::start(&host, &destination, Some(groups.clone()), talk.quiet)?;
             let outcome = prepared.run(&host, &destination, &mut bar, Some(&mut trace))?;
             trace.restored()?;
             outcome
@@ -72,6 +66,24 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let reported =
         report::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
     end(&outcome, reported.map(|(_, exit)| exit))
+}
+
+/// Who asks, for the manifest; the experiment's paths are relative to `folder`.
+pub fn context(folder: Option<&Path>) -> Context<'_> {
+    Context {
+        folder,
+        command: crate::command_line(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
+    }
+}
+
+/// What blame needs; named, so that a kernel that lacks one says so.
+const BLAME: [Group; 4] = [Group::Sched, Group::Frequency, Group::Idle, Group::Irq];
+
+/// The groups that `--trace` names; those that blame needs where it names none.
+fn groups(text: &str) -> Result<Vec<Group>, Failure> {
+    Ok(trace::groups(text)?.unwrap_or_else(|| BLAME.to_vec()))
 }
 
 /// The machine that `--machine` names.

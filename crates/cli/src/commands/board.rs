@@ -16,17 +16,11 @@ use flyball_host::Host;
 
 pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
-        BoardCommand::Run(args) => boot(&args, talk).map_err(own),
-        BoardCommand::Ab(args) => ab::run(&args, talk).map_err(own),
+        BoardCommand::Run(args) => boot(&args, talk).map_err(Failure::around_a_program),
+        BoardCommand::Ab(args) => ab::run(&args, talk).map_err(Failure::around_a_program),
         BoardCommand::Compare(args) => compare::run(&args, talk),
         BoardCommand::Setup(args) => get(&args, talk),
     }
-}
-
-/// An own failure must not be taken for a status of the command, nor by `git bisect` for a verdict.
-fn own(failure: Failure) -> Failure {
-    let exit = if failure.exit == Exit::Interrupted { Exit::Interrupted } else { Exit::Own };
-    Failure { exit, ..failure }
 }
 
 fn get(args: &BoardSetupArgs, talk: Talk) -> Result<Exit, Failure> {

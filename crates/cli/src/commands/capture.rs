@@ -13,14 +13,13 @@ use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};
 use flyball_trace::capture::{Capture, Captured, Group, Options, recover};
 use flyball_trace::import::{self, Added};
+use flyball_trace::recording::comm;
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The trace's text in the run directory: every number of the tables can be looked up there.
 const TEXT: &str = "trace.txt";
-/// Characters of a task's name that the kernel keeps.
-const COMM: usize = 15;
 
 pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.what {
@@ -101,7 +100,7 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
 /// A failure of ours around a program that ran must not look like the program's own code.
 fn after_cmd(mut failure: Failure, program: &[String], dir: &Path) -> Failure {
     if !program.is_empty() {
-        failure.exit = Exit::Own;
+        failure = failure.around_a_program();
     }
     let text = dir.join(TEXT);
     if failure.hint.is_none() && text.exists() {
@@ -161,7 +160,7 @@ fn wait_for(host: &dyn Host, duration: Nanos) -> Result<Ended, Failure> {
 /// The program as a workload, by the name that the kernel gives its task.
 fn workload(program: &[String]) -> Option<WorkloadRecord> {
     let name = Path::new(program.first()?).file_name()?.to_string_lossy();
-    let name = name.chars().take(COMM).collect();
+    let name = comm(&name);
     Some(WorkloadRecord { name, ..WorkloadRecord::default() })
 }
 

@@ -71,8 +71,8 @@ fn hold_and_run(
     let ended = hold.end();
     let exit = match (ran, &ended) {
         (Ok(exit), Ok(_)) => Ok(exit),
-        (_, Err(error)) => Err(own(error.clone().into())),
-        (Err(failure), Ok(_)) => Err(own(failure)),
+        (_, Err(error)) => Err(Failure::from(error.clone()).around_a_program()),
+        (Err(failure), Ok(_)) => Err(failure.around_a_program()),
     };
     if let Ok(ended) = &ended {
         tell_end(ended, talk);
@@ -97,14 +97,6 @@ fn hold_and_run(
         );
     }
     exit
-}
-
-/// A failure of ours around a program must not look like the program's own code.
-fn own(mut failure: Failure) -> Failure {
-    if failure.exit != Exit::RestoreFailed {
-        failure.exit = Exit::Own;
-    }
-    failure
 }
 
 /// What changed while CMD ran: always told, because it spoils what CMD measured.

@@ -16,3 +16,4 @@ pub mod reproduce;
 pub mod shadow;
 pub mod shell;
 pub mod sim;
+pub mod trace;

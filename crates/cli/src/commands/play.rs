@@ -1,8 +1,8 @@
 //! `flyball play`: a scenario's tasks as real threads on this machine.
 
-use super::bench::trace::Trace;
 use super::report::RUNS;
 use super::sim;
+use super::trace::{self, Trace};
 use crate::args::{CheckFormat, PlayArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use crate::{hosts, output};
 use flyball_host::{CpuSet, Host, Topology};
 use flyball_measure::bench::{Beside, Destination};
 use flyball_measure::machine::describe;
-use flyball_play::{Basis, PlayError, Played, Score, Speed, play};
+use flyball_play::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
 use flyball_run::manifest::{ClockRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{FrequencySample, Manifest, Note, RunState, RunWriter};
@@ -22,11 +22,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Time zero of the scenario, as a mark.
-const BEGIN: &str = "scenario begin";
-
 pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
-    let groups = args.trace.as_deref().map(groups).transpose()?;
+    let groups = args.trace.as_deref().map(trace::groups).transpose()?;
     let scenario = sim::scenario(&args.scenario, &args.set)?;
     let host = hosts::real();
     host.catch_interrupts()?;
@@ -59,15 +56,6 @@ pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
     })?;
     let interrupted = played.iter().any(|(_, played)| played.interrupted);
     Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
-}
-
-/// The groups that `--trace[=GROUPS]` names; None where it names none.
-fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
-    Group::parse_list(text).map(Some).map_err(usage)
 }
 
 /// A CPU of the fastest kind that this program may use.
@@ -181,7 +169,7 @@ impl Stage {
             ),
             hint: None,
         })?;
-        for at in [(played.begin, BEGIN), (played.end, "scenario end")] {
+        for at in [(played.begin, BEGIN), (played.end, END)] {
             writer.append(&flyball_run::Marker {
                 t_ns: at.0.0,
                 cpu: None,

@@ -31,10 +31,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     if !args.sweep.is_empty() {
         return sweep::run(args, talk, &host, &root, &input);
     }
-    let open = |path: &str| input.read_beside(path);
-    let source = Source { origin: &args.scenario, name: &input.name, open: &open };
-    let scenario = from_tree(&root, source)?;
-    scenario.check(&args.scenario)?;
+    let scenario = checked(&root, &input, &args.scenario)?;
     let writer = writer(&scenario, args.out.as_deref(), host.as_ref())?;
     let meter = Meter::new(&host, talk.quiet, scenario.phases as usize, "phases");
     let stop = || host.interrupted() > 0;
@@ -59,9 +56,13 @@ pub fn scenario(name: &str, settings: &[String]) -> Result<Scenario, Failure> {
     let input = Input::open(name)?;
     let mut root = parse_text(&input.text, name)?;
     set_keys(&mut root, settings)?;
+    checked(&root, &input, name)
+}
+
+fn checked(root: &Node, input: &Input, origin: &str) -> Result<Scenario, Failure> {
     let open = |path: &str| input.read_beside(path);
-    let scenario = from_tree(&root, Source { origin: name, name: &input.name, open: &open })?;
-    scenario.check(name)?;
+    let scenario = from_tree(root, Source { origin, name: &input.name, open: &open })?;
+    scenario.check(origin)?;
     Ok(scenario)
 }
 

@@ -47,10 +47,8 @@ pub struct Surroundings {
     pub zones: Vec<ThermalZone>,
     /// Cooling devices.
     pub cooling: Vec<CoolingDevice>,
-    /// Throttle counters of x86, per CPU that has any above zero.
-    pub throttled: Vec<Throttled>,
-    /// Whether there are throttle counters at all.
-    pub counts_throttling: bool,
+    /// Throttle counters of x86, per CPU that has any above zero; none where nothing counts.
+    pub throttled: Option<Vec<Throttled>>,
     /// Limits of power (powercap).
     pub power_limits: Vec<PowerLimit>,
     /// Mains, battery and the firmware's profile.
@@ -75,7 +73,6 @@ impl Surroundings {
     pub fn read(host: &dyn Host, online: &CpuSet) -> Surroundings {
         let files = Tolerant::new(host);
         let cpus: Vec<CpuId> = online.iter().collect();
-        let throttling = heat::throttled(&files, &cpus);
         Surroundings {
             policies: clocks::policies(&files),
             intel: clocks::intel(&files),
@@ -87,8 +84,7 @@ impl Surroundings {
             memory: memory::memory(&files),
             zones: heat::zones(&files),
             cooling: heat::cooling(&files),
-            counts_throttling: throttling.is_some(),
-            throttled: throttling.unwrap_or_default(),
+            throttled: heat::throttled(&files, &cpus),
             power_limits: power::limits(&files),
             supply: power::supply(&files),
             processes: processes::watched(host),

@@ -61,12 +61,23 @@ pub struct Topology {
     pub unreadable: BTreeMap<String, Errno>,
 }
 
+/// The CPUs that run.
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
 impl Topology {
+    /// The CPUs that run, alone: they may change while everything else is known.
+    ///
+    /// # Errors
+    /// They cannot be read, or make no sense.
+    pub fn online(host: &dyn Host) -> Result<CpuSet, HostError> {
+        Reader::new(host).required_cpus(ONLINE)
+    }
+
     /// Reads it. Only `/sys/devices/system/cpu/online` must be there; malformed content of any
     /// file is an error.
     pub fn discover(host: &dyn Host) -> Result<Topology, HostError> {
         let reader = Reader::new(host);
-        let online = reader.required_cpus(&format!("{CPU}/online"))?;
+        let online = reader.required_cpus(ONLINE)?;
         let list = |name: &str| reader.cpus(&format!("{CPU}/{name}"));
         let possible = list("possible")?.unwrap_or_else(|| online.clone());
         let nodes = cpus::nodes(&reader)?;

@@ -1,21 +1,16 @@
 //! The figures that are compared, of one playing or of one simulated phase.
 
 use flyball_platform::Platform;
+use flyball_play::{BEGIN, END};
 use flyball_run::Run;
 use flyball_sim::record::Outcome;
 use flyball_sim::scenario::{Built, Scenario};
 use flyball_trace::questions::rise::{Rise, Target};
+use flyball_trace::recording::{Steps, comm};
 use flyball_trace::{Missing, Recording};
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// The marks with which `flyball play` begins a scenario and ends it.
-pub(super) const BEGIN: &str = "scenario begin";
-pub(super) const END: &str = "scenario end";
-
-/// Characters of a task's name that the kernel keeps.
-const COMM: usize = 15;
 
 /// What a figure is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -109,11 +104,10 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     }
     for domain in &scenario.platform.domains {
         let Some(first) = domain.cpus.first() else { continue };
-        let before = claimed(run, first.0, begin);
-        let steps = recording.frequency_of_cpu(first.0).unwrap_or_default();
+        let steps = frequency(run, &recording, first.0);
         let spent = |from: u64, to: u64, at: &mut BTreeMap<u64, u64>| {
             for segment in steps.segments(from, to) {
-                if let Some(khz) = segment.value.or(before) {
+                if let Some(khz) = segment.value {
                     *at.entry(khz).or_default() += segment.to_ns - segment.from_ns;
                 }
             }
@@ -167,15 +161,23 @@ fn times(
     Ok(())
 }
 
-/// What cpufreq said of a CPU's domain last before `begin`: in force until the first change.
-fn claimed(run: &Run, cpu: u32, begin: u64) -> Option<u64> {
+/// The frequency of a CPU from the begin of the recording's span on: what cpufreq said last before that
+/// is in force until the first change.
+pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Steps<u64> {
+    let begin = recording.span().from_ns;
+    let changes = recording.frequency_of_cpu(cpu).unwrap_or_default();
+    if changes.at(begin).is_some() {
+        return changes;
+    }
     let rows = &run.tables.frequency;
-    let domain = format!("policy{cpu}");
-    (0..rows.len())
-        .filter(|&row| rows.domain.get(row) == Some(domain.as_str()))
-        .filter(|&row| rows.t_ns.get(row).is_some_and(|t| *t <= begin))
-        .max_by_key(|&row| rows.t_ns.get(row).copied())
-        .and_then(|row| rows.claimed_khz.get(row))
+    let domain = recording.topology().cpu(cpu).and_then(|cpu| cpu.domain.as_deref());
+    let claimed = (0..rows.len())
+        .filter(|&row| rows.domain.get(row) == domain && domain.is_some())
+        .filter_map(|row| Some((*rows.t_ns.get(row)?, rows.claimed_khz.get(row)?)))
+        .filter(|(t_ns, _)| *t_ns <= begin)
+        .max_by_key(|(t_ns, _)| *t_ns);
+    let points = claimed.map(|(_, khz)| (begin, khz)).into_iter();
+    Steps::from_points(points.chain(changes.points().iter().copied()).collect())
 }
 
 fn time_to(task: &str, level: u32) -> Quantity {
@@ -196,11 +198,6 @@ fn running(task: &str, core_type: &str) -> Quantity {
 
 fn percent(ns: f64, of: Nanos) -> f64 {
     100.0 * ns / of.0.max(1) as f64
-}
-
-/// A task's name as the kernel has it.
-pub(super) fn comm(name: &str) -> String {
-    name.chars().take(COMM).collect()
 }
 
 /// The kinds of core, in the platform's order.

@@ -5,11 +5,12 @@
 //! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
 //!   ten thousand instructions per period, which a board's slow CPUs feel.
 
-use super::figures::{comm, span};
+use super::figures::{frequency, span};
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::Class;
 use flyball_sim::workload::{Amount, FullSpeed, Service};
+use flyball_trace::recording::comm;
 use flyball_trace::{Missing, Recording};
 use flyball_units::{CpuId, Nanos};
 use serde::Serialize;
@@ -70,9 +71,11 @@ pub fn given<'a>(
         for woken in recording.wakeups().filter(|woken| !ours.contains(&name(woken.tid))) {
             *wakeups.entry(woken.cpu).or_default() += 1;
         }
+        let cpus = &scenario.platform.cpus;
+        let clocks: Vec<_> = cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
         for slice in recording.slices() {
-            let Some(cpu) = scenario.platform.cpus.get(slice.cpu as usize) else { continue };
-            let steps = recording.frequency_of_cpu(slice.cpu).unwrap_or_default();
+            let at = slice.cpu as usize;
+            let (Some(cpu), Some(steps)) = (cpus.get(at), clocks.get(at)) else { continue };
             let spent = steps.segments(slice.from_ns, slice.to_ns).filter_map(|segment| {
                 Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
             });

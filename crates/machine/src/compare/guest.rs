@@ -1,12 +1,12 @@
 //! The scenario on the board: boots, governors, playings, and whether the board kept its pace.
 
-use super::figures::{BEGIN, END};
 use crate::error::MachineError;
 use flyball_board::cache::Cache;
 use flyball_board::guest::{self, Ending};
 use flyball_board::plugin::Account;
 use flyball_board::{Arch, BoardError, Ready, Request, arch_for};
 use flyball_host::Host;
+use flyball_play::{BEGIN, END};
 use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
 use flyball_units::Nanos;
@@ -182,19 +182,7 @@ fn ready(
         command,
         ..Request::default()
     };
-    let ready = request.ready(host.as_ref(), cache)?;
-    if ready.options.program.is_none() {
-        let what = format!("flyball for {arch} guests");
-        return Err(BoardError::missing(
-            what,
-            "expected one that was given to the set-up, found none",
-        )
-        .with_hint(format!(
-            "cross-build it, then: flyball board setup --arch {arch} --program FILE"
-        ))
-        .into());
-    }
-    Ok(ready)
+    Ok(request.ready_for_flyball(host.as_ref(), cache)?)
 }
 
 /// Governors, limits and tunables of the scenario, as shell.

@@ -8,9 +8,8 @@
 
 use super::error::PlacementError;
 use super::{CpuChoice, GeneratorKind, Group, Kind, Profile};
-use flyball_host::{CpuSet, Host, HostError};
+use flyball_host::{CpuSet, Host, HostError, Topology};
 use flyball_units::{CpuId, Nanos};
-use std::path::Path;
 
 /// Length of one burst and the pause after it, where the profile does not say. Short against the
 /// 32 ms half-life of the kernel's load tracking, so that a governor sees a steady load; long
@@ -60,11 +59,7 @@ impl Site {
     /// The CPUs that are online and that the calling thread may use; nothing is measured yet.
     /// Call it before the thread confines itself to one CPU.
     pub fn of(host: &dyn Host) -> Result<Site, HostError> {
-        let path = Path::new("/sys/devices/system/cpu/online");
-        let text = host.read(path)?;
-        let online: CpuSet = text
-            .parse()
-            .map_err(|error| HostError::malformed(path.display(), error_expected(&error), &text))?;
+        let online = Topology::online(host)?;
         Ok(Site { usable: online.intersection(&host.affinity_get()?), measured: CpuSet::new() })
     }
 
@@ -73,10 +68,6 @@ impl Site {
         self.measured = cpus;
         self
     }
-}
-
-fn error_expected(error: &flyball_host::CpuSetError) -> String {
-    error.expected.clone()
 }
 
 impl Profile {

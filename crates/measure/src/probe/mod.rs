@@ -22,13 +22,11 @@ mod calibrate;
 mod chain;
 mod delivered;
 mod plateau;
-mod quick;
 mod speed;
 
 pub(crate) use calibrate::on_cpu;
 pub use calibrate::{Calibration, CalibrationTarget, calibrate, recalibrate};
 pub use chain::{BOARD_TOLERANCE, Chain, ProbeSample, SUB_SAMPLES, TOLERANCE};
-pub use delivered::delivered;
+pub use delivered::{Delivered, delivered};
 pub use plateau::{Plateau, plateaus};
-pub use quick::{Delivered, quick};
 pub use speed::{Calibrations, Speed};

@@ -38,12 +38,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::BadInput, text)
             .hint("what differs between kernels is compared under one condition at a time"));
     }
-    let context = Context {
-        folder: folder.as_deref(),
-        command: crate::command_line(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-    };
+    let context = bench::context(folder.as_deref());
     // What either side lacks is found out before anything is made.
     for side in &sides {
         side.board.prepare(&host, experiment.clone(), &context)?;

@@ -21,7 +21,7 @@ pub fn look(host: &dyn Host, facts: &Facts, left_out: bool) -> Probe {
     if board::discover(host).is_some() {
         return skipped("on a virtual board the probe takes seconds: flyball bench has it");
     }
-    match probe::quick(host, &facts.topology, &choose(facts)) {
+    match probe::delivered(host, &facts.topology, &choose(facts)) {
         Err(error) => skipped(&error.to_string()),
         Ok(seen) => {
             let unknown = seen.iter().all(|cpu| cpu.khz.is_none());

@@ -2,12 +2,11 @@
 
 use flyball_control::Plan;
 use flyball_host::{CpuSet, Host, Topology};
-use flyball_measure::machine::calibration_targets;
-use flyball_measure::probe::{calibrate, delivered as now};
+use flyball_measure::probe;
 use flyball_units::CpuId;
 use serde::Serialize;
 
-/// At most so many clock domains are looked at, spread over all: each takes some 50 ms.
+/// At most so many clock domains are looked at, spread over all: each takes some 0.15 s.
 const DOMAINS: usize = 8;
 /// What is further off, in thousandths, is another frequency: operating points are further apart,
 /// the probe is exact to 10 (on a virtual board 40).
@@ -41,7 +40,6 @@ pub enum Verdict {
 pub fn delivered(host: &dyn Host, plan: &Plan) -> Vec<Delivered> {
     let step = plan.domains.len().div_ceil(DOMAINS).max(1);
     let topology = Topology::discover(host);
-    let board = flyball_measure::board::discover(host);
     let allowed = host.affinity_get().unwrap_or_default();
     plan.domains
         .iter()
@@ -60,15 +58,12 @@ pub fn delivered(host: &dyn Host, plan: &Plan) -> Vec<Delivered> {
                 Ok(topology) => topology,
                 Err(error) => return Some(Delivered { note: error.to_string(), ..one }),
             };
-            let targets = calibration_targets(topology, &CpuSet::from(cpu), board.as_ref());
-            let found = calibrate(host, &targets)
-                .and_then(|found| found.first().map_or(Ok(None), |found| now(host, found)));
-            match found {
+            match probe::delivered(host, topology, &CpuSet::from(cpu)) {
                 Err(error) => one.note = error.to_string(),
-                Ok(khz) => {
-                    one.khz = khz;
-                    one.verdict = verdict(khz, one.pinned_khz);
-                    if khz.is_none() {
+                Ok(seen) => {
+                    one.khz = seen.first().and_then(|seen| seen.khz).map(|khz| khz.0);
+                    one.verdict = verdict(one.khz, one.pinned_khz);
+                    if one.khz.is_none() {
                         one.note = "this core's cycles per multiplication are unknown, or it is \
                                     disturbed too much"
                             .to_owned();

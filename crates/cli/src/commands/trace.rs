@@ -1,4 +1,4 @@
-//! `flyball bench --trace`: the scheduler's events of the same time, in the same run directory.
+//! `--trace`: the scheduler's events beside what is measured or played, in the same run directory.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,9 +12,6 @@ use flyball_trace::import;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What blame needs; named, so that a kernel that lacks one says so.
-const GROUPS: [Group; 4] = [Group::Sched, Group::Frequency, Group::Idle, Group::Irq];
-
 /// A capture that runs while windows are measured.
 pub struct Trace {
     capture: Option<Capture>,
@@ -24,16 +21,16 @@ pub struct Trace {
     left: Vec<String>,
 }
 
-/// The groups that `--trace[=GROUPS]` names; those that blame needs where it names none.
+/// The groups that `--trace[=GROUPS]` names; None where it names none.
 ///
 /// # Errors
 /// A name that no group has.
-pub fn groups(text: &str) -> Result<Vec<Group>, Failure> {
+pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
     if text.trim().is_empty() {
-        return Ok(GROUPS.to_vec());
+        return Ok(None);
     }
     let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
-    Group::parse_list(text).map_err(usage)
+    Group::parse_list(text).map(Some).map_err(usage)
 }
 
 impl Trace {
@@ -156,9 +153,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_those_that_blame_needs_unless_named() {
-        assert_eq!(groups("").unwrap(), GROUPS);
-        assert_eq!(groups("sched").unwrap(), [Group::Sched]);
+    fn groups_are_read_or_left_to_the_command() {
+        assert_eq!(groups("").unwrap(), None);
+        assert_eq!(groups("sched").unwrap(), Some(vec![Group::Sched]));
         assert_eq!(groups("nonsense").unwrap_err().exit, Exit::Usage);
     }
 }
