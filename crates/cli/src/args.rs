@@ -2,6 +2,7 @@
 
 mod board;
 mod capture;
+mod fix;
 mod hold;
 mod model;
 mod play;
@@ -12,6 +13,7 @@ pub use board::{
     BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
 };
 pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
+pub use fix::FixArgs;
 pub use hold::HoldArgs;
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use play::PlayArgs;
@@ -61,6 +63,9 @@ pub enum Command {
     /// Run a program with governor, frequency or boost held, then restore them
     #[command(after_long_help = hold::EXAMPLES)]
     Hold(HoldArgs),
+    /// The smallest change of settings that meets a latency goal
+    #[command(after_long_help = fix::EXAMPLES)]
+    Fix(FixArgs),
     /// Write a commented experiment and its schema for editors
     Init(InitArgs),
     /// Background load, with proof that it ran
@@ -111,7 +116,7 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "play", "hold", "loadgen", "init"]),
+    ("Measure", &["check", "bench", "play", "hold", "fix", "loadgen", "init"]),
     ("Predict", &["sim", "rampup", "shadow", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["completions", "man", "help"]),

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use flyball_control::{ControlError, ControlErrorKind};
+use flyball_fix::FixError;
 use flyball_machine::{self as machine, MachineError};
 use flyball_measure::bench::BenchError;
 use flyball_measure::experiment::{self, ExperimentError};
@@ -122,6 +123,7 @@ impl From<BenchError> for Failure {
             BenchError::Trial(TrialError::Plan { .. }) => Exit::BadInput,
             BenchError::Trial(_) => Exit::InvalidRun,
             BenchError::Load { source, .. } => load_exit(source),
+            BenchError::Settings { source, .. } => control_exit(source),
             BenchError::Run(inner) => run_exit(inner.kind()),
             BenchError::NotApplied { .. } => Exit::Unsupported,
         };
@@ -164,14 +166,31 @@ impl From<CaptureError> for Failure {
 
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Failure {
-        let exit = match error.kind() {
-            ControlErrorKind::Permission | ControlErrorKind::Unsupported => Exit::Unsupported,
-            ControlErrorKind::BadInput => Exit::BadInput,
-            ControlErrorKind::Interrupted => Exit::Interrupted,
-            ControlErrorKind::Own => Exit::Own,
-            ControlErrorKind::Restore => Exit::RestoreFailed,
+        Failure::new(control_exit(&error), &error).maybe_hint(error.hint())
+    }
+}
+
+impl From<FixError> for Failure {
+    fn from(error: FixError) -> Failure {
+        let exit = match error {
+            FixError::Bench(inner) => return inner.into(),
+            FixError::Unsuited { .. } | FixError::Stats { .. } => Exit::BadInput,
+            FixError::Host(ref inner) => host_exit(inner.kind()),
+            FixError::Run(ref inner) => run_exit(inner.kind()),
+            FixError::Invalid { .. } => Exit::InvalidRun,
+            FixError::Interrupted => Exit::Interrupted,
         };
         Failure::new(exit, &error).maybe_hint(error.hint())
+    }
+}
+
+fn control_exit(error: &ControlError) -> Exit {
+    match error.kind() {
+        ControlErrorKind::Permission | ControlErrorKind::Unsupported => Exit::Unsupported,
+        ControlErrorKind::BadInput => Exit::BadInput,
+        ControlErrorKind::Interrupted => Exit::Interrupted,
+        ControlErrorKind::Own => Exit::Own,
+        ControlErrorKind::Restore => Exit::RestoreFailed,
     }
 }
 

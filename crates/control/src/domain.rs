@@ -2,7 +2,7 @@
 
 use crate::machine::file;
 use crate::points::{is_offered, resolve};
-use crate::{ControlError, Held, Plan, Request, Step};
+use crate::{ControlError, Held, Plan, Request, Step, Tuning};
 use flyball_host::Policy;
 use flyball_units::{Frequency, KiloHertz, nearest};
 
@@ -36,6 +36,13 @@ pub(crate) fn domain(
         let governor = target.governor.as_ref().unwrap_or(&old_governor);
         plan.steps.push(preference(policy, governor, epp)?);
     }
+    let governor = target.governor.as_ref().unwrap_or(&old_governor);
+    plan.tunables.extend(request.tunables.iter().map(|(name, &value)| Tuning {
+        policy: policy.id,
+        governor: governor.clone(),
+        name: name.clone(),
+        value,
+    }));
     plan.domains.push(Held {
         policy: policy.id,
         cpus: policy.cpus.clone(),

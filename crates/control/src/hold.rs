@@ -5,7 +5,9 @@ use crate::recover::{leftovers, put_back};
 use crate::settle::{read, read_back, writing};
 use crate::state::State;
 use crate::watch::Watch;
-use crate::{Change, ControlError, Foreign, Machine, Plan, Recovered, Request, Step, plan};
+use crate::{
+    Change, ControlError, Foreign, Machine, Plan, Recovered, Request, Step, plan, tunables,
+};
 use flyball_host::{Host, HostError, IdleLatencyHold};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -49,24 +51,18 @@ impl Hold {
         folder: &Path,
         request: &Request,
     ) -> Result<Hold, ControlError> {
-        let look = || -> Result<(Machine, Plan), ControlError> {
-            let machine = machine(host.as_ref(), request)?;
-            let plan = plan(request, &machine)?;
-            Ok((machine, plan))
-        };
         // What cannot be done is refused before anything is made or locked.
-        let (mut machine, mut planned) = look()?;
-        permitted(host.as_ref(), &planned)?;
+        let (mut machine, mut planned) = preflight(host.as_ref(), request)?;
         let state = State::lock(host.as_ref(), folder)?;
         let recovered = leftovers(host.as_ref(), &state)?;
         if recovered != Recovered::Nothing {
-            (machine, planned) = look()?;
+            (machine, planned) = preflight(host.as_ref(), request)?;
         }
         let idle = request.idle_latency.map(|limit| host.hold_idle_latency(limit)).transpose();
         let idle = idle.map_err(|source| ControlError::host("bounding idle states", source))?;
         let mut journal = Journal::new(host.as_ref())
             .map_err(|source| ControlError::host("preparing the journal", source))?;
-        journal.add(&planned, &machine.policies);
+        journal.add(&planned, &machine);
         steady(host.as_ref(), &mut journal, 0)?;
         let mut hold = Hold {
             host: Arc::clone(host),
@@ -109,15 +105,20 @@ impl Hold {
             again.switches = switches;
             // What was read wrong must not be restored: a copy, until that is sure.
             let mut journal = self.journal.clone();
-            journal.add(&again, &machine.policies);
+            journal.add(&again, &machine);
             steady(host.as_ref(), &mut journal, self.journal.files.len())?;
             self.state.save(host.as_ref(), &journal)?;
             self.journal = journal;
-            self.watch = Watch::new(&again, machine.online);
             self.plan = again;
         }
         write(host.as_ref(), &self.plan.steps)?;
-        verify(host.as_ref(), self.plan.all())
+        // The journal has those that were there before; the others go with their governor.
+        let tuned = tunables::steps(host.as_ref(), &self.plan.tunables, &machine.tunables)?;
+        write(host.as_ref(), &tuned)?;
+        self.plan.steps.extend(tuned);
+        verify(host.as_ref(), self.plan.all())?;
+        self.watch = Watch::new(&self.plan, machine.online);
+        Ok(())
     }
 
     /// What is held.
@@ -161,13 +162,16 @@ impl Drop for Hold {
     }
 }
 
-/// The machine as far as the request needs it.
-fn machine(host: &dyn Host, request: &Request) -> Result<Machine, ControlError> {
-    let read = match request.needs_cpufreq() {
-        true => Machine::read(host),
-        false => Machine::without_cpufreq(host),
-    };
-    read.map_err(|source| ControlError::host("reading what can be held", source))
+/// Looks whether `request` can be held, and how: nothing is written.
+///
+/// # Errors
+/// What the machine cannot do, and what this process may not.
+pub fn preflight(host: &dyn Host, request: &Request) -> Result<(Machine, Plan), ControlError> {
+    let machine = Machine::read(host, request)
+        .map_err(|source| ControlError::host("reading what can be held", source))?;
+    let plan = plan(request, &machine)?;
+    permitted(host, &plan)?;
+    Ok((machine, plan))
 }
 
 /// Whether everything may be written, asked before anything is.

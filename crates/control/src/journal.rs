@@ -1,6 +1,6 @@
 //! What a hold changes, on the disk before it changes anything.
 
-use crate::machine::CPU;
+use crate::machine::{CPU, Machine};
 use crate::{ControlError, Plan};
 use flyball_host::{Host, HostError, Policy, ProcessIdentity};
 use flyball_units::Nanos;
@@ -51,7 +51,7 @@ impl Journal {
     }
 
     /// Adds what `plan` writes, and what may change with it.
-    pub fn add(&mut self, plan: &Plan, policies: &[Policy]) {
+    pub fn add(&mut self, plan: &Plan, machine: &Machine) {
         let known = self.files.iter().enumerate();
         let mut known: HashMap<PathBuf, usize> =
             known.map(|(at, entry)| (entry.path.clone(), at)).collect();
@@ -70,7 +70,7 @@ impl Journal {
         let switches = plan.switches.iter().filter(|step| step.is_change());
         let switched: HashSet<PathBuf> = switches.filter_map(|step| parent(&step.path)).collect();
         let touched: HashSet<PathBuf> = known.keys().filter_map(|path| parent(path)).collect();
-        for policy in policies {
+        for policy in &machine.policies {
             let folder = PathBuf::from(policy.path());
             let boost = switched.iter().any(|it| !is_policy(it)) || switched.contains(&folder);
             let any = boost || touched.contains(&folder);
@@ -86,6 +86,17 @@ impl Journal {
                 if concerned && !known.contains_key(&path) {
                     known.insert(path.clone(), self.files.len());
                     self.files.push(Entry { path, old: value, new: None });
+                }
+            }
+        }
+        // A governor takes its tunables with it, and comes back with its defaults. Last, because
+        // they are there again only when it is.
+        let is_governor = |path: &PathBuf| path.ends_with("scaling_governor");
+        if !plan.tunables.is_empty() || known.keys().any(is_governor) {
+            for (path, value) in &machine.tunables {
+                if !known.contains_key(path) {
+                    let old = Some(value.clone());
+                    self.files.push(Entry { path: path.clone(), old, new: None });
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! What of a machine can be held: its clock domains and global switches, as they are now.
 
+use crate::Request;
+use crate::tunables;
 use flyball_host::{CpuSet, FrequencyScaling, Host, HostError, Policy, Topology};
 use flyball_units::KiloHertz;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where the kernel describes CPUs.
@@ -18,19 +21,31 @@ pub struct Machine {
     pub online: CpuSet,
     /// Share of the highest frequency that intel_pstate allows, in percent, where it is less than all.
     pub max_perf_percent: Option<u32>,
+    /// Tunables of the governors in force, by file; read where a request may change them.
+    pub tunables: BTreeMap<PathBuf, String>,
 }
 
 impl Machine {
-    /// Reads it.
+    /// Reads it, as far as `request` needs it.
     ///
     /// # Errors
     /// Where the kernel says something that cannot be understood.
-    pub fn read(host: &dyn Host) -> Result<Machine, HostError> {
+    pub fn read(host: &dyn Host, request: &Request) -> Result<Machine, HostError> {
+        let online = Topology::online(host)?;
+        if !request.needs_cpufreq() {
+            return Ok(Machine { online, ..Machine::default() });
+        }
+        let policies = policies(host)?;
+        let tunables = match request.touches_governor() {
+            true => tunables::in_force(host, &policies)?,
+            false => BTreeMap::new(),
+        };
         Ok(Machine {
-            policies: policies(host)?,
+            policies,
             scaling: FrequencyScaling::read(host)?,
-            online: Topology::online(host)?,
+            online,
             max_perf_percent: max_perf(host),
+            tunables,
         })
     }
 
@@ -51,11 +66,6 @@ impl Machine {
             (policy.min_khz, policy.max_khz) = (Some(limits.0), Some(limits.1));
         }
         Ok(())
-    }
-
-    /// Reads what is there without cpufreq, too.
-    pub(crate) fn without_cpufreq(host: &dyn Host) -> Result<Machine, HostError> {
-        Ok(Machine { online: Topology::online(host)?, ..Machine::default() })
     }
 }
 

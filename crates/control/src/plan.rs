@@ -44,6 +44,19 @@ pub struct Held {
     pub pinned: Option<KiloHertz>,
 }
 
+/// A tunable to set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Tuning {
+    /// Number of the policy; where the driver has one set of tunables for all, the first one's.
+    pub policy: u32,
+    /// The governor that is then in force.
+    pub governor: String,
+    /// Upstream name.
+    pub name: String,
+    /// What it gets.
+    pub value: i64,
+}
+
 /// What will be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
@@ -51,6 +64,8 @@ pub struct Plan {
     pub switches: Vec<Step>,
     /// Everything else, in order.
     pub steps: Vec<Step>,
+    /// Tunables, set once their governor is in force: their files come with it.
+    pub tunables: Vec<Tuning>,
     /// The clock domains that are held.
     pub domains: Vec<Held>,
     /// Only idle states that wake within this time.

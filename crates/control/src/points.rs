@@ -5,7 +5,7 @@ use flyball_units::{Frequency, KiloHertz};
 
 /// The operating point of a policy for a frequency: the lowest at or above, inside the hardware's
 /// range; none where the policy does not tell its range.
-pub fn resolve(policy: &Policy, asked: Frequency) -> Option<KiloHertz> {
+pub(crate) fn resolve(policy: &Policy, asked: Frequency) -> Option<KiloHertz> {
     let (low, high) = (policy.hardware_min_khz?, policy.hardware_max_khz?);
     Some(match asked {
         Frequency::Min => low,

@@ -2,12 +2,15 @@
 
 use flyball_host::CpuSet;
 use flyball_units::{Frequency, Nanos};
+use std::collections::BTreeMap;
 
 /// The settings to hold; what is none stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// A governor, by the name that the driver offers.
     pub governor: Option<String>,
+    /// Tunables of the governor that is then in force, by their upstream names.
+    pub tunables: BTreeMap<String, i64>,
     /// One frequency, held.
     pub frequency: Option<Frequency>,
     /// The lower limit.
@@ -33,6 +36,11 @@ impl Request {
     /// Whether a file of cpufreq has to change, and not idle states alone.
     pub(crate) fn needs_cpufreq(&self) -> bool {
         !Request { idle_latency: None, ..self.clone() }.is_empty()
+    }
+
+    /// Whether a governor may come or go, or its tunables change.
+    pub(crate) fn touches_governor(&self) -> bool {
+        self.governor.is_some() || self.frequency.is_some() || !self.tunables.is_empty()
     }
 
     /// Whether frequencies are asked for.

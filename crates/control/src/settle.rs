@@ -1,4 +1,4 @@
-//! Writing a setting and reading it back, with the patience that the kernel needs.
+//! Reading a setting back, with the patience that the kernel needs.
 
 use crate::ControlError;
 use flyball_host::Host;
@@ -11,20 +11,11 @@ const PATIENCE: Nanos = Nanos::from_secs(2);
 const FIRST_PAUSE: Nanos = Nanos::from_micros(200);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(20);
 
-/// Writes `value` to `path` and waits until it is in force there.
-///
-/// # Errors
-/// The system's, or [`ControlError::NotTaken`] where the file shows something else for 2 s.
-pub fn settle(host: &dyn Host, path: &Path, value: &str) -> Result<(), ControlError> {
-    host.write(path, value).map_err(|source| ControlError::host(writing(path, value), source))?;
-    read_back(host, path, value)
-}
-
 /// Waits until `path` shows `value`.
 ///
 /// # Errors
-/// As [`settle`].
-pub fn read_back(host: &dyn Host, path: &Path, value: &str) -> Result<(), ControlError> {
+/// The system's, or [`ControlError::NotTaken`] where the file shows something else for 2 s.
+pub(crate) fn read_back(host: &dyn Host, path: &Path, value: &str) -> Result<(), ControlError> {
     let mut pause = FIRST_PAUSE;
     let mut waited = Nanos::ZERO;
     loop {

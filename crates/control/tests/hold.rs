@@ -105,6 +105,29 @@ fn a_part_of_the_cpus_is_held_alone() {
 }
 
 #[test]
+fn tunables_are_set_with_their_governor_and_the_users_own_come_back() {
+    let host = root(&acpi_tuned());
+    let hold = start(&host, &tuned("conservative", "freq_step", 10)).unwrap();
+    assert_eq!(value(host.as_ref(), "cpufreq/conservative/freq_step"), "10");
+    assert!(!host.exists(Path::new(&format!("{CPU}/cpufreq/ondemand/up_threshold"))));
+    drop(hold);
+    assert_eq!(value(host.as_ref(), "cpufreq/ondemand/up_threshold"), "60", "the user's own");
+    let host = root(&arm_tuned());
+    let hold = start(&host, &tuned("schedutil", "rate_limit_us", 100)).unwrap();
+    for policy in ["policy0", "policy2"] {
+        let path = format!("cpufreq/{policy}/schedutil/rate_limit_us");
+        assert_eq!(value(host.as_ref(), &path), "100");
+    }
+    let change = hold.plan().steps.last().unwrap();
+    assert_eq!((change.old.as_str(), change.new.as_str()), ("500", "100"));
+    let error = start(&root(&acpi_tuned()), &tuned("ondemand", "up_treshold", 1)).unwrap_err();
+    assert_eq!(error.kind(), ControlErrorKind::BadInput);
+    assert_eq!(error.hint().as_deref(), Some("did you mean up_threshold?"));
+    let error = start(&root(&acpi_tuned()), &tuned("performance", "x", 1)).unwrap_err();
+    assert!(error.to_string().contains("this governor has none here"), "{error}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_and_nothing_is_made() {
     use ControlErrorKind::{BadInput, Unsupported};
     let none = Request::default;
@@ -318,14 +341,21 @@ fn requests() -> impl Strategy<Value = Request> {
         ])
     };
     (
-        words(&["performance", "powersave", "userspace", "schedutil", "odd"]),
+        (
+            words(&["performance", "userspace", "schedutil", "ondemand", "conservative", "odd"]),
+            proptest::option::of((words(&["up_threshold", "rate_limit_us", "odd"]), 1..99i64)),
+        ),
         (frequency(), frequency(), frequency()),
         proptest::option::of(any::<bool>()),
         words(&["power", "performance", "balance_power", "255", "odd"]),
         proptest::option::of(0u32..4),
     )
-        .prop_map(|(governor, (frequency, min, max), boost, epp, cpu)| Request {
+        .prop_map(|((governor, tunable), (frequency, min, max), boost, epp, cpu)| Request {
             governor,
+            tunables: tunable
+                .into_iter()
+                .filter_map(|(name, value)| Some((name?, value)))
+                .collect(),
             frequency,
             min,
             max,
@@ -338,8 +368,16 @@ fn requests() -> impl Strategy<Value = Request> {
 
 proptest! {
     #[test]
-    fn whatever_is_asked_all_is_as_it_was(request in requests(), index in 0..5usize) {
-        let machines = [acpi(3), acpi_userspace(), intel_active(3), AMD.to_owned(), HYBRID.to_owned()];
+    fn whatever_is_asked_all_is_as_it_was(request in requests(), index in 0..7usize) {
+        let machines = [
+            acpi(3),
+            acpi_userspace(),
+            acpi_tuned(),
+            arm_tuned(),
+            intel_active(3),
+            AMD.to_owned(),
+            HYBRID.to_owned(),
+        ];
         let host = root(&machines[index]);
         let before = settings(host.as_ref());
         match start(&host, &request) {

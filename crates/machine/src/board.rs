@@ -247,15 +247,16 @@ impl BoardRun {
     }
 }
 
-/// What was counted from the first window's release to the last one's end, and the CPUs that ran
-/// windows: what was lost in the boot, while the emulator translated new code, says nothing of them.
+/// What was counted from the first release of a window that counts to the last one's end, and the CPUs
+/// that ran windows: what was lost in the boot and the first warm-up, while the emulator translated new code, says nothing of them.
 fn while_measuring(
     dir: &Path,
     booted: &guest::Outcome,
 ) -> Result<(Account, BTreeSet<u32>), MachineError> {
-    let columns = [("windows", "release_ns"), ("windows", "end_ns"), ("windows", "cpu_before")];
+    let columns = ["release_ns", "end_ns", "cpu_before", "warmup"].map(|name| ("windows", name));
     let windows = Run::open_with(dir, Columns::Only(&columns))?.tables.windows;
-    let begin = windows.release_ns.iter().min().and_then(|at| i64::try_from(*at).ok());
+    let counted = windows.release_ns.iter().zip(&windows.warmup).filter(|(_, warmup)| !**warmup);
+    let begin = counted.map(|(at, _)| *at).min().and_then(|at| i64::try_from(at).ok());
     let end = windows.end_ns.iter().max().and_then(|at| i64::try_from(*at).ok());
     let measured = windows.cpu_before.iter().flatten().collect();
     let (Some(begin), Some(end)) = (begin, end) else {

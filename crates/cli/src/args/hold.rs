@@ -8,6 +8,7 @@ Examples:
   sudo flyball hold --governor performance -- sudo -u \"$USER\" ./my-program
   sudo flyball hold --frequency 2.4GHz --boost off -- ./bench.sh
   sudo flyball hold --min 1GHz --max 2GHz --cpus 4-7 -- taskset -c 4 ./my-program
+  sudo flyball hold --governor ondemand --tunable up_threshold=60 -- ./server-test
   sudo flyball hold --epp performance --idle-latency 0 -- ./audio-test
   flyball hold --frequency max --dry-run      what would be written; nothing is
   sudo flyball hold --recover                 after a crash or kill -9; the next hold does it, too
@@ -16,6 +17,18 @@ Exit code: that of CMD, 128 + N where signal N ended it. 125 where Flyball faile
 it, 4 where the machine or a permission does not allow it, 6 where a setting was not restored.
 SIGINT, SIGTERM and SIGHUP are passed on to CMD. It gets standard input unless that is a terminal.";
 
+fn tunable(text: &str) -> Result<(String, i64), String> {
+    let fail = || format!("expected NAME=VALUE with a whole number, found {text}");
+    let (name, value) = text.split_once('=').ok_or_else(fail)?;
+    // It becomes part of a path.
+    let is_name =
+        |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+    match value.trim().parse() {
+        Ok(value) if !name.is_empty() && is_name(name) => Ok((name.to_owned(), value)),
+        _ => Err(fail()),
+    }
+}
+
 /// `flyball hold`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
@@ -23,6 +36,9 @@ pub struct HoldArgs {
     /// Governor of every clock domain
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
+    /// Tunable of the governor by its upstream name, such as up_threshold=60; repeatable
+    #[arg(short, long = "tunable", value_name = "NAME=VALUE", value_parser = tunable)]
+    pub tunables: Vec<(String, i64)>,
     /// One frequency, such as 2.4GHz, or min or max of the hardware
     #[arg(short, long, value_name = "FREQUENCY", conflicts_with_all = ["min", "max"])]
     pub frequency: Option<String>,

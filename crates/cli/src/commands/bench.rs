@@ -170,7 +170,7 @@ pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failur
 
 /// The user's own program under idle and heavy load. Three runs say how long it takes; the period
 /// leaves it twice that, so that a slower condition does not run into the next release.
-fn for_program(
+pub fn for_program(
     program: &[String],
     host: &Arc<dyn Host>,
     dry_run: bool,

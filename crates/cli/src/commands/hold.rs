@@ -136,7 +136,7 @@ fn clean(host: &dyn Host, format: CheckFormat, talk: Talk) -> Result<Exit, Failu
 }
 
 fn dry_run(host: &dyn Host, request: &Request, format: CheckFormat) -> Result<Exit, Failure> {
-    let machine = Machine::read(host)?;
+    let machine = Machine::read(host, request)?;
     let plan = plan(request, &machine)?;
     output::data(&match format {
         CheckFormat::Json => format!("{:#}\n", json!({ "plan": plan })),
@@ -156,6 +156,7 @@ fn request(args: &HoldArgs) -> Result<Request, Failure> {
     };
     let request = Request {
         governor: args.governor.clone(),
+        tunables: args.tunables.iter().cloned().collect(),
         frequency: frequency("--frequency", &args.frequency)?,
         min: frequency("--min", &args.min)?,
         max: frequency("--max", &args.max)?,

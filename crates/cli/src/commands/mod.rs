@@ -5,6 +5,7 @@ pub mod board;
 pub mod capture;
 pub mod check;
 pub mod figure;
+pub mod fix;
 pub mod hold;
 pub mod import;
 pub mod init;

@@ -48,6 +48,27 @@ pub fn acpi(cpus: u32) -> String {
     layout(cpus, &files) + &format!("{CPU}/cpufreq/boost = 1\n")
 }
 
+/// acpi-cpufreq whose user has tuned `ondemand`, one set for all clock domains.
+pub fn acpi_tuned() -> String {
+    let tunables = "ignore_nice_load = 1\n\
+                    io_is_busy = 1\n\
+                    powersave_bias = 0\n\
+                    sampling_down_factor = 1\n\
+                    sampling_rate = 20000\n\
+                    up_threshold = 60\n";
+    let tunables: String =
+        tunables.lines().map(|line| format!("{CPU}/cpufreq/ondemand/{line}\n")).collect();
+    acpi(2).replace("scaling_governor = schedutil", "scaling_governor = ondemand") + &tunables
+}
+
+/// An Arm board whose clock domains have tunables of their own.
+pub fn arm_tuned() -> String {
+    let own = |policy: u32, us: u32| {
+        format!("{CPU}/cpufreq/policy{policy}/schedutil/rate_limit_us = {us}\n")
+    };
+    ARM.to_owned() + &own(0, 2_000) + &own(2, 500)
+}
+
 /// acpi-cpufreq left at `userspace`, between limits of the user's.
 pub fn acpi_userspace() -> String {
     acpi(2)
@@ -180,6 +201,10 @@ pub fn governor(name: &str) -> Request {
     Request { governor: Some(name.to_owned()), ..Request::default() }
 }
 
+pub fn tuned(name: &str, tunable: &str, value: i64) -> Request {
+    Request { tunables: [(tunable.to_owned(), value)].into(), ..governor(name) }
+}
+
 /// Name, machine and request of every kind of hold.
 pub fn cases() -> Vec<(&'static str, String, Request)> {
     let none = Request::default;
@@ -227,6 +252,12 @@ pub fn cases() -> Vec<(&'static str, String, Request)> {
             HYBRID.to_owned(),
             Request { cpus: Some("8-15".parse().unwrap()), min: mhz(1000), ..none() },
         ),
+        ("tuned, governor", acpi_tuned(), governor("performance")),
+        ("tuned, frequency", acpi_tuned(), Request { frequency: mhz(2200), ..none() }),
+        ("tuned, again", acpi_tuned(), tuned("ondemand", "up_threshold", 80)),
+        ("tuned, another", acpi_tuned(), tuned("conservative", "freq_step", 10)),
+        ("arm, tuned", arm_tuned(), governor("performance")),
+        ("arm, tuned again", arm_tuned(), tuned("schedutil", "rate_limit_us", 100)),
         ("arm", ARM.to_owned(), Request { frequency: Some(Frequency::Min), ..none() }),
         (
             "idle alone",

@@ -18,6 +18,17 @@ const EPP: &str = "energy_performance_preference";
 pub(super) struct Requests {
     limits: BTreeMap<PathBuf, u64>,
     preferences: BTreeMap<PathBuf, String>,
+    /// Once that was seen.
+    tunables_in: Option<Tunables>,
+}
+
+/// Where a driver has the tunables of its governors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tunables {
+    /// In each policy's folder.
+    OfEach,
+    /// One set for all policies.
+    OfAll,
 }
 
 impl Tree {
@@ -80,6 +91,7 @@ impl Tree {
             return Ok(());
         }
         self.put(folder.join("scaling_governor"), text);
+        self.tunables(folder, &old, text);
         if self.word(&folder.join("scaling_setspeed")).is_some() {
             let speed = match text {
                 "userspace" => self.word(&folder.join("scaling_cur_freq")),
@@ -98,6 +110,36 @@ impl Tree {
             }
         }
         Ok(())
+    }
+
+    /// A governor takes its tunables with it, and comes with its defaults.
+    fn tunables(&mut self, folder: &Path, old: &str, new: &str) {
+        let common = Path::new(CPUFREQ);
+        if self.list(&folder.join(old)).is_ok() {
+            self.cpufreq.tunables_in = Some(Tunables::OfEach);
+        } else if self.list(&common.join(old)).is_ok() {
+            self.cpufreq.tunables_in = Some(Tunables::OfAll);
+        }
+        let base = match self.cpufreq.tunables_in {
+            None => return,
+            Some(Tunables::OfEach) => folder,
+            Some(Tunables::OfAll) => common,
+        };
+        let names = self.list(common).unwrap_or_default();
+        let mut policies = names.iter().map(|name| common.join(name));
+        let is_used = base == common
+            && policies.any(|it| self.word(&it.join("scaling_governor")).as_deref() == Some(old));
+        if !is_used {
+            for name in self.list(&base.join(old)).unwrap_or_default() {
+                // What has been listed is there.
+                let _ = self.remove_file(&base.join(old).join(name));
+            }
+        }
+        if self.list(&base.join(new)).unwrap_or_default().is_empty() {
+            for (name, value) in defaults(new) {
+                self.put(base.join(new).join(name), value);
+            }
+        }
     }
 
     fn limit(&mut self, folder: &Path, path: &Path, text: &str) -> Result<(), Errno> {
@@ -163,6 +205,30 @@ impl Tree {
     fn numbers(&self, path: &Path) -> Vec<u64> {
         let text = self.word(path).unwrap_or_default();
         text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    }
+}
+
+/// What a governor starts with.
+fn defaults(governor: &str) -> &'static [(&'static str, &'static str)] {
+    match governor {
+        "schedutil" => &[("rate_limit_us", "1000")],
+        "ondemand" => &[
+            ("ignore_nice_load", "0"),
+            ("io_is_busy", "1"),
+            ("powersave_bias", "0"),
+            ("sampling_down_factor", "1"),
+            ("sampling_rate", "10000"),
+            ("up_threshold", "95"),
+        ],
+        "conservative" => &[
+            ("down_threshold", "20"),
+            ("freq_step", "5"),
+            ("ignore_nice_load", "0"),
+            ("sampling_down_factor", "1"),
+            ("sampling_rate", "10000"),
+            ("up_threshold", "80"),
+        ],
+        _ => &[],
     }
 }
 

@@ -54,6 +54,10 @@ impl ConditionSetup {
                 remarks.add(setting.to_owned(), "the model has no such setting".to_owned())?;
             }
         }
+        if asked.utilization_clamp().is_some() && !model.kernel.uclamp {
+            let kernel = &model.kernel.name;
+            remarks.add("uclamp".to_owned(), format!("the kernel {kernel} has no uclamp"))?;
+        }
         class(condition.scheduling, &mut remarks)?;
         let domains = domains(model, condition, &mut remarks)?;
         let measured = condition.cpus.clone().unwrap_or_else(|| online.clone());
@@ -129,14 +133,15 @@ fn domains(
         Control::Governor { name, tunables } => (known(name, condition)?, tunables.clone()),
     };
     check_tunables(name, &tunables, condition)?;
-    // What the kernel's administrator set holds where the condition says nothing.
-    if let Some((tunable, value)) = rule::tunable_of(name, &model.kernel)
-        && !tunables.iter().any(|(name, _)| name == tunable)
-    {
-        tunables.push((tunable.to_owned(), value));
-    }
+    with_the_kernels_own(model, name, &mut tunables);
+    let selected = asked.domains_of();
     let mut domains = Vec::new();
     for domain in &model.platform.domains {
+        if selected.as_ref().is_some_and(|cpus| !domain.cpus.iter().any(|cpu| cpus.contains(*cpu)))
+        {
+            domains.push(as_it_comes(model, domain, condition)?);
+            continue;
+        }
         let by_hardware = domain.control != FrequencyControl::Software;
         if by_hardware && (control != Control::AsIs || limits != Limits::default()) {
             remarks.add(
@@ -159,6 +164,28 @@ fn domains(
         });
     }
     Ok(domains)
+}
+
+/// A domain that a condition has nothing to do with.
+fn as_it_comes(
+    model: &Model,
+    domain: &ClockDomain,
+    condition: &PlannedCondition,
+) -> Result<DomainControl, MachineError> {
+    let governor = known(&model.kernel.default_governor, condition)?;
+    let mut tunables = Vec::new();
+    with_the_kernels_own(model, governor, &mut tunables);
+    let by_hardware = domain.control != FrequencyControl::Software;
+    Ok(DomainControl { governor, tunables, limits: None, by_hardware })
+}
+
+/// What the kernel's administrator set holds where the condition says nothing.
+fn with_the_kernels_own(model: &Model, governor: &str, tunables: &mut Vec<(String, i64)>) {
+    if let Some((tunable, value)) = rule::tunable_of(governor, &model.kernel)
+        && !tunables.iter().any(|(name, _)| name == tunable)
+    {
+        tunables.push((tunable.to_owned(), value));
+    }
 }
 
 /// The registered name of a governor.

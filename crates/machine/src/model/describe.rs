@@ -155,6 +155,10 @@ pub(super) fn condition(
     if let Some(us) = planned.asked.idle_latency_us {
         applied.insert("idle_latency_us".into(), integer(u64::from(us)));
     }
+    if let Some((least, most)) = planned.asked.utilization_clamp() {
+        applied.insert("uclamp_min".into(), integer(u64::from(least)));
+        applied.insert("uclamp_max".into(), integer(u64::from(most)));
+    }
     let governors: Vec<&str> = setup.domains.iter().map(|control| control.in_force()).collect();
     log.governor = governors.first().map(|name| (*name).to_owned());
     log.scheduling_applied = Some(planned.scheduling.to_string());

@@ -135,7 +135,7 @@ impl<'a> Recording<'a> {
     fn close(mut self, state: RunState) -> flyball_run::Result<Outcome> {
         let run = self.run;
         self.manifest.conditions = self.conditions();
-        self.manifest.checks.extend(self.logs.iter().filter_map(ConditionLog::check));
+        self.manifest.checks.extend(self.logs.iter().flat_map(ConditionLog::checks));
         let failed =
             |check: &&CheckRecord| check.outcome == CheckOutcome::Failed && !run.experiment.degrade;
         let invalid: Vec<CheckRecord> =

@@ -234,12 +234,14 @@ impl Trial<'_> {
             condition: self.condition.name.clone(),
             message: "expected governors that were checked, found one that is not there".into(),
         })?;
+        let (uclamp_min, uclamp_max) =
+            self.condition.asked.utilization_clamp().unwrap_or((0, 1024));
         let mut tasks = vec![TaskSetup {
             name: self.labels.workload.clone(),
             class: class_of(self.condition.scheduling),
             allowed: self.condition.cpus.iter().flat_map(|cpus| cpus.iter()).collect(),
-            uclamp_min: 0,
-            uclamp_max: 1024,
+            uclamp_min,
+            uclamp_max,
             rampup_multiplier: None,
             start: Nanos::ZERO,
             initial_util: None,

@@ -3,11 +3,11 @@
 use crate::load::LoadProof;
 use crate::plan::PlannedCondition;
 use crate::trial::Applied;
+use flyball_control::Change;
 use flyball_run::manifest::{
     CheckOutcome, CheckRecord, ConditionRecord, LoadCpuRecord, LoadRecord,
 };
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Collects one condition's facts.
 #[derive(Debug)]
@@ -15,9 +15,11 @@ pub struct ConditionLog {
     planned: PlannedCondition,
     applied: Option<Applied>,
     degraded: Vec<String>,
-    /// What was written to the frequency control and read back, by file.
+    /// What was held and read back, by file.
     control: toml::Table,
     governor: Option<String>,
+    /// Settings that others changed while they were held.
+    changes: Vec<Change>,
     proofs: Vec<LoadProof>,
     failure: Option<String>,
 }
@@ -31,6 +33,7 @@ impl ConditionLog {
             degraded: Vec::new(),
             control: toml::Table::new(),
             governor: None,
+            changes: Vec::new(),
             proofs: Vec::new(),
             failure: None,
         }
@@ -51,14 +54,19 @@ impl ConditionLog {
         }
     }
 
-    /// What the frequency control took, by file.
-    pub fn controlled(&mut self, applied: &[(PathBuf, String)]) {
-        for (path, value) in applied {
-            self.control.insert(path.display().to_string(), value.clone().into());
-            if path.ends_with("scaling_governor") {
-                self.governor = Some(value.clone());
+    /// What is held, and was read back, by file.
+    pub fn held(&mut self, plan: &flyball_control::Plan) {
+        for step in plan.all() {
+            self.control.insert(step.path.display().to_string(), step.new.clone().into());
+            if step.path.ends_with("scaling_governor") {
+                self.governor = Some(step.new.clone());
             }
         }
+    }
+
+    /// What somebody else changed while it was held.
+    pub fn changed_by_others(&mut self, changes: &[Change]) {
+        self.changes.extend(changes.iter().cloned());
     }
 
     /// The proof of one block.
@@ -83,8 +91,38 @@ impl ConditionLog {
             && self.proofs.iter().all(|proof| proof.proven)
     }
 
+    /// What has to hold for it to be the condition that it says it is.
+    pub fn checks(&self) -> impl Iterator<Item = CheckRecord> {
+        self.load_check().into_iter().chain(self.settings_check())
+    }
+
+    /// The check that its settings stayed; none where none were held.
+    fn settings_check(&self) -> Option<CheckRecord> {
+        let held = self.control.len();
+        let change = self.changes.first();
+        (held > 0).then(|| CheckRecord {
+            name: "settings".to_owned(),
+            outcome: match change {
+                None => CheckOutcome::Passed,
+                Some(_) => CheckOutcome::Failed,
+            },
+            object: format!("condition {}", self.planned.name),
+            expected: format!("{held} settings throughout"),
+            found: change.map_or("the same at the end of each block".to_owned(), |change| {
+                format!(
+                    "{} had {} where {} was held; {} such changes in all",
+                    change.path.display(),
+                    change.found,
+                    change.expected,
+                    self.changes.len()
+                )
+            }),
+            hint: change.map(|_| "find who sets it, too: flyball check".to_owned()),
+        })
+    }
+
     /// The check that its load ran; none where no load was asked for.
-    pub fn check(&self) -> Option<CheckRecord> {
+    fn load_check(&self) -> Option<CheckRecord> {
         if self.planned.asked.load.is_idle() {
             return None;
         }
@@ -123,6 +161,10 @@ impl ConditionLog {
             }
             if let Some(latency) = thread.idle_latency {
                 applied.insert("idle_latency_us".into(), ((latency.0 / 1000) as i64).into());
+            }
+            if let Some((least, most)) = thread.utilization_clamp {
+                applied.insert("uclamp_min".into(), i64::from(least).into());
+                applied.insert("uclamp_max".into(), i64::from(most).into());
             }
             applied.insert("counts_cycles".into(), thread.counts_cycles.into());
         }

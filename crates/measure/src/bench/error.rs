@@ -4,6 +4,7 @@ use crate::experiment::ExperimentError;
 use crate::load::LoadError;
 use crate::trial::{Degraded, TrialError};
 use crate::workloads::WorkloadError;
+use flyball_control::{ControlError, ControlErrorKind};
 use flyball_host::HostError;
 
 /// An error of a bench. What had been measured is in the run directory all the same.
@@ -29,6 +30,14 @@ pub enum BenchError {
         /// What went wrong.
         source: Box<LoadError>,
     },
+    /// The settings of the machine.
+    #[error("condition \"{condition}\": {source}")]
+    Settings {
+        /// The condition.
+        condition: String,
+        /// What went wrong.
+        source: Box<ControlError>,
+    },
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
@@ -49,6 +58,11 @@ impl From<WorkloadError> for BenchError {
 }
 
 impl BenchError {
+    /// Whether a setting of the machine is not as it was.
+    pub fn left_changed(&self) -> bool {
+        matches!(self, BenchError::Settings { source, .. } if source.kind() == ControlErrorKind::Restore)
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
@@ -57,6 +71,7 @@ impl BenchError {
             BenchError::Host(error) => error.hint(),
             BenchError::Trial(error) => Some(error.hint()),
             BenchError::Load { source, .. } => source.hint(),
+            BenchError::Settings { source, .. } => source.hint(),
             BenchError::Run(error) => Some(error.hint().to_owned()),
             BenchError::NotApplied { setting, .. } => Some(format!(
                 "{}{}or set degrade = true to measure without it; every figure then says so",

@@ -8,10 +8,10 @@
 
 mod conditions;
 mod error;
-mod frequency;
 mod prepare;
 mod progress;
 mod segment;
+mod settings;
 
 pub use conditions::ConditionLog;
 pub use error::BenchError;
@@ -22,6 +22,7 @@ use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::probe::{Calibration, Calibrations, recalibrate};
 use crate::telemetry::{Finished, Recorder, RowSender, Telemetry, TelemetryOptions};
 use crate::trial::{self, Degraded, Ended, StopFlag, TrialLabels};
+use flyball_control::{ControlError, Hold, state_folder};
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState, RunWriter};
@@ -108,10 +109,6 @@ pub fn run(
         done: 0,
     };
     let measured = session.blocks();
-    if let Some(policies) = &prepared.controlled {
-        // A guest ends with its bench; what refuses here, refused before.
-        let _ = frequency::restore(host.as_ref(), policies);
-    }
     session.progress.closing();
     let Session { logs, manifest, recorder, .. } = session;
     let mut manifest = manifest;
@@ -121,6 +118,14 @@ pub fn run(
         besides = beside.finish(&mut finished.writer, &mut manifest)?;
     }
     close(host, &prepared, manifest, &logs, measured, (finished, besides), &dir)
+}
+
+/// How holding a condition's settings began.
+enum Started {
+    /// With these settings; none where none were asked for.
+    Held(Option<Box<Hold>>),
+    /// The user asked to end.
+    Stopped,
 }
 
 /// The measuring part of a run.
@@ -160,13 +165,18 @@ impl Session<'_> {
             Some(cpus) => cpus.clone(),
             None => prepared.site.usable.clone(),
         });
-        self.frequency_control(first.condition, condition)?;
+        let held = match self.hold(first.condition, condition)? {
+            Started::Held(held) => held,
+            Started::Stopped => return Ok(Ended::Stopped),
+        };
         let seed = prepared.experiment.seed.wrapping_add(u64::from(first.block));
         let (host, rows) = (self.host, self.rows.clone());
         let profile = &condition.asked.load;
         let ran = segment::under_load(host, profile, &site, seed, &rows, &condition.name, || {
             self.trials(trials)
         });
+        // First of all: whatever the trials came to.
+        self.release(first.condition, condition, held)?;
         let ended = ran.trials.transpose()?.unwrap_or(Ended::Complete);
         match ran.load {
             Ok(Some(proof)) => {
@@ -193,32 +203,53 @@ impl Session<'_> {
         Ok(ended)
     }
 
-    /// On a virtual board: the governor and the limits that the condition asks for.
-    fn frequency_control(
+    /// Holds the settings that the condition asks for; none where it asks for none, or where they
+    /// could not be had and the experiment allows to go on.
+    fn hold(&mut self, index: usize, condition: &PlannedCondition) -> Result<Started, BenchError> {
+        let Some(request) = settings::of(condition)? else { return Ok(Started::Held(None)) };
+        let host = self.host;
+        let held = match Hold::start(host, &state_folder(host.as_ref()), &request) {
+            Ok(held) => held,
+            Err(ControlError::Interrupted) => return Ok(Started::Stopped),
+            Err(error) => {
+                let refused = settings::refused(condition, error);
+                // What is not as it was is no matter of degrading.
+                let may_go_on = self.prepared.experiment.degrade && !refused.left_changed();
+                return match self.logs.get_mut(index).filter(|_| may_go_on) {
+                    Some(log) => {
+                        log.remark(refused.to_string());
+                        Ok(Started::Held(None))
+                    }
+                    None => Err(refused),
+                };
+            }
+        };
+        for message in &held.plan().notes {
+            self.rows.note(Note {
+                t_ns: Some(host.now().0),
+                severity: "info".to_owned(),
+                object: format!("condition {}", condition.name),
+                message: message.clone(),
+                hint: None,
+            });
+        }
+        if let Some(log) = self.logs.get_mut(index) {
+            log.held(held.plan());
+        }
+        Ok(Started::Held(Some(Box::new(held))))
+    }
+
+    /// Restores what was held. What others changed meanwhile spoils the condition.
+    fn release(
         &mut self,
         index: usize,
         condition: &PlannedCondition,
+        held: Option<Box<Hold>>,
     ) -> Result<(), BenchError> {
-        let Some(policies) = &self.prepared.controlled else { return Ok(()) };
-        let log = self.logs.get_mut(index);
-        match (frequency::apply(self.host.as_ref(), policies, condition), log) {
-            (Ok(applied), Some(log)) => log.controlled(&applied),
-            (Ok(_), None) => {}
-            (Err(refused), Some(log)) if self.prepared.experiment.degrade => {
-                log.remark(format!("{}: {}", refused.setting, refused.reason));
-            }
-            (Err(refused), _) => {
-                return Err(BenchError::NotApplied {
-                    condition: condition.name.clone(),
-                    setting: Degraded {
-                        setting: refused.setting,
-                        reason: refused.reason,
-                        hint: "flyball board run -- sh -c 'grep . /sys/devices/system/cpu/cpufreq/*/*' \
-                               shows what the board has"
-                            .to_owned(),
-                    },
-                });
-            }
+        let Some(held) = held else { return Ok(()) };
+        let ended = held.end().map_err(|error| settings::refused(condition, error))?;
+        if let Some(log) = self.logs.get_mut(index) {
+            log.changed_by_others(&ended.changes);
         }
         Ok(())
     }
@@ -354,7 +385,7 @@ fn checks(logs: &[ConditionLog], dropped: u64) -> Vec<CheckRecord> {
         found: format!("{dropped} windows lost"),
         hint: (dropped > 0).then(|| "lengthen the period, or write to a faster disk".to_owned()),
     }];
-    checks.extend(logs.iter().filter_map(ConditionLog::check));
+    checks.extend(logs.iter().flat_map(ConditionLog::checks));
     checks
 }
 

@@ -2,13 +2,14 @@
 
 use super::conditions::ConditionLog;
 use super::error::BenchError;
-use crate::experiment::{Experiment, ProbeTiming, Workload, refuse_on_host};
+use super::settings;
+use crate::experiment::{Experiment, ProbeTiming, Workload};
 use crate::load::Site;
 use crate::plan::{Plan, PlannedCondition, plan};
 use crate::probe::{Calibration, Chain, calibrate, on_cpu};
 use crate::trial::{ProbeMode, TrialLabels, TrialPlan, overheads};
 use crate::{board, machine, workloads};
-use flyball_host::{CpuSet, Grant, Host, Permissions, Policy, Power, Topology};
+use flyball_host::{CpuSet, Grant, Host, Permissions, Power, Topology};
 use flyball_run::Manifest;
 use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord};
 use flyball_signal::input::Recording;
@@ -32,8 +33,6 @@ pub struct Prepared {
     pub(super) calibrations: Vec<Calibration>,
     /// How often each workload is executed in a window: once, but on a virtual board.
     pub(super) batches: Vec<u32>,
-    /// The policies whose governor and limits conditions may change; none but on a virtual board.
-    pub(super) controlled: Option<Vec<Policy>>,
 }
 
 /// What the command line adds to an experiment.
@@ -59,9 +58,6 @@ pub fn prepare(
     context: &Context<'_>,
 ) -> Result<Prepared, BenchError> {
     let board = board::discover(host.as_ref());
-    if board.is_none() {
-        refuse_on_host(&experiment)?;
-    }
     let topology = Topology::discover(host.as_ref())?;
     let site = Site::of(host.as_ref())?;
     let plan = plan(&experiment, &machine::cores(&topology, &site.usable), &site.usable)?;
@@ -71,10 +67,11 @@ pub fn prepare(
     for workload in &experiment.workloads {
         workloads::prepare(workload, &recording, host, 1)?;
     }
+    settings::check(host.as_ref(), &plan, experiment.degrade)?;
     for condition in &plan.conditions {
-        condition.asked.load.place(&site).map_err(|source| BenchError::Load {
-            condition: condition.name.clone(),
-            source: Box::new(source.into()),
+        let measured = condition.cpus.clone().unwrap_or_else(|| site.usable.clone());
+        condition.asked.load.place(&site.clone().measuring_on(measured)).map_err(|source| {
+            BenchError::Load { condition: condition.name.clone(), source: Box::new(source.into()) }
         })?;
     }
     let measured = measured_cpus(&plan, &site);
@@ -103,7 +100,6 @@ pub fn prepare(
         recording,
         calibrations,
         batches,
-        controlled: board.map(|_| topology.policies.clone()),
     };
     prepared.manifest = manifest(host.as_ref(), &prepared, &topology, input, context)?;
     Ok(prepared)
@@ -142,6 +138,7 @@ impl Prepared {
                 .asked
                 .idle_latency_us
                 .map(|us| Nanos::from_micros(u64::from(us))),
+            utilization_clamp: condition.asked.utilization_clamp(),
             probe: match experiment.probe {
                 ProbeTiming::BeforeAndAfter => ProbeMode::BeforeAfter { lead: None },
                 ProbeTiming::After => ProbeMode::After,

@@ -32,6 +32,11 @@ pub const BUILT_IN: &[BuiltIn] = &[
         text: include_str!("../../experiments/source-a.toml"),
     },
     BuiltIn {
+        name: "governors",
+        summary: "source A's conditions on this machine: what governors cost, about 7 min per kind of core",
+        text: include_str!("../../experiments/governors.toml"),
+    },
+    BuiltIn {
         name: "source-b",
         summary: "idle, medium and heavy load as source B ran them; on model:apple-m1-macos",
         text: include_str!("../../experiments/source-b.toml"),

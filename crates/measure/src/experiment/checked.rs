@@ -1,6 +1,7 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
 use super::setting;
+use flyball_host::CpuSet;
 use flyball_units::Frequency;
 use flyball_units::nearest;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -20,6 +21,15 @@ pub fn placement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
 
 pub fn frequency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     checked(deserializer, |text| Frequency::parse(text).map(drop)).map(Some)
+}
+
+pub fn cpus<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    checked(deserializer, |text| match text.parse::<CpuSet>() {
+        Ok(cpus) if !cpus.is_empty() => Ok(()),
+        Ok(_) => Err("expected at least one CPU, found none".to_owned()),
+        Err(error) => Err(format!("expected {}, found \"{}\"", error.expected, error.found)),
+    })
+    .map(Some)
 }
 
 pub fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -1,8 +1,13 @@
 //! Settings of the machine that a condition may ask for: governor, frequency, limits.
 //!
-//! A model has them all at hand. On a real machine they are refused: see [`refuse_on_host`].
+//! A model has them all at hand; on a real machine they are held, and restored.
 
-use super::{Condition, ErrorKind, Experiment, ExperimentError, Frequency};
+use super::{Condition, ExperimentError, Frequency};
+use flyball_control::Request;
+use flyball_host::CpuSet;
+
+/// The largest utilisation: no upper bound.
+const FULL: u32 = 1024;
 
 /// What a condition asks of the machine's frequency control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +54,18 @@ impl Condition {
         }
     }
 
+    /// The CPUs whose clock domains get its settings; none where all do.
+    pub fn domains_of(&self) -> Option<CpuSet> {
+        // Reading the experiment has checked it.
+        self.domains_of.as_ref().and_then(|cpus| cpus.parse().ok())
+    }
+
+    /// Bounds of the measuring thread's utilisation; none where it asks for none.
+    pub fn utilization_clamp(&self) -> Option<(u32, u32)> {
+        let asked = self.uclamp_min.is_some() || self.uclamp_max.is_some();
+        asked.then(|| (self.uclamp_min.unwrap_or(0), self.uclamp_max.unwrap_or(FULL)))
+    }
+
     /// The policy limits that it asks for.
     ///
     /// # Errors
@@ -56,6 +73,31 @@ impl Condition {
     pub fn limits(&self) -> Result<Limits, String> {
         let read = |text: &Option<String>| text.as_deref().map(Frequency::parse).transpose();
         Ok(Limits { min: read(&self.min_frequency)?, max: read(&self.max_frequency)? })
+    }
+
+    /// The settings of the machine to hold while it is measured; none where it asks for none. Idle
+    /// states are the trial's own matter.
+    ///
+    /// # Errors
+    /// As [`Condition::control`].
+    pub fn settings(&self) -> Result<Option<Request>, String> {
+        let limits = self.limits()?;
+        let frequency = match self.control()? {
+            Control::Pinned(frequency) => Some(frequency),
+            Control::AsIs | Control::Governor { .. } => None,
+        };
+        let request = Request {
+            governor: self.governor.clone(),
+            tunables: self.tunables.clone(),
+            frequency,
+            min: limits.min,
+            max: limits.max,
+            boost: self.boost,
+            epp: self.epp.clone(),
+            cpus: self.domains_of(),
+            ..Request::default()
+        };
+        Ok(Some(request).filter(|request| !request.is_empty()))
     }
 }
 
@@ -82,6 +124,13 @@ pub(super) fn check(condition: &Condition, origin: &str) -> Result<(), Experimen
         }
         _ => {}
     }
+    if let Some((least, most)) = condition.utilization_clamp()
+        && !(least <= most && most <= FULL)
+    {
+        return bad(format!(
+            "expected uclamp_min up to uclamp_max up to {FULL}, found {least} and {most}"
+        ));
+    }
     let limits = condition.limits().map_err(|error| ExperimentError::bad(origin, error))?;
     match (limits.min, limits.max) {
         (Some(Frequency::At(min)), Some(Frequency::At(max))) if min > max => bad(format!(
@@ -94,39 +143,4 @@ pub(super) fn check(condition: &Condition, origin: &str) -> Result<(), Experimen
         }
         _ => Ok(()),
     }
-}
-
-/// Refuses what this version cannot do on a real machine: changing its settings needs a journal
-/// that restores them whatever happens.
-///
-/// # Errors
-/// The first setting that is asked for, as [`ErrorKind::Unsupported`].
-pub fn refuse_on_host(experiment: &Experiment) -> Result<(), ExperimentError> {
-    for condition in &experiment.conditions {
-        let asked = [
-            ("governor", condition.governor.is_some()),
-            ("frequency", condition.frequency.is_some()),
-            ("min_frequency", condition.min_frequency.is_some()),
-            ("max_frequency", condition.max_frequency.is_some()),
-            ("boost", condition.boost.is_some()),
-            ("epp", condition.epp.is_some()),
-        ];
-        let Some((key, _)) = asked.iter().find(|(_, asked)| *asked) else { continue };
-        return Err(ExperimentError {
-            origin: format!("condition \"{}\"", condition.label()),
-            place: None,
-            message: format!(
-                "`{key}` is not supported on a real machine yet: this version changes no setting \
-                 of the machine, because it could not promise to restore it after a crash"
-            ),
-            hint: Some(
-                "hold it around the run (sudo flyball hold --governor performance -- flyball bench \
-                 EXPERIMENT), once per setting, and compare: flyball report RUN-A RUN-B; or run it \
-                 on a model: flyball bench --machine model:NAME"
-                    .into(),
-            ),
-            kind: ErrorKind::Unsupported,
-        });
-    }
-    Ok(())
 }

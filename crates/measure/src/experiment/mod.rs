@@ -12,7 +12,7 @@ mod setting;
 mod span;
 
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
-pub use control::{Control, Limits, refuse_on_host};
+pub use control::{Control, Limits};
 pub use error::{ErrorKind, ExperimentError};
 pub use flyball_units::Frequency;
 pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
@@ -214,6 +214,11 @@ impl Condition {
         parts.extend(self.frequency.iter().cloned());
         parts.extend(self.min_frequency.iter().map(|min| format!("min={min}")));
         parts.extend(self.max_frequency.iter().map(|max| format!("max={max}")));
+        parts.extend(self.boost.map(|on| format!("boost={}", if on { "on" } else { "off" })));
+        parts.extend(self.epp.iter().map(|epp| format!("epp={epp}")));
+        parts.extend(self.domains_of.iter().map(|cpus| format!("on cpus={cpus}")));
+        parts.extend(self.uclamp_min.map(|least| format!("uclamp>={least}")));
+        parts.extend(self.uclamp_max.map(|most| format!("uclamp<={most}")));
         if parts.is_empty() || !self.load.is_idle() {
             parts.push(self.load.to_string());
         }

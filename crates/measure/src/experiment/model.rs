@@ -186,38 +186,48 @@ pub struct Condition {
     /// asked: holding it changes the system that is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_latency_us: Option<u32>,
-    /// Governor of every clock domain: `performance`, `schedutil`, ... On a model any of ours; on
-    /// a real machine refused until its settings can be changed safely.
+    /// Governor of every clock domain: `performance`, `schedutil`, ... On a model any of ours, on
+    /// a real machine one that its driver offers; held while the condition is measured, and restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// Frequency held on every clock domain: `600MHz`, `1.2GHz`, `min` or `max` (refused where
-    /// `governor` is). A domain without that operating point takes its next one above.
+    /// Frequency held on every clock domain: `600MHz`, `1.2GHz`, `min` or `max`, in the place of a
+    /// governor. A domain without that operating point takes its next one above.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "checked::frequency"
     )]
     pub frequency: Option<String>,
-    /// Lower policy limit of every clock domain (refused where `governor` is).
+    /// Lower policy limit of every clock domain.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "checked::frequency"
     )]
     pub min_frequency: Option<String>,
-    /// Upper policy limit of every clock domain (refused where `governor` is).
+    /// Upper policy limit of every clock domain.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "checked::frequency"
     )]
     pub max_frequency: Option<String>,
-    /// Turbo or boost (refused everywhere for now).
+    /// Turbo or boost (refused on a model).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boost: Option<bool>,
-    /// Energy-performance preference (refused everywhere for now).
+    /// Energy-performance preference (refused on a model).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epp: Option<String>,
+    /// Only the clock domains of these CPUs, such as `"2-3"`, get the settings above; all where
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::cpus")]
+    pub domains_of: Option<String>,
+    /// Lower clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uclamp_min: Option<u32>,
+    /// Upper clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uclamp_max: Option<u32>,
     /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tunables: BTreeMap<String, i64>,

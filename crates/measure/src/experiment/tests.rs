@@ -96,23 +96,24 @@ fn what_does_not_fit_together_is_refused() {
 }
 
 #[test]
-fn settings_of_the_machine_are_refused_on_a_host_with_a_pointer() {
-    for line in [
-        "governor = \"performance\"",
-        "frequency = \"600MHz\"",
-        "max_frequency = \"1.2GHz\"",
-        "boost = false",
-        "epp = \"power\"",
-    ] {
-        let text = format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n");
-        let experiment = read(&text, "x.toml").unwrap_or_else(|error| panic!("{error}"));
-        let error = refuse_on_host(&experiment).expect_err(line);
-        assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
-        let key = line.split(' ').next().unwrap_or_default();
-        assert!(error.message.contains(key), "{error}");
-        assert!(error.hint.is_some());
-    }
-    assert_eq!(refuse_on_host(&read(MINIMAL, "x").unwrap()), Ok(()));
+fn settings_of_the_machine_are_what_a_hold_is_asked_for() {
+    use flyball_units::{Frequency, KiloHertz};
+    let settings = |lines: &str| {
+        let text = format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{lines}\n");
+        read(&text, "x.toml").unwrap().conditions[0].settings().unwrap()
+    };
+    assert_eq!(settings("idle_latency_us = 10"), None, "the trial's own matter");
+    let all = settings(
+        "governor = \"ondemand\"\ntunables = { up_threshold = 60 }\nmax_frequency = \"1.2GHz\"\n\
+         boost = false\nepp = \"power\"",
+    )
+    .unwrap();
+    assert_eq!(all.governor.as_deref(), Some("ondemand"));
+    assert_eq!(all.tunables, [("up_threshold".to_owned(), 60)].into());
+    assert_eq!((all.min, all.max), (None, Some(Frequency::At(KiloHertz(1_200_000)))));
+    assert_eq!((all.boost, all.epp.as_deref()), (Some(false), Some("power")));
+    let pinned = settings("frequency = \"min\"").unwrap();
+    assert_eq!((pinned.frequency, pinned.governor), (Some(Frequency::Min), None));
 }
 
 #[test]

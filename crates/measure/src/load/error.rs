@@ -99,6 +99,14 @@ pub enum PlacementError {
         /// 100 for each CPU.
         available: u64,
     },
+    /// Something is measured on every CPU.
+    #[error(
+        "load: cpus=others: expected a CPU on which nothing is measured, found none of {usable}"
+    )]
+    NoOthers {
+        /// The CPUs.
+        usable: CpuSet,
+    },
     /// No CPU to run on.
     #[error("load: no CPU is usable")]
     NoCpu,
@@ -119,6 +127,9 @@ impl PlacementError {
             }
             PlacementError::Overfull { .. } => {
                 Some("fewer threads, or a lower percentage".to_owned())
+            }
+            PlacementError::NoOthers { .. } => {
+                Some("pin the condition to some of them: placement = \"cpu1\"".to_owned())
             }
             PlacementError::NoCpu => None,
         }

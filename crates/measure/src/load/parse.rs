@@ -162,7 +162,11 @@ fn group(text: &str) -> Result<Group, ProfileError> {
                 }
                 // A file tells a count from a CPU's number by its type; here both look alike.
                 if list.parse::<u32>().is_ok() {
-                    return Err(value_error("cpus", "a list such as 0-3, all or half", &list));
+                    return Err(value_error(
+                        "cpus",
+                        "a list such as 0-3, all, half or others",
+                        &list,
+                    ));
                 }
                 draft.set("cpus", &Value::Text(list))?;
             }
@@ -277,16 +281,19 @@ fn cpus(value: &Value) -> Result<CpuChoice, ProfileError> {
         Value::Integer(_) => count(value),
         Value::Text(text) if text == "all" => Ok(CpuChoice::All),
         Value::Text(text) if text == "half" => Ok(CpuChoice::Half),
+        Value::Text(text) if text == "others" => Ok(CpuChoice::Others),
         Value::Text(text) => match text.parse::<CpuSet>() {
             Ok(set) if !set.is_empty() => Ok(CpuChoice::List(set)),
             Ok(_) => Err(value_error("cpus", "at least one CPU", text)),
             Err(error) => Err(ProfileError::Value {
                 key: "cpus",
-                expected: format!("{}, all or half", error.expected),
+                expected: format!("{}, all, half or others", error.expected),
                 found: error.found,
             }),
         },
-        _ => Err(value_error("cpus", "a list such as \"0-3\", all, half or a count", value)),
+        _ => {
+            Err(value_error("cpus", "a list such as \"0-3\", all, half, others or a count", value))
+        }
     }
 }
 

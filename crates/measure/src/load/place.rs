@@ -98,6 +98,13 @@ impl Placement {
             CpuChoice::All => (site.usable.len(), site.usable.clone()),
             CpuChoice::Half => ((site.usable.len() / 2).max(1), site.usable.clone()),
             CpuChoice::Count(count) => (*count as usize, site.usable.clone()),
+            CpuChoice::Others => {
+                let others = site.usable.difference(&site.measured);
+                if others.is_empty() {
+                    return Err(PlacementError::NoOthers { usable: site.usable.clone() });
+                }
+                (others.len(), others)
+            }
             CpuChoice::List(list) => {
                 let missing = list.difference(&site.usable);
                 if !missing.is_empty() {
@@ -219,6 +226,13 @@ mod tests {
         assert_eq!(cpus(&placement), ["1", "0"]);
         assert!(placement.notes[1].contains("shares CPUs 0"));
         assert_eq!(placement.wanted_on(CpuId(0)), 90.0);
+    }
+
+    #[test]
+    fn others_are_those_on_which_nothing_is_measured() {
+        assert_eq!(cpus(&place("othersx50%", &site("0-3", "1")).unwrap()), ["0", "2", "3"]);
+        let alone = place("othersx50%", &site("1", "1"));
+        assert!(matches!(alone, Err(PlacementError::NoOthers { .. })));
     }
 
     #[test]

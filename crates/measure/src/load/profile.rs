@@ -62,6 +62,8 @@ pub enum CpuChoice {
     All,
     /// One thread for every second usable CPU: n / 2 rounded down, but at least one.
     Half,
+    /// One thread for each usable CPU on which nothing is measured.
+    Others,
     /// That many threads on any of the usable CPUs.
     Count(u32),
     /// One thread for each of these CPUs.
@@ -131,10 +133,10 @@ impl Group {
 }
 
 impl CpuChoice {
-    /// Whoever names CPUs means them: a list pins one thread to each, a count leaves it to the
-    /// scheduler.
+    /// Whoever names CPUs means them: a list pins one thread to each, and so do the others; a count
+    /// leaves it to the scheduler.
     pub fn pinned_by_default(&self) -> bool {
-        matches!(self, CpuChoice::List(_))
+        matches!(self, CpuChoice::List(_) | CpuChoice::Others)
     }
 }
 
@@ -198,6 +200,7 @@ impl fmt::Display for Group {
             CpuChoice::All if percent == 90 => f.write_str("heavy")?,
             CpuChoice::Half => write!(f, "halfx{percent}%")?,
             CpuChoice::All => write!(f, "allx{percent}%")?,
+            CpuChoice::Others => write!(f, "othersx{percent}%")?,
             CpuChoice::Count(count) => write!(f, "{count}x{percent}%")?,
             CpuChoice::List(cpus) if cpus.len() == 1 => write!(f, "cpu={cpus},{percent}%")?,
             CpuChoice::List(cpus) => write!(f, "cpus={cpus},{percent}%")?,
@@ -248,7 +251,7 @@ impl JsonSchema for Profile {
             "type": "object",
             "properties": {
                 "cpus": {
-                    "description": "CPU numbers such as \"0-3,8\", the words \"all\" or \"half\", or how many threads.",
+                    "description": "CPU numbers such as \"0-3,8\", the words \"all\", \"half\" or \"others\" (than the measured ones), or how many threads.",
                     "type": ["string", "integer"], "minimum": 1
                 },
                 "percent": {

@@ -71,7 +71,10 @@ fn wrong_profiles_name_what_is_wrong_and_what_would_be_right() {
         ("2x12.5%", "load: percent: expected a whole number from 1 to 100, found \"12.5%\""),
         ("0x50%", "load: count: expected a whole number of threads from 1, found \"0\""),
         ("9000000x50%", "threads, found \"9000000\""),
-        ("cpus=3-1,50%", "load: cpus: expected an ascending range, all or half, found \"3-1\""),
+        (
+            "cpus=3-1,50%",
+            "load: cpus: expected an ascending range, all, half or others, found \"3-1\"",
+        ),
         ("cpus=2,50%", "hint: count=2 for 2 threads anywhere, cpu=2 for that CPU"),
         ("cpus=,50%", "load: cpus: expected at least one CPU"),
         ("2x50%,period=10", "load: period: expected a time from 1ms to 1s, such as 10ms"),
@@ -125,6 +128,7 @@ fn group() -> impl Strategy<Value = Group> {
     let cpus = prop_oneof![
         Just(CpuChoice::All),
         Just(CpuChoice::Half),
+        Just(CpuChoice::Others),
         (1u32..=8192).prop_map(CpuChoice::Count),
         proptest::collection::vec(0u32..200, 1..20).prop_map(|cpus| {
             CpuChoice::List(cpus.into_iter().map(flyball_units::CpuId).collect())

@@ -70,6 +70,8 @@ pub struct TrialPlan {
     /// Bound on the wake-up latency of idle states that is held while the trial runs. It changes
     /// the system under observation: a condition of its own.
     pub hold_idle_latency: Option<Nanos>,
+    /// Bounds of the thread's utilisation, 0 to 1024 (uclamp).
+    pub utilization_clamp: Option<(u32, u32)>,
     /// How late a timer of a normal thread may fire to save wake-ups. The kernel's default is
     /// 50 us, which would be measured as lateness.
     pub timer_slack: Option<Nanos>,
@@ -101,6 +103,7 @@ impl TrialPlan {
             scheduling: Scheduling::DEFAULT,
             lock_memory: false,
             hold_idle_latency: None,
+            utilization_clamp: None,
             timer_slack: Some(TrialPlan::LEAST_SLACK),
             probe: ProbeMode::default(),
             count_cycles: true,
@@ -129,6 +132,8 @@ pub struct Applied {
     pub locked_bytes: Option<u64>,
     /// The bound on idle latency that is held.
     pub idle_latency: Option<Nanos>,
+    /// The bounds of its utilisation, where it was asked to have some.
+    pub utilization_clamp: Option<(u32, u32)>,
     /// Whether the window's cycles are counted.
     pub counts_cycles: bool,
     /// What was asked for and could not be applied.

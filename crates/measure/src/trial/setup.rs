@@ -42,6 +42,13 @@ impl<'a> Settings<'a> {
             this.applied.idle_latency = held.as_ref().map(IdleLatencyHold::limit);
             this.idle_latency = held;
         }
+        if let Some((least, most)) = plan.utilization_clamp {
+            let clamped = this.note(
+                format_args!("utilisation clamped to {least} to {most}"),
+                host.utilization_clamp_set(least, most),
+            );
+            this.applied.utilization_clamp = clamped.map(|()| (least, most));
+        }
         if let Err(error) = host.prefault_stack(STACK_BYTES) {
             this.applied.unavailable.push(degraded("prefaulted stack", &error));
         }

@@ -12,6 +12,10 @@ pub fn plan(plan: &Plan) -> String {
     for step in plan.all() {
         let _ = writeln!(text, "{}", line(step));
     }
+    for tuning in &plan.tunables {
+        let (policy, governor, name) = (tuning.policy, &tuning.governor, &tuning.name);
+        let _ = writeln!(text, "policy{policy}, {governor}: {name} = {}", tuning.value);
+    }
     if let Some(limit) = plan.idle_latency {
         let _ = writeln!(text, "/dev/cpu_dma_latency: held open with {} us", limit.0 / 1_000);
     }

@@ -1,0 +1,182 @@
+//! What is to be reached: `p99<2ms`.
+
+use flyball_measure::experiment::Span;
+use flyball_stats::{Estimate, Statistic};
+use flyball_units::Nanos;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// What of a window is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// End after scheduled release.
+    #[default]
+    Response,
+    /// End after dispatch.
+    Execution,
+    /// Dispatch after scheduled release.
+    Lateness,
+}
+
+impl Metric {
+    const ALL: [Metric; 3] = [Metric::Response, Metric::Execution, Metric::Lateness];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Metric::Response => "response",
+            Metric::Execution => "execution",
+            Metric::Lateness => "lateness",
+        }
+    }
+}
+
+/// A statistic of the windows that has to stay below a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// Of what.
+    pub metric: Metric,
+    /// The quantile, above 0 and below 1.
+    pub quantile: f64,
+    /// The time that it has to stay below.
+    pub limit: Nanos,
+}
+
+/// How an estimate stands to a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// The whole interval lies below the limit.
+    Met,
+    /// The whole interval lies at or above it.
+    Missed,
+    /// The limit lies inside the interval: more windows would be needed.
+    Open,
+}
+
+impl Goal {
+    /// The statistic.
+    pub fn statistic(&self) -> Statistic {
+        Statistic::Quantile(self.quantile)
+    }
+
+    /// Where `estimate`, in nanoseconds, stands.
+    pub fn judge(&self, estimate: &Estimate) -> Standing {
+        let limit = self.limit.0 as f64;
+        match (estimate.high < limit, estimate.low >= limit) {
+            (true, _) => Standing::Met,
+            (_, true) => Standing::Missed,
+            _ => Standing::Open,
+        }
+    }
+
+    /// Windows that a condition needs: ten beyond the quantile, and enough for any.
+    pub fn windows(&self) -> u64 {
+        let beyond = 1.0 - self.quantile;
+        ((10.0 / beyond).ceil() as u64).max(200)
+    }
+}
+
+impl FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Goal, String> {
+        let fail = || {
+            format!(
+                "expected [response|execution|lateness] and median or pNN, < and a time, such as \
+                 p99<2ms, found {text:?}"
+            )
+        };
+        let (left, limit) = text.split_once('<').ok_or_else(fail)?;
+        let mut words = left.split_whitespace().rev();
+        let quantile = match words.next().ok_or_else(fail)? {
+            "median" => 0.5,
+            "max" => {
+                return Err("a maximum has no interval, and grows with the time that you wait: \
+                            expected a quantile such as p99.9"
+                    .to_owned());
+            }
+            word => {
+                let percent: Option<f64> =
+                    word.strip_prefix('p').and_then(|number| number.parse().ok());
+                let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
+                percent.ok_or_else(fail)? / 100.0
+            }
+        };
+        let metric = match words.next() {
+            None => Metric::default(),
+            Some(word) => {
+                let found = Metric::ALL.into_iter().find(|metric| metric.name() == word);
+                found.ok_or_else(fail)?
+            }
+        };
+        let limit = Span::parse(limit.trim())?.nanos();
+        if limit == 0 || words.next().is_some() {
+            return Err(fail());
+        }
+        Ok(Goal { metric, quantile, limit: Nanos(limit) })
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = (self.quantile * 100.0 * 1e6).round() / 1e6;
+        write!(f, "{} p{percent} < {}", self.metric.name(), Milliseconds(self.limit.0 as f64))
+    }
+}
+
+impl Serialize for Goal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Nanoseconds as a person reads them: milliseconds, three digits.
+#[derive(Clone, Copy, Debug)]
+pub struct Milliseconds(pub f64);
+
+impl fmt::Display for Milliseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} ms", self.0 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_read() {
+        let goal: Goal = "p99<2ms".parse().unwrap();
+        assert_eq!((goal.metric, goal.limit), (Metric::Response, Nanos::from_millis(2)));
+        assert!((goal.quantile - 0.99).abs() < 1e-12);
+        assert_eq!(goal.to_string(), "response p99 < 2.000 ms");
+        assert_eq!(goal.windows(), 1_000);
+        let goal: Goal = "lateness p99.9 < 150us".parse().unwrap();
+        assert_eq!(goal.to_string(), "lateness p99.9 < 0.150 ms");
+        assert_eq!("execution median<1ms".parse::<Goal>().unwrap().windows(), 200);
+        for wrong in ["", "p99", "p99>2ms", "p100<2ms", "p0<1ms", "q99<2ms", "p99<2", "p99<0ms"] {
+            assert!(wrong.parse::<Goal>().is_err(), "{wrong}");
+        }
+        assert!("a b p99<2ms".parse::<Goal>().is_err());
+        assert!("max<2ms".parse::<Goal>().unwrap_err().contains("no interval"));
+    }
+
+    #[test]
+    fn an_interval_around_the_limit_decides_nothing() {
+        let goal: Goal = "p99<2ms".parse().unwrap();
+        let estimate = |low: f64, high: f64| Estimate {
+            value: (low + high) / 2.0,
+            low,
+            high,
+            level: 0.95,
+            replicates: 2000,
+            method: String::new(),
+            reliable: true,
+        };
+        assert_eq!(goal.judge(&estimate(1.0e6, 1.9e6)), Standing::Met);
+        assert_eq!(goal.judge(&estimate(2.0e6, 3.0e6)), Standing::Missed);
+        assert_eq!(goal.judge(&estimate(1.0e6, 2.0e6)), Standing::Open);
+    }
+}

@@ -1,0 +1,274 @@
+//! Candidates measured on this machine: a bench per stage.
+
+use crate::change::Candidate;
+use crate::error::FixError;
+use crate::goal::{Goal, Metric};
+use crate::ladder::Ladder;
+use crate::search::{Stage, Tried, Trier};
+use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
+use flyball_measure::bench::{self, Context, Destination, Progress};
+use flyball_measure::experiment::{Experiment, ProbeTiming, Span};
+use flyball_run::{Run, RunState, Windows as Rows};
+use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
+use flyball_units::{CpuId, Nanos};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An interval rests on repeats; fewer than these decide little.
+const REPEATS: u32 = 8;
+
+/// How much is measured of each candidate in a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Blocks in which all candidates take turns.
+    pub repeats: u32,
+    /// Measured time per candidate and block.
+    pub duration: Span,
+}
+
+impl Windows {
+    /// What a goal needs of an experiment: enough windows beyond the quantile.
+    pub fn needed(goal: &Goal, experiment: &Experiment) -> Windows {
+        let repeats = experiment.repeats.max(REPEATS);
+        let period = experiment.period.nanos();
+        let each = goal.windows().div_ceil(u64::from(repeats)).saturating_mul(period);
+        Windows {
+            repeats,
+            duration: Span::millis(each.max(experiment.duration.nanos()).div_ceil(1_000_000)),
+        }
+    }
+}
+
+/// This machine, as a search tries it.
+pub struct Bench<'a> {
+    host: &'a Arc<dyn Host>,
+    topology: Topology,
+    experiment: Experiment,
+    goal: Goal,
+    context: Context<'a>,
+    folder: PathBuf,
+    progress: &'a mut dyn Progress,
+    stages: u64,
+}
+
+impl<'a> Bench<'a> {
+    /// `experiment` has one workload, and one condition: the baseline. Run directories go below
+    /// `folder`.
+    ///
+    /// # Errors
+    /// An experiment that has more; a machine that cannot be read.
+    pub fn new(
+        host: &'a Arc<dyn Host>,
+        experiment: Experiment,
+        goal: Goal,
+        context: Context<'a>,
+        folder: &Path,
+        progress: &'a mut dyn Progress,
+    ) -> Result<Bench<'a>, FixError> {
+        for (what, count) in
+            [("workload", experiment.workloads.len()), ("condition", experiment.conditions.len())]
+        {
+            if count != 1 {
+                return Err(FixError::Unsuited {
+                    object: format!("experiment {}", experiment.name),
+                    expected: format!("one {what}, which is to meet the goal"),
+                    found: count.to_string(),
+                });
+            }
+        }
+        let mut experiment = experiment;
+        // Probing keeps the core busy, and a governor would see that.
+        experiment.probe = ProbeTiming::Off;
+        for condition in &mut experiment.conditions {
+            if condition.placement == "each-core-type" {
+                "any".clone_into(&mut condition.placement);
+            }
+        }
+        Ok(Bench {
+            topology: Topology::discover(host.as_ref())?,
+            host,
+            experiment,
+            goal,
+            context,
+            folder: folder.to_owned(),
+            progress,
+            stages: 0,
+        })
+    }
+
+    /// The machine.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+}
+
+impl Trier for Bench<'_> {
+    fn measure(&mut self, stage: &str, candidates: &[Candidate]) -> Result<Stage, FixError> {
+        self.stages += 1;
+        let mut experiment = self.experiment.clone();
+        experiment.name = format!("fix {stage}");
+        experiment.seed = experiment.seed.wrapping_add(self.stages);
+        let base = self.experiment.conditions.first().cloned().unwrap_or_default();
+        experiment.conditions =
+            candidates.iter().map(|candidate| candidate.condition(&base)).collect();
+        let prepared = bench::prepare(self.host, experiment, &self.context)?;
+        self.progress.note(&format!(
+            "{stage}: {} in turn, about {:.0} s",
+            candidates.iter().map(Candidate::to_string).collect::<Vec<_>>().join(", "),
+            prepared.duration().as_secs_f64()
+        ));
+        self.progress.planned(prepared.plan.trials.len(), prepared.duration(), "");
+        let destination = Destination::Dir(self.folder.join(format!("{}-{stage}", self.stages)));
+        let mut watched = Watched::new(self.host.as_ref(), &self.topology, self.progress);
+        let outcome = bench::run(self.host, prepared, &destination, &mut watched, None)?;
+        let powers = watched.powers();
+        match outcome.state {
+            RunState::Complete => {}
+            RunState::Interrupted => return Err(FixError::Interrupted),
+            _ => {
+                let why = outcome.invalid.iter().map(|check| {
+                    format!("{}: expected {}, found {}", check.object, check.expected, check.found)
+                });
+                let why = why.collect::<Vec<_>>().join("; ");
+                return Err(FixError::Invalid { stage: stage.to_owned(), why });
+            }
+        }
+        let rows = Run::open(&outcome.dir)?.tables.windows;
+        let tried = candidates.iter().map(|candidate| self.tried(candidate, &rows, &powers));
+        Ok(Stage {
+            name: stage.to_owned(),
+            tried: tried.collect::<Result<_, _>>()?,
+            home: home(&rows, &Candidate::BASELINE.to_string()),
+            run: outcome.dir,
+        })
+    }
+
+    fn ladder(&mut self, home: CpuId) -> Result<Ladder, FixError> {
+        let base = self.experiment.conditions.first().cloned().unwrap_or_default();
+        Ok(Ladder::of(self.host.as_ref(), &self.topology, &base, home))
+    }
+}
+
+impl Bench<'_> {
+    fn tried(
+        &self,
+        candidate: &Candidate,
+        rows: &Rows,
+        powers: &BTreeMap<String, f64>,
+    ) -> Result<Tried, FixError> {
+        let name = candidate.to_string();
+        let stats = |source| FixError::Stats { condition: name.clone(), source };
+        let mut repeats: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
+            if row.condition == name && !row.warmup {
+                repeats.entry(row.repeat).or_default().push(match self.goal.metric {
+                    Metric::Response => row.response_ns as f64,
+                    Metric::Execution => row.exec_ns as f64,
+                    Metric::Lateness => row.lateness_ns as f64,
+                });
+            }
+        }
+        let cell = Cell::new(repeats.into_values().collect()).map_err(stats)?;
+        let options =
+            BootstrapOptions { seed: self.experiment.seed, ..BootstrapOptions::default() };
+        let estimate =
+            estimate(&Prepared::new(&cell), self.goal.statistic(), &options).map_err(stats)?;
+        Ok(Tried {
+            candidate: candidate.clone(),
+            standing: self.goal.judge(&estimate),
+            estimate,
+            windows: cell.windows(),
+            power_w: powers.get(&name).copied(),
+        })
+    }
+}
+
+/// The CPU on which most windows of a condition began.
+fn home(rows: &Rows, condition: &str) -> Option<CpuId> {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
+        if row.condition == condition && !row.warmup {
+            *counts.entry(row.cpu_before?).or_default() += 1;
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(cpu, _)| CpuId(cpu))
+}
+
+/// A bench's progress, with the energy that each condition's trials took.
+struct Watched<'a> {
+    host: &'a dyn Host,
+    counters: Vec<EnergyCounter>,
+    progress: &'a mut dyn Progress,
+    /// The condition that runs, when it began, and the counters then.
+    running: Option<(String, Nanos, Vec<u64>)>,
+    /// Energy in microjoules and time of each condition.
+    used: BTreeMap<String, (u64, Nanos)>,
+}
+
+impl<'a> Watched<'a> {
+    fn new(host: &'a dyn Host, topology: &Topology, progress: &'a mut dyn Progress) -> Watched<'a> {
+        // Whole packages: their parts are in them, and a battery counts too coarsely.
+        let is_whole = |counter: &&EnergyCounter| {
+            matches!(counter.kind, EnergyKind::Powercap { .. })
+                && counter.name.starts_with("package")
+        };
+        let counters: Vec<EnergyCounter> = topology
+            .energy
+            .iter()
+            .filter(is_whole)
+            .filter(|counter| counter.read_uj(host).is_ok())
+            .cloned()
+            .collect();
+        Watched { host, counters, progress, running: None, used: BTreeMap::new() }
+    }
+
+    fn read(&self) -> Option<Vec<u64>> {
+        self.counters.iter().map(|counter| counter.read_uj(self.host).ok()).collect()
+    }
+
+    /// Ends what runs, and begins `next`.
+    fn turn(&mut self, next: Option<&str>) {
+        let (now, values) = (self.host.now(), self.read().unwrap_or_default());
+        if let Some((condition, since, before)) = self.running.take() {
+            let used = self.counters.iter().zip(before.iter().zip(&values));
+            let used: Option<u64> =
+                used.map(|(counter, (before, after))| counter.used_uj(*before, *after)).sum();
+            if let Some(used) = used.filter(|_| values.len() == self.counters.len()) {
+                let sum = self.used.entry(condition).or_default();
+                sum.0 += used;
+                sum.1 = sum.1 + now.since(since);
+            }
+        }
+        self.running = next.map(|next| (next.to_owned(), now, values));
+    }
+
+    /// Mean power of each condition in watts; none where the machine has no counter.
+    fn powers(&self) -> BTreeMap<String, f64> {
+        let measured =
+            self.used.iter().filter(|(_, used)| !self.counters.is_empty() && used.1.0 > 0);
+        measured
+            .map(|(name, (uj, time))| (name.clone(), *uj as f64 / 1e6 / time.as_secs_f64()))
+            .collect()
+    }
+}
+
+impl Progress for Watched<'_> {
+    fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
+        self.progress.planned(trials, total, order);
+    }
+
+    fn trial(&mut self, done: usize, workload: &str, condition: &str) {
+        self.turn(Some(condition));
+        self.progress.trial(done, workload, condition);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.progress.note(text);
+    }
+
+    fn closing(&mut self) {
+        self.turn(None);
+        self.progress.closing();
+    }
+}
