@@ -50,8 +50,9 @@ impl Bar {
 
 impl Progress for Bar {
     fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
-        (self.total, self.seconds) = (trials, total.as_secs_f64());
-        self.say(&format!("{trials} trials, about {:.0} s; order: {order}", self.seconds));
+        (self.total, self.seconds, self.last_tenth) = (trials, total.as_secs_f64(), 0);
+        let order = if order.is_empty() { String::new() } else { format!("; order: {order}") };
+        self.say(&format!("{trials} trials, about {:.0} s{order}", self.seconds));
         self.show(trials);
     }
 

@@ -65,6 +65,8 @@ pub enum Outcome {
     NotProven {
         /// What came closest.
         closest: Box<Tried>,
+        /// Why nothing is claimed.
+        why: String,
     },
 }
 
@@ -195,7 +197,7 @@ impl Search<'_> {
             let tried = self.stage("confirm", std::slice::from_ref(candidate))?;
             let [baseline, confirmed] = tried.as_slice() else { continue };
             if baseline.standing == Standing::Met {
-                return Ok(Outcome::AlreadyMet);
+                return Ok(self.baseline_met_late(confirmed));
             }
             if confirmed.standing == Standing::Met {
                 return Ok(Outcome::Found {
@@ -214,8 +216,36 @@ impl Search<'_> {
             });
         };
         let closest = Box::new(closest.clone());
-        let missed = screen.iter().all(|it| it.standing == Standing::Missed);
-        Ok(if missed { Outcome::Unreachable { closest } } else { Outcome::NotProven { closest } })
+        if screen.iter().all(|it| it.standing == Standing::Missed) {
+            return Ok(Outcome::Unreachable { closest });
+        }
+        let why = match hopefuls.is_empty() {
+            true => "the intervals are too wide; more windows (--repeats, --duration) may decide",
+            false => {
+                "what met it in one stage did not in the next; more windows (--repeats, \
+                      --duration) may decide"
+            }
+        };
+        Ok(Outcome::NotProven { closest, why: why.to_owned() })
+    }
+
+    /// The baseline meets the goal in a confirmation: it always did, as far as that was decided, or
+    /// the machine is not the one that it was.
+    fn baseline_met_late(&self, confirmed: &Tried) -> Outcome {
+        let missed_in = self.stages.iter().find(|stage| {
+            stage.tried.first().is_some_and(|baseline| baseline.standing == Standing::Missed)
+        });
+        match missed_in {
+            None => Outcome::AlreadyMet,
+            Some(stage) => Outcome::NotProven {
+                closest: Box::new(confirmed.clone()),
+                why: format!(
+                    "the baseline missed the goal in the stage {} and met it in a later one: the \
+                     machine is not steady, see flyball check",
+                    stage.name
+                ),
+            },
+        }
     }
 
     /// The baseline and `candidates`, measured alternately.

@@ -113,11 +113,8 @@ impl Trier for Bench<'_> {
         experiment.conditions =
             candidates.iter().map(|candidate| candidate.condition(&base)).collect();
         let prepared = bench::prepare(self.host, experiment, &self.context)?;
-        self.progress.note(&format!(
-            "{stage}: {} in turn, about {:.0} s",
-            candidates.iter().map(Candidate::to_string).collect::<Vec<_>>().join(", "),
-            prepared.duration().as_secs_f64()
-        ));
+        let names: Vec<String> = candidates.iter().map(Candidate::to_string).collect();
+        self.progress.note(&format!("{stage}: {}", names.join(", ")));
         self.progress.planned(prepared.plan.trials.len(), prepared.duration(), "");
         let destination = Destination::Dir(self.folder.join(format!("{}-{stage}", self.stages)));
         let mut watched = Watched::new(self.host.as_ref(), &self.topology, self.progress);

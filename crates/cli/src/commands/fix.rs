@@ -174,9 +174,8 @@ fn verdict(found: &Report) -> String {
             closest.candidate,
             interval(closest)
         ),
-        Outcome::NotProven { closest } => format!(
-            "{goal}: not proven; closest was {} with {}: more windows (--repeats, --duration) may \
-             decide\n",
+        Outcome::NotProven { closest, why } => format!(
+            "{goal}: not proven; closest was {} with {}\n{why}\n",
             closest.candidate,
             interval(closest)
         ),
