@@ -39,7 +39,7 @@ EXPORT int qemu_plugin_version = 4;
 #define PAGE 0x1000
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
-#define CATCH_UP_NS 1000000         /* a CPU that is late by more has lost the rest for good */
+#define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
 
 struct policy {
     double ipc;
