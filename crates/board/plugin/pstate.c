@@ -40,6 +40,9 @@ EXPORT int qemu_plugin_version = 4;
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
 #define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
+/* Steps after idle in which a CPU makes up for nothing: the emulator executes what wakes it from cold, and
+ * the work behind that would be too fast. */
+#define WAKING_STEPS 4
 
 struct policy {
     double ipc;
@@ -52,6 +55,7 @@ struct policy {
 struct vcpu {
     uint64_t counted;               /* instructions since the last step; QEMU's own code adds to it */
     int64_t due;                    /* when a CPU of this speed would be here; 0: not known yet */
+    unsigned waking;                /* steps until it is taken to be awake */
     struct policy *policy;
 };
 
@@ -67,7 +71,8 @@ struct control {
         int64_t paced;              /* time that the slowed ones of them should take */
         int64_t slept;              /* time slept for that */
         int64_t late;               /* time lost: the host could not keep up */
-        uint64_t reserved[4];
+        int64_t waking;             /* time that waking up took beyond its instructions' */
+        uint64_t reserved[3];
     } cpu[MAX_CPUS];
 };
 
@@ -103,7 +108,13 @@ static void account(struct vcpu *v, unsigned cpu, int64_t now)
     int64_t paced = insns * 1e6 / (p->ipc * p->speed_khz[p->current]);
     control->cpu[cpu].paced += paced;
     v->due = (v->due ? v->due : now) + paced;
-    if (v->due < now - CATCH_UP_NS) {
+    if (v->waking) {
+        v->waking--;
+        if (v->due < now) {
+            control->cpu[cpu].waking += now - v->due;
+            v->due = now;
+        }
+    } else if (v->due < now - CATCH_UP_NS) {
         control->cpu[cpu].late += now - CATCH_UP_NS - v->due;
         v->due = now - CATCH_UP_NS;
     }
@@ -240,8 +251,10 @@ static void on_resume(plugin_id id, unsigned cpu)
     struct vcpu *v = qemu_plugin_scoreboard_find(vcpus, cpu);
     int64_t now = now_ns();
     (void)id;
-    if (v->due && v->due < now)
+    if (v->due && v->due < now) {
         v->due = now;
+        v->waking = WAKING_STEPS;
+    }
 }
 
 static void on_end(plugin_id id, void *unused)

@@ -122,6 +122,9 @@ pub struct CpuAccount {
     pub slept: Nanos,
     /// Time lost, because the host could not keep up.
     pub late: Nanos,
+    /// Time that waking up from idle took beyond its instructions': work that follows is not
+    /// concerned.
+    pub waking: Nanos,
 }
 
 impl CpuAccount {
@@ -153,6 +156,7 @@ impl Account {
                 paced: Nanos(now.paced.0.saturating_sub(then.paced.0)),
                 slept: Nanos(now.slept.0.saturating_sub(then.slept.0)),
                 late: Nanos(now.late.0.saturating_sub(then.late.0)),
+                waking: Nanos(now.waking.0.saturating_sub(then.waking.0)),
             }
         });
         Account { writes: self.writes.saturating_sub(earlier.writes), cpus: cpus.collect() }
@@ -174,6 +178,7 @@ pub(crate) fn account(control: &Path, cpus: usize) -> Option<Account> {
             paced: time(at + 8)?,
             slept: time(at + 16)?,
             late: time(at + 24)?,
+            waking: time(at + 32)?,
         })
     };
     Some(Account { writes: word(WRITES)?, cpus: (0..cpus).map(one).collect::<Option<_>>()? })

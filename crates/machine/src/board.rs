@@ -284,6 +284,7 @@ fn pace_records(account: &Account) -> Vec<BoardPaceRecord> {
         cpu: u32::try_from(cpu).unwrap_or(u32::MAX),
         busy_s: of.took().as_secs_f64(),
         lost_s: of.late.as_secs_f64(),
+        waking_s: of.waking.as_secs_f64(),
     };
     account.cpus.iter().enumerate().map(record).collect()
 }

@@ -54,6 +54,10 @@ pub struct BoardPaceRecord {
     pub busy_s: f64,
     /// Of that, what was lost.
     pub lost_s: f64,
+    /// Time that waking up from idle took beyond its instructions', in seconds; windows begin after
+    /// that.
+    #[serde(default)]
+    pub waking_s: f64,
 }
 
 impl BoardRecord {
