@@ -8,6 +8,7 @@ mod model;
 mod play;
 mod reproduce;
 mod shadow;
+mod transition;
 
 pub use board::{
     BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
@@ -19,6 +20,7 @@ pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use play::PlayArgs;
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
+pub use transition::TransitionArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -77,6 +79,9 @@ pub enum Command {
     /// A scenario's tasks as real threads on this machine
     #[command(after_long_help = play::EXAMPLES)]
     Play(PlayArgs),
+    /// What a frequency switch costs: write, stall, transition
+    #[command(after_long_help = transition::EXAMPLES)]
+    Transition(TransitionArgs),
     /// Time to answer a sudden demand, on a model
     #[command(after_long_help = model::RAMPUP_EXAMPLES)]
     Rampup(RampupArgs),
@@ -116,10 +121,10 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "play", "hold", "fix", "loadgen", "init"]),
-    ("Predict", &["sim", "rampup", "shadow", "board"]),
+    ("Measure", &["check", "bench", "transition", "play", "hold", "fix", "loadgen"]),
+    ("Predict", &["sim", "rampup", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
-    ("Other", &["completions", "man", "help"]),
+    ("Other", &["init", "shadow", "completions", "man", "help"]),
 ];
 
 #[derive(Debug, Args)]
@@ -271,7 +276,9 @@ Formats, found by content:
   hyperfine (--export-json), and any CSV with a column map:
   flyball import data.csv --map latency_us=lat,cpu=core,condition=gov
   ftrace text (/sys/kernel/tracing/trace, trace_pipe, trace-cmd report):
-  flyball import trace.txt --clock mono --writes p-states.log";
+  flyball import trace.txt --clock mono --writes p-states.log
+  raw files of FTaLaT, and CoreMark scores at fixed and alternating frequencies:
+  flyball import zen2-ftalat --counter 2.5GHz";
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -287,6 +294,9 @@ pub struct ImportArgs {
     /// Log of frequency writes seen from outside, to be joined with a trace
     #[arg(long, value_name = "FILE")]
     pub writes: Option<PathBuf>,
+    /// Rate of the counter that FTaLaT's files are in, such as 2.5GHz; they do not say
+    #[arg(long, value_name = "RATE")]
+    pub counter: Option<String>,
     /// The run directory; a new one under flyball-runs where absent
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

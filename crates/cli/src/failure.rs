@@ -12,6 +12,7 @@ use flyball_platform::DescriptionError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
 use flyball_trace::capture::{CaptureError, CaptureErrorKind};
+use flyball_transition::TransitionError;
 use std::fmt;
 use std::io::ErrorKind;
 
@@ -191,6 +192,23 @@ fn control_exit(error: &ControlError) -> Exit {
         ControlErrorKind::Interrupted => Exit::Interrupted,
         ControlErrorKind::Own => Exit::Own,
         ControlErrorKind::Restore => Exit::RestoreFailed,
+    }
+}
+
+impl From<TransitionError> for Failure {
+    fn from(error: TransitionError) -> Failure {
+        let exit = match &error {
+            TransitionError::Host { source, .. } => host_exit(source.kind()),
+            TransitionError::BadInput { .. } => Exit::BadInput,
+            TransitionError::Unsupported { .. } => Exit::Unsupported,
+            TransitionError::Interrupted => Exit::Interrupted,
+            TransitionError::Control(_) | TransitionError::Run(_) => Exit::Own,
+        };
+        match error {
+            TransitionError::Control(inner) => inner.into(),
+            TransitionError::Run(inner) => inner.into(),
+            error => Failure::new(exit, &error).maybe_hint(error.hint()),
+        }
     }
 }
 

@@ -54,6 +54,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),
         Command::Play(args) => commands::play::run(&args, talk),
+        Command::Transition(args) => commands::transition::run(&args, talk),
         Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Board(args) => commands::board::run(args, talk),
         Command::Capture(args) => commands::capture::run(&args, talk),

@@ -3,12 +3,14 @@
 //! Bad input names the file, the line, what was expected and what was found. A wrong row is left
 //! out, counted and noted; a file with too many of them is refused.
 
+mod coremark;
 mod cortex;
 mod cortex_line;
 mod csv_map;
 mod csv_rows;
 mod cyclictest;
 mod detect;
+mod ftalat;
 mod hyperfine;
 mod sampled;
 
@@ -35,6 +37,9 @@ pub struct Options<'a> {
     pub format: Option<Format>,
     /// Columns of a CSV file; see [`ColumnMap`].
     pub map: ColumnMap,
+    /// Rate of the counter that a file's times are in, in ticks per second, where the file does not
+    /// tell (FTaLaT).
+    pub counter_hz: Option<f64>,
     /// Which columns to keep in memory.
     pub columns: Columns<'a>,
     /// Start time for the manifest, RFC 3339.
@@ -63,6 +68,8 @@ fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
         Format::CyclictestJson => cyclictest::import_json(path)?,
         Format::CyclictestText => cyclictest::import_text(path)?,
         Format::Hyperfine => hyperfine::import(path)?,
+        Format::Ftalat => ftalat::import(path, options.counter_hz)?,
+        Format::Coremark => coremark::import(path)?,
     };
     options.columns.prune(&mut run.tables.windows);
     options.columns.prune(&mut run.tables.frequency);

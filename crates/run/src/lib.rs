@@ -34,7 +34,8 @@ pub use tables::{
     CapacitySample, CapacitySamples, EnergyShare, EnergyShares, Frequencies, FrequencySample,
     GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt, Interrupts, Item, Items,
     LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration, Migrations, Note, Notes,
-    Slice, Slices, SweepValue, SweepValues, Tables, TemperatureSample, TemperatureSamples,
-    UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows, registry,
+    Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
+    TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows,
+    registry,
 };
 pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

@@ -2,8 +2,10 @@
 //! changes the meaning of one that is here.
 
 mod events;
+mod trials;
 
 pub use events::*;
+pub use trials::*;
 
 use crate::table::{table, tables};
 
@@ -194,6 +196,8 @@ tables! {
     lost: Losses,
     /// Points of a sweep.
     sweep: SweepValues,
+    /// Measurements of frequency switches.
+    trials: SwitchTrials,
 }
 
 #[cfg(test)]

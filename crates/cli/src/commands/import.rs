@@ -9,6 +9,7 @@ use flyball_run::Run;
 use flyball_run::import::{ColumnMap, Options, import};
 use flyball_run::name::{rfc3339, run_name};
 use flyball_trace::import as trace;
+use flyball_units::Frequency;
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
@@ -24,6 +25,7 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
     let seconds = host.realtime().0 / 1_000_000_000;
     let options = Options {
         map: column_map(args.map.as_deref())?,
+        counter_hz: args.counter.as_deref().map(rate).transpose()?,
         created: rfc3339(seconds),
         command: crate::command_line(),
         ..Options::default()
@@ -82,6 +84,18 @@ fn import_trace(
     Ok(imported.dir)
 }
 
+/// A counter's rate in ticks per second.
+fn rate(text: &str) -> Result<f64, Failure> {
+    match Frequency::parse(text) {
+        Ok(Frequency::At(khz)) => Ok(khz.0 as f64 * 1e3),
+        Ok(_) => Err(Failure::new(
+            Exit::Usage,
+            format!("--counter: expected a rate such as 2.5GHz, found \"{text}\""),
+        )),
+        Err(error) => Err(Failure::new(Exit::Usage, format!("--counter: {error}"))),
+    }
+}
+
 /// `latency_us=lat,cpu=core`, or nothing.
 pub fn column_map(text: Option<&str>) -> Result<ColumnMap, Failure> {
     match text {
@@ -107,11 +121,15 @@ fn free_dir(seconds: u64) -> Result<PathBuf, Failure> {
 fn summary(path: &Path, run: &Run) {
     let windows = run.tables.windows.len();
     let frequency = run.tables.frequency.len();
-    output::talk(&format!(
-        "{}: {windows} windows, {frequency} frequency samples, {} conditions",
-        path.display(),
-        run.manifest.conditions.len()
-    ));
+    let trials = run.tables.trials.len();
+    output::talk(&match trials {
+        0 => format!(
+            "{}: {windows} windows, {frequency} frequency samples, {} conditions",
+            path.display(),
+            run.manifest.conditions.len()
+        ),
+        _ => format!("{}: {trials} measurements of switches", path.display()),
+    });
     for warning in &run.warnings {
         output::talk(&format!("note: {}: {}", warning.object, warning.message));
     }

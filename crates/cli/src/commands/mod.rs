@@ -18,3 +18,4 @@ pub mod shadow;
 pub mod shell;
 pub mod sim;
 pub mod trace;
+pub mod transition;

@@ -1,6 +1,7 @@
 //! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
 
 use super::import::column_map;
+use super::transition;
 use crate::args::{OutputArgs, ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -46,6 +47,11 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         false => args.runs.clone(),
     };
     let options = Options { map: column_map(args.map.as_deref())?, ..Options::default() };
+    if let [path] = &paths[..]
+        && transition::is_one(path)?
+    {
+        return transition::report(path, &args, talk);
+    }
     let mut runs = Vec::new();
     for path in &paths {
         runs.push(read(path, &options)?);

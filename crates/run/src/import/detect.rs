@@ -26,17 +26,23 @@ pub enum Format {
     CyclictestText,
     /// `hyperfine --export-json`.
     Hyperfine,
+    /// Raw output of FTaLaT and its descendants: one file per switch, or a folder of them.
+    Ftalat,
+    /// CoreMark scores at fixed and alternating frequencies: `dataset.csv`, or a folder with it.
+    Coremark,
 }
 
 impl Format {
     /// Every format with the name that `--format` takes.
-    pub const NAMES: [(&'static str, Format); 6] = [
+    pub const NAMES: [(&'static str, Format); 8] = [
         ("run", Format::Run),
         ("cortex", Format::Cortex),
         ("csv", Format::Csv),
         ("cyclictest-json", Format::CyclictestJson),
         ("cyclictest", Format::CyclictestText),
         ("hyperfine", Format::Hyperfine),
+        ("ftalat", Format::Ftalat),
+        ("coremark", Format::Coremark),
     ];
 }
 
@@ -92,10 +98,16 @@ fn detect_folder(path: &Path) -> Result<Format> {
     if !super::cortex::telemetry_files(path)?.is_empty() {
         return Ok(Format::Cortex);
     }
-    let found = "no run.toml and no *.ndjson in it".to_owned();
+    if !super::coremark::datasets(path)?.is_empty() {
+        return Ok(Format::Coremark);
+    }
+    if !super::ftalat::raw_files(path)?.is_empty() {
+        return Ok(Format::Ftalat);
+    }
+    let found = "no run.toml, *.ndjson or dataset.csv, and no *.txt of FTaLaT in it".to_owned();
     Err(Error::bad_input(
         path.display(),
-        "a run directory or a CORTEX folder",
+        "a run directory, or a folder of CORTEX, FTaLaT or CoreMark scores",
         found,
         "name the file itself, or the folder that holds run-*/",
     ))
@@ -107,6 +119,12 @@ fn detect_text(head: &str) -> Option<Format> {
         return detect_json(trimmed);
     }
     let lines = || trimmed.lines().map(str::trim).filter(|line| !line.is_empty());
+    if super::ftalat::is_header(trimmed) {
+        return Some(Format::Ftalat);
+    }
+    if lines().next().is_some_and(super::coremark::is_row) {
+        return Some(Format::Coremark);
+    }
     if lines()
         .any(|line| line.starts_with("# Histogram") || super::cyclictest::is_verbose_line(line))
     {

@@ -1,0 +1,69 @@
+//! Arguments of `flyball transition`.
+
+use super::CheckFormat;
+use clap::Args;
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  flyball transition --machine model:zen2           the three methods on a model whose costs are known
+  sudo flyball transition                           this machine: every clock domain, every pair of levels
+  sudo flyball transition --levels 1.2GHz,2.4GHz --method detect --trials 500
+  flyball transition --dry-run                      what would be written; nothing is
+  flyball transition --again flyball-runs/NAME      the findings of a run, again
+  flyball transition --again ../raw/zen2-ftalat     ... or of another tool's data
+  flyball board run -- flyball transition --out DIR on a real kernel of a virtual board
+Settings are restored whatever happens; after kill -9: flyball hold --recover.";
+
+/// `flyball transition`.
+#[derive(Debug, Args)]
+pub struct TransitionArgs {
+    /// What to measure: host, or model:NAME, whose costs are known
+    #[arg(short, long, value_name = "MACHINE", default_value = "host", conflicts_with = "again")]
+    pub machine: String,
+    /// Methods: direct, windowed, detect; all where absent
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    pub method: Vec<String>,
+    /// Levels to switch between, such as 600MHz,1.2GHz; all that the driver offers where absent
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub levels: Vec<String>,
+    /// Only the clock domain of this CPU, and on it; one CPU per domain where absent
+    #[arg(long, value_name = "CPU")]
+    pub cpu: Option<u32>,
+    /// Measurements per direction
+    #[arg(long, default_value_t = 80, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub trials: u32,
+    /// Runs per pair of the windowed method
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: u32,
+    /// Time that the windowed method gives each level in turn; twice as much is tried, too
+    #[arg(long, default_value = "1ms", value_name = "TIME")]
+    pub window: String,
+    /// Waits before a write are random, from 0 to this
+    #[arg(long, default_value = "10ms", value_name = "TIME")]
+    pub wait: String,
+    /// Seed of the waits
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR", conflicts_with = "again")]
+    pub out: Option<PathBuf>,
+    /// Write the figures as SVG and PNG into this folder
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Write a page with figures and tables here
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Format of the findings
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// Print what would be written, and stop
+    #[arg(long, conflicts_with = "again")]
+    pub dry_run: bool,
+    /// Measure nothing: the findings of this run, or of another tool's file
+    #[arg(long, value_name = "RUN")]
+    pub again: Option<PathBuf>,
+    /// Make some calls to the machine fail, to see what happens (for tests)
+    #[arg(long, value_name = "FAULTS", hide = true)]
+    pub faults: Option<String>,
+}

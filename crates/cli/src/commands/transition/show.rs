@@ -1,0 +1,59 @@
+//! The findings of a run, shown.
+
+use crate::args::Talk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_run::Run;
+use flyball_transition::{analyse, figures, page, terminal};
+use std::path::Path;
+
+/// Seed of the resampling where the run has none.
+const SEED: u64 = 1;
+
+/// Where the findings go.
+pub struct Shown<'a> {
+    /// As JSON instead of text.
+    pub json: bool,
+    /// Folder for the figures.
+    pub figures: Option<&'a Path>,
+    /// File for the page.
+    pub page: Option<&'a Path>,
+}
+
+/// Analyses a run and shows what comes out.
+pub fn findings(run: &Run, shown: &Shown<'_>, talk: Talk) -> Result<(), Failure> {
+    let found = analyse(run, run.manifest.seed.unwrap_or(SEED));
+    if shown.figures.is_some() || shown.page.is_some() {
+        let drawn = figures::all(run, &found);
+        if let Some(dir) = shown.figures {
+            fs_err::create_dir_all(dir).map_err(|error| Failure::io(&error))?;
+            for figure in &drawn {
+                let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
+                let files = [("svg", figure.svg().into_bytes()), ("png", png)];
+                for (extension, bytes) in files {
+                    let file = dir.join(format!("{}.{extension}", figure.name));
+                    fs_err::write(&file, bytes).map_err(|error| Failure::io(&error))?;
+                    if !talk.quiet {
+                        output::talk(&format!("figure  {}", file.display()));
+                    }
+                }
+            }
+        }
+        if let Some(file) = shown.page {
+            let generator = format!("flyball {}", env!("CARGO_PKG_VERSION"));
+            let text = page::render(&found, &drawn, &generator);
+            fs_err::write(file, text).map_err(|error| Failure::io(&error))?;
+            if !talk.quiet {
+                output::talk(&format!("page    {}", file.display()));
+            }
+        }
+    }
+    match shown.json {
+        true => {
+            let text = serde_json::to_string_pretty(&found);
+            output::data(&(text.map_err(|error| Failure::new(Exit::Own, error))? + "\n"))
+        }
+        false => output::data(&terminal::render(&found, output::width(hosts::real().as_ref()))),
+    }
+}
