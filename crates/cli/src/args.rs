@@ -3,6 +3,7 @@
 mod board;
 mod capture;
 mod fix;
+mod govern;
 mod hold;
 mod model;
 mod play;
@@ -15,6 +16,7 @@ pub use board::{
 };
 pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
 pub use fix::FixArgs;
+pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use play::PlayArgs;
@@ -68,6 +70,9 @@ pub enum Command {
     /// The smallest change of settings that meets a latency goal
     #[command(after_long_help = fix::EXAMPLES)]
     Fix(FixArgs),
+    /// Run one of the model's governors on this machine
+    #[command(after_long_help = govern::EXAMPLES)]
+    Govern(GovernArgs),
     /// Write a commented experiment and its schema for editors
     Init(InitArgs),
     /// Background load, with proof that it ran
@@ -121,7 +126,8 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "transition", "play", "hold", "fix", "loadgen"]),
+    ("Measure", &["check", "bench", "transition", "play", "loadgen"]),
+    ("Control", &["hold", "fix", "govern"]),
     ("Predict", &["sim", "rampup", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
     ("Other", &["init", "shadow", "completions", "man", "help"]),

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use flyball_control::{ControlError, ControlErrorKind};
 use flyball_fix::FixError;
+use flyball_govern::{GovernError, GovernErrorKind};
 use flyball_machine::{self as machine, MachineError};
 use flyball_measure::bench::BenchError;
 use flyball_measure::experiment::{self, ExperimentError};
@@ -209,6 +210,20 @@ impl From<TransitionError> for Failure {
             TransitionError::Run(inner) => inner.into(),
             error => Failure::new(exit, &error).maybe_hint(error.hint()),
         }
+    }
+}
+
+impl From<GovernError> for Failure {
+    fn from(error: GovernError) -> Failure {
+        let exit = match error.kind() {
+            GovernErrorKind::Usage => Exit::Usage,
+            GovernErrorKind::BadInput => Exit::BadInput,
+            GovernErrorKind::Unsupported => Exit::Unsupported,
+            GovernErrorKind::Restore => Exit::RestoreFailed,
+            GovernErrorKind::Interrupted => Exit::Interrupted,
+            GovernErrorKind::Own => Exit::Own,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint())
     }
 }
 

@@ -50,6 +50,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Bench(args) => commands::bench::run(args, talk),
         Command::Hold(args) => commands::hold::run(&args, talk),
         Command::Fix(args) => commands::fix::run(&args, talk),
+        Command::Govern(args) => commands::govern::run(args, talk),
         Command::Init(args) => commands::init::run(&args, talk),
         Command::Loadgen(args) => commands::loadgen::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),

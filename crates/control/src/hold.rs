@@ -176,10 +176,11 @@ pub fn preflight(host: &dyn Host, request: &Request) -> Result<(Machine, Plan), 
 
 /// Whether everything may be written, asked before anything is.
 fn permitted(host: &dyn Host, plan: &Plan) -> Result<(), ControlError> {
-    for step in plan.all().filter(|step| step.is_change()) {
-        match host.writable(&step.path) {
+    let changed = plan.all().filter(|step| step.is_change()).map(|step| step.path.clone());
+    for path in changed.chain(plan.moving_paths()) {
+        match host.writable(&path) {
             Ok(true) => {}
-            Ok(false) => return Err(ControlError::Permission { path: step.path.clone() }),
+            Ok(false) => return Err(ControlError::Permission { path }),
             Err(source) => return Err(ControlError::host("asking for permission", source)),
         }
     }

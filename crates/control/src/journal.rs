@@ -76,11 +76,13 @@ impl Journal {
             let any = boost || touched.contains(&folder);
             let governor = known.contains_key(&folder.join("scaling_governor"));
             for (name, value, concerned) in values(policy) {
-                let concerned = match concerned {
-                    Concerned::Governor => governor,
-                    Concerned::Boost => boost,
-                    Concerned::Any => any,
-                };
+                let moves = plan.moving_in(policy.id).contains(&name);
+                let concerned = moves
+                    || match concerned {
+                        Concerned::Governor => governor,
+                        Concerned::Boost => boost,
+                        Concerned::Any => any,
+                    };
                 let path = folder.join(name);
                 // Without a value, the file may be absent, or could not be read: see `forget`.
                 if concerned && !known.contains_key(&path) {

@@ -30,7 +30,7 @@ pub use hold::{Ended, Hold, preflight};
 pub use machine::Machine;
 pub use plan::{Held, Plan, Step, Tuning, plan};
 pub use recover::{Recovered, recover};
-pub use request::Request;
+pub use request::{Moving, Request};
 pub use restore::Foreign;
 pub use state::state_folder;
 pub use watch::Change;

@@ -2,7 +2,7 @@
 
 use crate::domain::domain;
 use crate::machine::{CPU, Machine};
-use crate::{ControlError, Request, boost};
+use crate::{ControlError, Moving, Request, boost};
 use flyball_host::Policy;
 use flyball_units::{Frequency, KiloHertz, Nanos};
 use serde::Serialize;
@@ -71,6 +71,9 @@ pub struct Plan {
     /// Only idle states that wake within this time.
     #[serde(rename = "idle_latency_ns")]
     pub idle_latency: Option<Nanos>,
+    /// What the owner of the hold will write meanwhile, in all of the domains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moving: Option<Moving>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -80,6 +83,22 @@ impl Plan {
     pub fn all(&self) -> impl Iterator<Item = &Step> {
         self.switches.iter().chain(&self.steps)
     }
+
+    /// Whether the files of policy `id` move during the hold, and which.
+    pub(crate) fn moving_in(&self, id: u32) -> &'static [&'static str] {
+        match self.moving {
+            Some(moving) if self.domains.iter().any(|domain| domain.policy == id) => moving.files(),
+            _ => &[],
+        }
+    }
+
+    /// Paths of all files that move during the hold.
+    pub(crate) fn moving_paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.domains.iter().flat_map(|domain| {
+            let folder = PathBuf::from(format!("{CPU}/cpufreq/policy{}", domain.policy));
+            self.moving_in(domain.policy).iter().map(move |name| folder.join(name))
+        })
+    }
 }
 
 /// Plans what `request` asks for on `machine`, as it is now.
@@ -87,7 +106,8 @@ impl Plan {
 /// # Errors
 /// What the machine cannot do, or what makes no sense on it. Nothing is read or written.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, ControlError> {
-    let mut plan = Plan { idle_latency: request.idle_latency, ..Plan::default() };
+    let mut plan =
+        Plan { idle_latency: request.idle_latency, moving: request.moving, ..Plan::default() };
     if !request.needs_cpufreq() {
         return Ok(plan);
     }

@@ -2,6 +2,7 @@
 
 use flyball_host::CpuSet;
 use flyball_units::{Frequency, Nanos};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The settings to hold; what is none stays as it is.
@@ -25,6 +26,29 @@ pub struct Request {
     pub idle_latency: Option<Nanos>,
     /// CPUs whose clock domains are held; all where none are given.
     pub cpus: Option<CpuSet>,
+    /// What the owner of the hold will write again and again while it lasts: it is restored at the
+    /// end like the rest.
+    pub moving: Option<Moving>,
+}
+
+/// What moves during a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moving {
+    /// `scaling_setspeed`, under the governor `userspace`.
+    Speed,
+    /// `scaling_min_freq` and `scaling_max_freq`, under whatever governor.
+    Limits,
+}
+
+impl Moving {
+    /// The files of a policy that move.
+    pub(crate) fn files(self) -> &'static [&'static str] {
+        match self {
+            Moving::Speed => &["scaling_setspeed"],
+            Moving::Limits => &["scaling_max_freq", "scaling_min_freq"],
+        }
+    }
 }
 
 impl Request {

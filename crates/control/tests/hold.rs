@@ -5,11 +5,11 @@
 mod common;
 
 use common::*;
-use flyball_control::{ControlError, ControlErrorKind, Hold, Recovered, Request, recover};
+use flyball_control::{ControlError, ControlErrorKind, Hold, Moving, Recovered, Request, recover};
 use flyball_host::{Host, RecordedHost};
 use flyball_units::{Frequency, Nanos};
 use proptest::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn start(host: &Arc<RecordedHost>, request: &Request) -> Result<Hold, ControlError> {
@@ -363,6 +363,7 @@ fn requests() -> impl Strategy<Value = Request> {
             epp,
             idle_latency: None,
             cpus: cpu.map(|cpu| flyball_units::CpuId(cpu).into()),
+            moving: None,
         })
 }
 
@@ -387,4 +388,42 @@ proptest! {
         prop_assert_eq!(settings(host.as_ref()), before);
         prop_assert_eq!(journal(host.as_ref()), None);
     }
+}
+
+#[test]
+fn what_moves_during_a_hold_is_restored() {
+    let userspace = Request {
+        governor: Some("userspace".to_owned()),
+        moving: Some(Moving::Speed),
+        ..Request::default()
+    };
+    let limits = Request { moving: Some(Moving::Limits), ..Request::default() };
+    for (listing, request, file, value) in [
+        (acpi(2), &userspace, "scaling_setspeed", "2200000"),
+        (acpi_userspace(), &userspace, "scaling_setspeed", "1400000"),
+        (acpi(2), &limits, "scaling_max_freq", "2200000"),
+        (intel_active(2), &limits, "scaling_min_freq", "900000"),
+    ] {
+        let host = root(&listing);
+        let shared: Arc<dyn Host> = Arc::clone(&host) as Arc<dyn Host>;
+        let path = PathBuf::from(format!("{CPU}/cpufreq/policy1/{file}"));
+        let governor = PathBuf::from(format!("{CPU}/cpufreq/policy1/scaling_governor"));
+        let before = (host.read(&path), host.read(&governor));
+        let hold = Hold::start(&shared, Path::new(STATE), request).unwrap();
+        host.write(&path, value).unwrap();
+        let ended = hold.end().unwrap();
+        assert!(ended.foreign.is_empty(), "{ended:?}");
+        assert_eq!((host.read(&path), host.read(&governor)), before, "{file}");
+        // The same after a crash.
+        let hold = Hold::start(&shared, Path::new(STATE), request).unwrap();
+        host.write(&path, value).unwrap();
+        let journal = host.read(&Path::new(STATE).join("hold.json")).unwrap();
+        assert!(journal.contains("scaling_"), "{journal}");
+        drop(hold);
+        assert_eq!((host.read(&path), host.read(&governor)), before, "{file} after a drop");
+    }
+    let host = machine(&acpi(2), false);
+    let shared: Arc<dyn Host> = host as Arc<dyn Host>;
+    let error = Hold::start(&shared, Path::new(STATE), &limits).unwrap_err();
+    assert!(matches!(error, ControlError::Permission { .. }), "{error}");
 }

@@ -52,25 +52,30 @@ pub(crate) fn spent(now: CpuTimes, before: CpuTimes, reading: Reading) -> Spent 
 
 /// The times of the last look; the first look only sets them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LastTimes(Vec<CpuTimes>);
+pub(crate) struct LastTimes {
+    times: Vec<CpuTimes>,
+    // Kept, so that a look allocates nothing.
+    spent: Vec<Spent>,
+}
 
 impl LastTimes {
     /// Forgets the last look.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.times.clear();
     }
 
     /// Differences to the last look, CPU by CPU; None at the first look and where the number of
     /// CPUs changed.
-    pub fn advance(&mut self, times: &[CpuTimes], reading: Reading) -> Option<Vec<Spent>> {
-        let known = !times.is_empty() && times.len() == self.0.len();
-        let spent = known.then(|| {
-            let pairs = times.iter().zip(&self.0);
-            pairs.map(|(&now, &before)| spent(now, before, reading)).collect()
-        });
-        self.0.clear();
-        self.0.extend_from_slice(times);
-        spent
+    pub fn advance(&mut self, times: &[CpuTimes], reading: Reading) -> Option<&[Spent]> {
+        let known = !times.is_empty() && times.len() == self.times.len();
+        self.spent.clear();
+        if known {
+            let pairs = times.iter().zip(&self.times);
+            self.spent.extend(pairs.map(|(&now, &before)| spent(now, before, reading)));
+        }
+        self.times.clear();
+        self.times.extend_from_slice(times);
+        known.then_some(self.spent.as_slice())
     }
 }
 

@@ -59,6 +59,8 @@ calls! {
         OpenStream = "open_stream",
         /// Wait for something to read.
         WaitStreams = "wait_streams",
+        /// Open a file that is kept open.
+        OpenKept = "open_kept",
         /// CPU time of the calling thread.
         ThreadCpuTime = "thread_cpu_time",
         /// CPU time of another thread of this process.
@@ -105,6 +107,16 @@ calls! {
         CpuTimes = "cpu_times",
         /// Ask for a bounded latency of idle states.
         HoldIdleLatency = "hold_idle_latency",
+        /// Make a bell between threads.
+        Bell = "bell",
+        /// Wait for a bell or a visitor.
+        WaitBell = "wait_bell",
+        /// Listen at a control socket.
+        Listen = "listen",
+        /// Ask at a control socket.
+        Ask = "ask",
+        /// Tell the service manager.
+        Notify = "notify",
     }
     child {
         /// Wait for a child process.

@@ -3,6 +3,7 @@
 use crate::{Call, Errno};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One call that fails. Text form: `CALL[:OBJECT][#N|#N+]=EFFECT`. CALL is a call's name, or `any`;
 /// OBJECT is a path, a CPU list, a class, a thread id or a program as the call takes it (a final `*`
@@ -32,6 +33,8 @@ pub enum Effect {
     /// `lost`: a file is written, as it seems, and keeps what it had. Any other call fails with
     /// `EIO`.
     Lost,
+    /// `hang`: it never returns, as a call into a driver that waits for its hardware.
+    Hang,
 }
 
 impl Effect {
@@ -39,7 +42,7 @@ impl Effect {
     pub(crate) fn errno(self) -> Errno {
         match self {
             Effect::Refused(errno) => errno,
-            Effect::Short | Effect::Lost => Errno::EIO,
+            Effect::Short | Effect::Lost | Effect::Hang => Errno::EIO,
         }
     }
 }
@@ -51,10 +54,11 @@ impl FromStr for Effect {
         match text {
             "short" => Ok(Effect::Short),
             "lost" => Ok(Effect::Lost),
+            "hang" => Ok(Effect::Hang),
             errno => errno
                 .parse()
                 .map(Effect::Refused)
-                .map_err(|expected: String| format!("{expected}, or short, or lost")),
+                .map_err(|expected: String| format!("{expected}, or short, or lost, or hang")),
         }
     }
 }
@@ -65,6 +69,7 @@ impl fmt::Display for Effect {
             Effect::Refused(errno) => f.write_str(&String::from(*errno)),
             Effect::Short => f.write_str("short"),
             Effect::Lost => f.write_str("lost"),
+            Effect::Hang => f.write_str("hang"),
         }
     }
 }
@@ -162,6 +167,48 @@ impl Fault {
     }
 }
 
+/// Faults with what they have seen so far: of a host, and of the files that it keeps open.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    list: Vec<(Fault, AtomicU64)>,
+    calls: AtomicU64,
+}
+
+impl Faults {
+    pub(crate) fn new(list: Vec<Fault>) -> Faults {
+        let list = list.into_iter().map(|fault| (fault, AtomicU64::new(0))).collect();
+        Faults { list, calls: AtomicU64::new(0) }
+    }
+
+    /// Calls so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Whether some fault may be about `call`, on whatever.
+    pub(crate) fn may_match(&self, call: Call) -> bool {
+        self.list.iter().any(|(fault, _)| fault.may_match(call))
+    }
+
+    /// What a fault makes of this call, if any. One that hangs does not come back.
+    pub(crate) fn effect(&self, call: Call, object: &str) -> Option<Effect> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut failure = None;
+        for (fault, seen) in &self.list {
+            if fault.matches(call, object) {
+                let time = seen.fetch_add(1, Ordering::Relaxed) + 1;
+                if (fault.first..=fault.last).contains(&time) && failure.is_none() {
+                    failure = Some(fault.effect);
+                }
+            }
+        }
+        while failure == Some(Effect::Hang) {
+            std::thread::park();
+        }
+        failure
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.call.map_or(ANY, Call::name))?;
@@ -203,14 +250,15 @@ mod tests {
         #[test]
         fn printing_then_parsing_is_identity(
             index in 0..=Call::ALL.len(),
-            effect in 0..3,
+            effect in 0..4,
             object in proptest::option::of("/[a-z0-9/]{0,9}"),
             first in 1u64..9,
             open in any::<bool>(),
         ) {
             let last = if open { u64::MAX } else { first };
             let call = Call::ALL.get(index).copied();
-            let effects = [Effect::Refused(Errno::EIO), Effect::Short, Effect::Lost];
+            let effects =
+                [Effect::Refused(Errno::EIO), Effect::Short, Effect::Lost, Effect::Hang];
             let fault = Fault { call, object, first, last, effect: effects[effect as usize] };
             prop_assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
         }

@@ -1,33 +1,32 @@
 //! A machine some of whose calls fail as told: for tests of every error path.
 
+use crate::fault::Faults;
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Effect, Fault, FaultError,
-    FolderLock, Host, HostError, HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader,
-    Scheduling, Signal, Stream, ThreadUsage, Wake, dma_latency_path, procfs,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Effect,
+    Fault, FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile,
+    ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken,
+    dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Another host, some of whose calls fail. What does not fail goes through.
 #[derive(Debug)]
 pub struct FaultyHost {
     inner: Arc<dyn Host>,
-    faults: Vec<(Fault, AtomicU64)>,
-    calls: AtomicU64,
+    faults: Arc<Faults>,
 }
 
 impl FaultyHost {
     /// `inner` with `faults`.
     pub fn new(inner: Arc<dyn Host>, faults: Vec<Fault>) -> FaultyHost {
-        let faults = faults.into_iter().map(|fault| (fault, AtomicU64::new(0))).collect();
-        FaultyHost { inner, faults, calls: AtomicU64::new(0) }
+        FaultyHost { inner, faults: Arc::new(Faults::new(faults)) }
     }
 
     /// Calls so far that can fail, failed or not; but not those on the calling thread.
     pub fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
+        self.faults.calls()
     }
 
     /// `inner` with the faults of a text: see [`Fault::parse_list`].
@@ -44,23 +43,13 @@ impl FaultyHost {
 
     /// What a fault makes of this call, if any.
     fn effect(&self, call: Call, object: &str) -> Option<Effect> {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut failure = None;
-        for (fault, seen) in &self.faults {
-            if fault.matches(call, object) {
-                let time = seen.fetch_add(1, Ordering::Relaxed) + 1;
-                if (fault.first..=fault.last).contains(&time) && failure.is_none() {
-                    failure = Some(fault.effect);
-                }
-            }
-        }
-        failure
+        self.faults.effect(call, object)
     }
 
     /// As [`FaultyHost::pass`], for calls on the calling thread or on nothing.
     fn pass_thread(&self, call: Call) -> Result<(), HostError> {
         // The object is built only where a fault might match: clocks are called often.
-        if !self.faults.iter().any(|(fault, _)| fault.may_match(call)) {
+        if !self.faults.may_match(call) {
             return Ok(());
         }
         self.pass(call, self.inner.thread_id())
@@ -151,8 +140,18 @@ impl Host for FaultyHost {
         self.inner.wait_streams(streams, deadline)
     }
 
+    /// Its readings and writings fail by the faults of `read` and `write`.
+    fn open_kept(&self, path: &Path, access: Access) -> Result<KeptFile, HostError> {
+        self.pass(Call::OpenKept, path.display())?;
+        Ok(KeptFile::faulty(self.inner.open_kept(path, access)?, &self.faults))
+    }
+
     fn now(&self) -> Nanos {
         self.inner.now()
+    }
+
+    fn boot_time(&self) -> Nanos {
+        self.inner.boot_time()
     }
 
     fn realtime(&self) -> Nanos {
@@ -284,6 +283,36 @@ impl Host for FaultyHost {
         self.inner.spawn(spec)
     }
 
+    fn bell(&self) -> Result<Bell, HostError> {
+        self.pass_thread(Call::Bell)?;
+        self.inner.bell()
+    }
+
+    fn wait_bell(
+        &self,
+        bell: &Bell,
+        socket: Option<&ControlSocket>,
+        deadline: Nanos,
+    ) -> Result<Woken, HostError> {
+        self.pass_thread(Call::WaitBell)?;
+        self.inner.wait_bell(bell, socket, deadline)
+    }
+
+    fn listen(&self, path: &Path) -> Result<ControlSocket, HostError> {
+        self.pass(Call::Listen, path.display())?;
+        self.inner.listen(path)
+    }
+
+    fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError> {
+        self.pass(Call::Ask, path.display())?;
+        self.inner.ask(path, request, patience)
+    }
+
+    fn notify(&self, text: &str) -> Result<(), HostError> {
+        self.pass(Call::Notify, text)?;
+        self.inner.notify(text)
+    }
+
     fn env(&self, name: &str) -> Option<String> {
         self.inner.env(name)
     }
@@ -413,6 +442,12 @@ mod tests {
             host.open_cycles().is_err(),
             host.cpu_times().is_err(),
             host.hold_idle_latency(nanos).is_err(),
+            host.open_kept(path, Access::Read).is_err(),
+            host.bell().is_err(),
+            host.wait_bell(&Bell::new().unwrap(), None, nanos).is_err(),
+            host.listen(path).is_err(),
+            host.ask(path, "", nanos).is_err(),
+            host.notify("").is_err(),
         ];
         assert!(failures.iter().all(|&failed| failed), "{failures:?}");
         assert_eq!(failures.len(), Call::ALL.len(), "every call is tried");

@@ -1,8 +1,9 @@
 //! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
 
 use crate::{
-    Child, CounterRate, CpuSet, CpuTimes, CycleCounter, FolderLock, HostError, IdleLatencyHold,
-    ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake,
+    Access, Bell, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, FolderLock,
+    HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling,
+    Signal, Stream, ThreadUsage, Wake, Woken,
 };
 use flyball_units::{CpuId, Nanos};
 use std::fmt::Debug;
@@ -62,10 +63,15 @@ pub trait Host: Send + Sync + Debug {
     /// [`Host::now`]'s clock or an interrupt came first (false).
     fn wait_streams(&self, streams: &[Stream], deadline: Nanos) -> Result<bool, HostError>;
 
+    /// Opens a small file that is read or written again and again, without allocation.
+    fn open_kept(&self, path: &Path, access: Access) -> Result<KeptFile, HostError>;
+
     // Clocks
 
     /// CLOCK_MONOTONIC, the clock of every time in a run.
     fn now(&self) -> Nanos;
+    /// CLOCK_BOOTTIME: [`Host::now`]'s clock and the time that the machine was suspended.
+    fn boot_time(&self) -> Nanos;
     /// CLOCK_REALTIME, nanoseconds since 1970 (UTC), to date a run.
     fn realtime(&self) -> Nanos;
     /// CPU time that the kernel accounts to this thread.
@@ -141,6 +147,24 @@ pub trait Host: Send + Sync + Debug {
     fn interrupt_signal(&self) -> Option<Signal>;
     /// Starts a program. It dies with the [`Child`], and with the thread that started it.
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError>;
+    /// Makes a bell between two threads.
+    fn bell(&self) -> Result<Bell, HostError>;
+    /// Waits until `bell` is rung, somebody knocks at `socket`, or [`Host::now`] reaches `deadline`.
+    /// A request to end that comes meanwhile ends it early; one from before does not.
+    fn wait_bell(
+        &self,
+        bell: &Bell,
+        socket: Option<&ControlSocket>,
+        deadline: Nanos,
+    ) -> Result<Woken, HostError>;
+    /// Listens at a socket that only root and this user may talk to, in a folder that is made private
+    /// and locked as by [`Host::lock_folder`].
+    fn listen(&self, path: &Path) -> Result<ControlSocket, HostError>;
+    /// Asks the program that listens at `path`: one line there, one line back within `patience`.
+    fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError>;
+    /// Tells the service manager something (`READY=1`, `WATCHDOG=1`), where one listens
+    /// (`NOTIFY_SOCKET`); else nothing happens.
+    fn notify(&self, text: &str) -> Result<(), HostError>;
     /// A variable of the environment, where it is set and is UTF-8.
     fn env(&self, name: &str) -> Option<String>;
 

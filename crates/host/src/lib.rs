@@ -72,9 +72,12 @@ pub use private::FolderLock;
 pub use process::{Child, Exit, Input, Output, ProcessSpec, Signal, Status};
 pub use real::RealHost;
 pub use recorded::RecordedHost;
+pub use sys::bell::{Bell, Woken};
 pub use sys::dma_latency::IdleLatencyHold;
+pub use sys::kept::{Access, KeptFile};
 pub use sys::perf::{CycleCounter, Cycles};
 pub use sys::schedstat::SchedStatReader;
+pub use sys::socket::{ControlSocket, Visitor};
 pub use sys::stream::Stream;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,

@@ -1,10 +1,10 @@
 //! This Linux machine.
 
-use crate::sys::{clock, memory, sched, signal, usage};
+use crate::sys::{clock, memory, sched, signal, socket, usage};
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, FolderLock, Host, HostError,
-    HostKind, IdleLatencyHold, ProcessSpec, SchedStatReader, Scheduling, Signal, Stream,
-    ThreadUsage, Wake, arch,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno,
+    FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStatReader,
+    Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, Nanos};
@@ -95,8 +95,16 @@ impl Host for RealHost {
         Stream::wait(streams, deadline)
     }
 
+    fn open_kept(&self, path: &Path, access: Access) -> Result<KeptFile, HostError> {
+        KeptFile::open(path, access)
+    }
+
     fn now(&self) -> Nanos {
         clock::now()
+    }
+
+    fn boot_time(&self) -> Nanos {
+        clock::boot_time()
     }
 
     fn realtime(&self) -> Nanos {
@@ -234,6 +242,34 @@ impl Host for RealHost {
 
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {
         Child::spawn(spec)
+    }
+
+    fn bell(&self) -> Result<Bell, HostError> {
+        Bell::new()
+    }
+
+    fn wait_bell(
+        &self,
+        bell: &Bell,
+        socket: Option<&ControlSocket>,
+        deadline: Nanos,
+    ) -> Result<Woken, HostError> {
+        bell.wait(socket, deadline)
+    }
+
+    fn listen(&self, path: &Path) -> Result<ControlSocket, HostError> {
+        ControlSocket::listen(path)
+    }
+
+    fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError> {
+        socket::ask(path, request, patience)
+    }
+
+    fn notify(&self, text: &str) -> Result<(), HostError> {
+        match self.env("NOTIFY_SOCKET").filter(|to| !to.is_empty()) {
+            Some(to) => socket::notify(&to, text),
+            None => Ok(()),
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]

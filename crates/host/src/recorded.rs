@@ -4,15 +4,16 @@ use crate::manifest::{self, Manifest, Tried};
 use crate::private::Locked;
 use crate::tree::{Entry, Tree, normal};
 use crate::{
-    Call, Child, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno, FolderLock, Host, HostError,
-    HostKind, IdleLatencyHold, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
-    ThreadUsage, Wake, dma_latency_path, procfs,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno,
+    FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat,
+    SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, dma_latency_path,
+    procfs,
 };
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::ThreadId;
 
 /// The virtual processor's time for one multiplication: 3 cycles at 1 GHz.
@@ -26,10 +27,11 @@ const MULTIPLY: u64 = 3;
 /// *measured* ([`HostKind::Recorded`] says so). Settings are kept per thread, as in Linux.
 #[derive(Debug)]
 pub struct RecordedHost {
-    tree: RwLock<Tree>,
+    tree: Arc<RwLock<Tree>>,
     manifest: Manifest,
     environment: BTreeMap<String, String>,
     now: AtomicU64,
+    suspended: AtomicU64,
     interrupts: AtomicU32,
     threads: Mutex<HashMap<ThreadId, Thread>>,
     locked: Locked,
@@ -119,8 +121,9 @@ impl RecordedHost {
             tree.insert(path.into(), Entry::Unreadable(*errno));
         }
         RecordedHost {
-            tree: RwLock::new(tree),
+            tree: Arc::new(RwLock::new(tree)),
             now: AtomicU64::new(manifest.monotonic.0),
+            suspended: AtomicU64::new(0),
             manifest,
             environment: BTreeMap::new(),
             interrupts: AtomicU32::new(0),
@@ -131,8 +134,9 @@ impl RecordedHost {
 
     /// The same machine with other facts than files: permissions, affinity, clocks.
     pub fn with_manifest(self, manifest: Manifest) -> RecordedHost {
-        let tree = self.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
-        RecordedHost { environment: self.environment, ..RecordedHost::new(tree, manifest) }
+        let tree = self.tree().clone();
+        let made = RecordedHost::new(tree, manifest);
+        RecordedHost { environment: self.environment, ..made }
     }
 
     /// The same machine with a file whose content is no text.
@@ -155,6 +159,16 @@ impl RecordedHost {
     /// Asks the program to end, as the user of a real machine would with Ctrl-C.
     pub fn interrupt(&self) {
         self.interrupts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Suspends the machine for `time`: only [`Host::boot_time`] goes on.
+    pub fn suspend(&self, time: Nanos) {
+        self.suspended.fetch_add(time.0, Ordering::Relaxed);
+    }
+
+    /// Replaces the text of a file, as the kernel or another program would.
+    pub fn put(&self, path: &Path, text: &str) {
+        self.tree_mut().insert(path.to_owned(), Entry::File(text.to_owned()));
     }
 
     /// The CPUs that a thread may use before anybody narrows that.
@@ -330,8 +344,23 @@ impl Host for RecordedHost {
         Ok(false)
     }
 
+    /// The file as it is when it is opened is where later readings look: links are followed once.
+    fn open_kept(&self, path: &Path, access: Access) -> Result<KeptFile, HostError> {
+        let fail = |errno| HostError::call(Call::OpenKept, path.display(), errno);
+        let may_write = self.may_write(path);
+        if access == Access::Write && !may_write {
+            return Err(fail(Errno::EACCES));
+        }
+        let resolved = self.tree().resolved_file(path).map_err(fail)?;
+        Ok(KeptFile::recorded(&self.tree, resolved, may_write && access == Access::Write))
+    }
+
     fn now(&self) -> Nanos {
         Nanos(self.now.load(Ordering::Relaxed))
+    }
+
+    fn boot_time(&self) -> Nanos {
+        Nanos(self.now().0.saturating_add(self.suspended.load(Ordering::Relaxed)))
     }
 
     fn realtime(&self) -> Nanos {
@@ -472,6 +501,39 @@ impl Host for RecordedHost {
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError> {
         let name = spec.program.to_string_lossy();
         Err(HostError::unsupported(Call::Spawn, name, "a recorded machine runs no programs"))
+    }
+
+    fn bell(&self) -> Result<Bell, HostError> {
+        Bell::new()
+    }
+
+    /// Nobody visits: without a ring, virtual time moves to `deadline`.
+    fn wait_bell(
+        &self,
+        bell: &Bell,
+        _socket: Option<&ControlSocket>,
+        deadline: Nanos,
+    ) -> Result<Woken, HostError> {
+        if bell.silence() {
+            return Ok(Woken { bell: true, visitor: false });
+        }
+        self.sleep_until(deadline)?;
+        Ok(Woken::default())
+    }
+
+    fn listen(&self, path: &Path) -> Result<ControlSocket, HostError> {
+        let object = path.display();
+        Err(HostError::unsupported(Call::Listen, object, "a recorded machine has no sockets"))
+    }
+
+    fn ask(&self, path: &Path, _request: &str, _patience: Nanos) -> Result<String, HostError> {
+        let object = path.display();
+        Err(HostError::unsupported(Call::Ask, object, "a recorded machine has no sockets"))
+    }
+
+    /// Nobody listens.
+    fn notify(&self, _text: &str) -> Result<(), HostError> {
+        Ok(())
     }
 
     fn env(&self, name: &str) -> Option<String> {

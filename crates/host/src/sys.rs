@@ -2,14 +2,17 @@
 //! that take and return plain types. Nothing here decides anything.
 
 pub(crate) mod access;
+pub(crate) mod bell;
 pub(crate) mod clock;
 pub(crate) mod dma_latency;
+pub(crate) mod kept;
 pub(crate) mod memory;
 pub(crate) mod perf;
 pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod schedstat;
 pub(crate) mod signal;
+pub(crate) mod socket;
 pub(crate) mod stream;
 pub(crate) mod usage;
 

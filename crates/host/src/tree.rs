@@ -64,6 +64,29 @@ impl Tree {
         }
     }
 
+    /// Where a file really is, links followed.
+    pub(crate) fn resolved_file(&self, path: &Path) -> Result<PathBuf, Errno> {
+        let resolved = self.resolve(path)?;
+        self.read(&resolved).map(|_| resolved)
+    }
+
+    /// Copies the beginning of the file at `path`, which has been resolved, and gives its length; no
+    /// allocation.
+    pub(crate) fn read_into(&self, path: &Path, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let bytes = match self.entries.get(path) {
+            Some(Entry::File(text)) => text.as_bytes(),
+            Some(Entry::Bytes(bytes)) => bytes.as_slice(),
+            Some(Entry::Unreadable(errno)) => return Err(*errno),
+            Some(Entry::Link(_)) => return Err(Errno::ELOOP),
+            Some(Entry::Folder) => return Err(Errno::EISDIR),
+            // What a kept file told of is gone.
+            None => return Err(Errno::ENODEV),
+        };
+        let length = bytes.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&bytes[..length]);
+        Ok(length)
+    }
+
     pub(crate) fn list(&self, path: &Path) -> Result<Vec<String>, Errno> {
         let path = self.resolve(path)?;
         match self.entries.get(&path) {

@@ -3,6 +3,8 @@
 mod print;
 mod verify;
 
+pub use print::{foreign, recovered};
+
 use crate::args::{CheckFormat, HoldArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -40,7 +42,7 @@ fn hold_and_run(
     args: &HoldArgs,
     talk: Talk,
 ) -> Result<Exit, Failure> {
-    print::recovered(hold.recovered(), talk);
+    recovered(hold.recovered(), talk);
     print::held(hold.plan(), talk);
     let delivered = match args.no_verify {
         true => Vec::new(),
@@ -164,6 +166,7 @@ fn request(args: &HoldArgs) -> Result<Request, Failure> {
         epp: args.epp.clone(),
         idle_latency: args.idle_latency.map(|us| Nanos::from_micros(u64::from(us))),
         cpus: args.cpus.as_ref().map(cpus).transpose()?,
+        moving: None,
     };
     match request.is_empty() {
         false => Ok(request),

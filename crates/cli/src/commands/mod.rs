@@ -6,6 +6,7 @@ pub mod capture;
 pub mod check;
 pub mod figure;
 pub mod fix;
+pub mod govern;
 pub mod hold;
 pub mod import;
 pub mod init;

@@ -237,9 +237,11 @@ fn value(dir: &std::path::Path, played: &Played) -> Value {
         .iter()
         .map(|player| {
             let done = player.items.iter().filter(|item| item.ended_ns.is_some()).count();
+            let responses = player.items.iter().filter_map(|item| item.latency_ns);
             json!({
                 "task": player.name, "tid": player.tid, "began_ns": player.began.0,
                 "items": player.items.len(), "done": done,
+                "response_ns": spread(responses.map(|latency| latency as f64)),
             })
         })
         .collect();

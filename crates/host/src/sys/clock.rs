@@ -11,6 +11,11 @@ pub fn now() -> Nanos {
     read(libc::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
+/// CLOCK_BOOTTIME: as [`now`], and goes on while the machine is suspended.
+pub(crate) fn boot_time() -> Nanos {
+    read(libc::CLOCK_BOOTTIME).unwrap_or_default()
+}
+
 /// CLOCK_REALTIME, since 1970 (UTC).
 #[inline]
 pub fn realtime() -> Nanos {

@@ -1,0 +1,117 @@
+//! Arguments of `flyball govern`.
+
+use super::CheckFormat;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  flyball govern powerd --dry-run             domains, needs, what would be written
+  sudo flyball govern powerd                  until Ctrl-C; then everything is as it was
+  sudo flyball govern conservative --set sampling_rate=20000 --log decisions.ndjson
+  flyball govern powerd++ --shadow --duration 60s    decide, write nothing, compare
+  sudo flyball govern ctl status
+  sudo flyball govern ctl set poll_ival=100
+  flyball govern replay decisions.ndjson      the same decisions from fresh governors?
+
+Governors that need the scheduler's signals (schedutil, threshold) are refused: user space does not
+get these. Exit code: 0; 2 for polls that come too fast; 4 where the machine or a permission does
+not allow it; 6 where a setting was not restored; 125 where the loop stalled and was stopped.";
+
+/// `flyball govern`.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
+pub struct GovernArgs {
+    /// The governor: powerd, powerd-paper, powerd++, ondemand, conservative, tick, ...
+    #[arg(value_name = "POLICY", required = true)]
+    pub policy: Option<String>,
+    /// Set a tunable, such as poll_ival=100; repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Only the clock domains of these CPUs, such as 0-3,8
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// Where busy and idle times come from
+    #[arg(long, value_enum, default_value_t = SourceChoice::Stat)]
+    pub source: SourceChoice,
+    /// Decide without writing, and compare with what the machine does
+    #[arg(long)]
+    pub shadow: bool,
+    /// Write every decision here, a line of JSON each
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub log: Option<PathBuf>,
+    /// Write decisions and frequencies into this run directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// End by itself after this time, such as 10s
+    #[arg(short, long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Socket for orders; without root none where absent
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Polls that the loop may be late, a second at least, before the settings are restored without
+    /// it
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub stall_polls: u32,
+    /// Print what would be done, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Format of the outline, or of the result at the end
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// Make some calls to the machine fail, to see what happens (for tests)
+    #[arg(long, value_name = "FAULTS", hide = true)]
+    pub faults: Option<String>,
+    /// A recorded machine in place of this one (for tests)
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "faults")]
+    pub recorded: Option<PathBuf>,
+    #[command(subcommand)]
+    pub what: Option<GovernCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GovernCommand {
+    /// Order a running daemon: status, switch POLICY, set NAME=VALUE, stop
+    Ctl(CtlArgs),
+    /// Feed a log to fresh governors and compare every decision
+    Replay(ReplayArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct CtlArgs {
+    /// status, switch POLICY, set NAME=VALUE or stop
+    #[arg(value_name = "ORDER", required = true, num_args = 1..=2)]
+    pub order: Vec<String>,
+    /// The daemon's socket
+    #[arg(long, value_name = "PATH", default_value = flyball_govern::SOCKET)]
+    pub socket: PathBuf,
+    /// Format of the status
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// What --log wrote
+    #[arg(value_name = "FILE")]
+    pub log: PathBuf,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+/// Where busy and idle times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SourceChoice {
+    /// /proc/stat, in ticks of 10 ms
+    Stat,
+    /// The same, refined by the idle states' times
+    Cpuidle,
+    /// The same, refined by the tasks' run time
+    Schedstat,
+}

@@ -1,0 +1,190 @@
+//! `flyball govern`: one of the model's governors on this machine.
+
+mod print;
+mod record;
+
+use super::bench::time;
+use crate::args::{
+    CheckFormat, CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice, Talk,
+};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_control::state_folder;
+use flyball_govern::{
+    Lines, Options, Order, Outline, SOCKET, Sink, SourceKind, Wish, ask, prepare, replay,
+};
+use flyball_host::{CpuSet, Host, HostKind};
+use record::RunSink;
+use serde_json::json;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
+    match &args.what {
+        Some(GovernCommand::Ctl(ctl)) => return order(ctl),
+        Some(GovernCommand::Replay(args)) => return again(args),
+        None => {}
+    }
+    let host = match &args.recorded {
+        Some(folder) => hosts::recorded(Some(folder))?,
+        None => hosts::with_faults(args.faults.as_deref())?,
+    };
+    let wish = wish(&args)?;
+    if args.dry_run {
+        let prepared = prepare(host.as_ref(), &wish)?;
+        output::data(&match args.format {
+            CheckFormat::Json => format!("{:#}\n", json!(prepared.outline)),
+            CheckFormat::Text => print::outline(&prepared.outline),
+        })?;
+        return Ok(Exit::Ok);
+    }
+    let duration = match &args.duration {
+        Some(text) => Some(time("--duration", text)?.0),
+        None => None,
+    };
+    host.catch_interrupts()?;
+    // Refused before a log or a run directory is made.
+    let outline = prepare(host.as_ref(), &wish)?.outline;
+    let (sink, run) = sink(host.as_ref(), &args, &outline)?;
+    let options = Options {
+        socket: socket(host.as_ref(), &args),
+        duration,
+        stall_polls: args.stall_polls,
+        sink,
+    };
+    let mut begun = |outline: &Outline, recovered: &flyball_control::Recovered| {
+        super::hold::recovered(recovered, talk);
+        print::begun(outline, talk);
+    };
+    let ended =
+        flyball_govern::run(&host, &state_folder(host.as_ref()), &wish, options, &mut begun);
+    let run = run.map(|run| run.finish(ended.as_ref().ok().map(|ended| ended.interrupted)));
+    let ended = ended?;
+    let run = run.transpose()?;
+    print::ended(&ended, talk);
+    match args.format {
+        CheckFormat::Json => {
+            let value = json!({
+                "outline": outline,
+                "status": ended.status,
+                "restored": ended.restored,
+                "logged": ended.logged,
+                "dropped": ended.dropped,
+                "log_error": ended.log_error,
+                "process_cpu_ns": ended.process_cpu_ns,
+                "run": run,
+            });
+            output::data(&format!("{value:#}\n"))?;
+        }
+        CheckFormat::Text => {
+            output::data(&print::status(&ended.status))?;
+            if let Some(run) = run {
+                output::data(&format!("Run   {}\n", run.display()))?;
+            }
+        }
+    }
+    match &ended.log_error {
+        Some(error) => Err(Failure::new(
+            Exit::BadInput,
+            format!("the log: expected to write all of it, found {error}"),
+        )
+        .hint("free some space, or name another file system; the settings are restored")),
+        None => Ok(Exit::Ok),
+    }
+}
+
+fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
+    let usage = |text: String| Failure::new(Exit::Usage, text);
+    let Some(policy) = &args.policy else {
+        return Err(usage("expected a governor, found none".to_owned()));
+    };
+    let pair = |text: &String| {
+        let pair = text.split_once('=');
+        let pair = pair
+            .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
+        pair.ok_or_else(|| usage(format!("--set: expected NAME=WHOLE NUMBER, found {text}")))
+    };
+    let cpus = |list: &String| {
+        let found: Result<CpuSet, _> = list.parse();
+        found.map_err(|error| usage(format!("--cpus: expected a CPU list, {error}")))
+    };
+    Ok(Wish {
+        governor: policy.clone(),
+        tunables: args.set.iter().map(pair).collect::<Result<_, _>>()?,
+        cpus: args.cpus.as_ref().map(cpus).transpose()?,
+        source: match args.source {
+            SourceChoice::Stat => SourceKind::Stat,
+            SourceChoice::Cpuidle => SourceKind::Cpuidle,
+            SourceChoice::Schedstat => SourceKind::Schedstat,
+        },
+        shadow: args.shadow,
+    })
+}
+
+/// Where orders come in. One who may not make the usual folder gets none without asking for it.
+fn socket(host: &dyn Host, args: &GovernArgs) -> Option<PathBuf> {
+    if host.kind() == HostKind::Recorded {
+        return None;
+    }
+    // Under a service manager the folder is there, and /run itself is read-only.
+    let may_write = |path: &str| host.writable(Path::new(path)).unwrap_or(false);
+    let usual = || (may_write("/run/flyball") || may_write("/run")).then(|| PathBuf::from(SOCKET));
+    args.socket.clone().or_else(usual)
+}
+
+/// Where decisions go, and the run that is finished afterwards.
+fn sink(
+    host: &dyn Host,
+    args: &GovernArgs,
+    outline: &Outline,
+) -> Result<(Option<Box<dyn Sink>>, Option<record::Run>), Failure> {
+    if let Some(path) = &args.log {
+        let file = fs_err::File::create(path).map_err(|error| Failure::io(&error))?;
+        return Ok((Some(Box::new(Lines::new(BufWriter::new(file)))), None));
+    }
+    match &args.out {
+        Some(dir) => {
+            let (sink, run) = RunSink::begin(host, dir, outline)?;
+            Ok((Some(Box::new(sink)), Some(run)))
+        }
+        None => Ok((None, None)),
+    }
+}
+
+fn order(args: &CtlArgs) -> Result<Exit, Failure> {
+    let order: Order = args
+        .order
+        .join(" ")
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, format!("govern ctl: {error}")))?;
+    let host = hosts::real();
+    let answer = ask(host.as_ref(), &args.socket, &order).map_err(|error| {
+        let failure = Failure::from(error);
+        match failure.hint {
+            Some(_) => failure,
+            None => failure.hint("is it running, and are you root? sudo flyball govern ctl status"),
+        }
+    })?;
+    match answer.get("status") {
+        Some(status) if args.format == CheckFormat::Json => {
+            output::data(&format!("{status:#}\n"))?;
+        }
+        Some(status) => output::data(&print::answered(status))?,
+        None => {}
+    }
+    Ok(Exit::Ok)
+}
+
+fn again(args: &ReplayArgs) -> Result<Exit, Failure> {
+    let text = fs_err::read_to_string(&args.log).map_err(|error| Failure::io(&error))?;
+    let replayed = replay(&text).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { message: format!("{}: {}", args.log.display(), failure.message), ..failure }
+    })?;
+    output::data(&match args.format {
+        CheckFormat::Json => format!("{:#}\n", json!(replayed)),
+        CheckFormat::Text => print::replayed(&replayed),
+    })?;
+    Ok(if replayed.different.is_empty() { Exit::Ok } else { Exit::Finding })
+}

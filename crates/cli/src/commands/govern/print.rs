@@ -1,0 +1,200 @@
+//! What a daemon says.
+
+use crate::args::Talk;
+use crate::output;
+use flyball_govern::{Ended, Outline, Replayed, Status};
+use serde_json::Value;
+use std::fmt::Write;
+
+fn mhz(khz: u64) -> String {
+    format!("{} MHz", khz / 1_000)
+}
+
+/// The outline, for `--dry-run`.
+pub fn outline(outline: &Outline) -> String {
+    let mut text = format!("{}: {}\n", outline.governor, outline.summary);
+    let resolution = outline.resolution_ns.0 as f64 / 1e6;
+    let _ = writeln!(
+        text,
+        "times     {}, certain to {resolution} ms; polls at least {} ms apart",
+        outline.source.name(),
+        resolution * 2.0
+    );
+    if let Some(unit) = outline.source.finer_unit() {
+        let _ = writeln!(text, "          its finer counter counts in {} ns", unit.0);
+    }
+    match outline.interval_ns {
+        Some(interval) => {
+            let _ = writeln!(text, "polls     every {} ms", interval.0 as f64 / 1e6);
+        }
+        None => text.push_str("polls     none\n"),
+    }
+    let needs = &outline.needs;
+    let named = [
+        (needs.poll, "busy and idle times".to_owned()),
+        (needs.tick_hz.is_some(), format!("ticks at {} Hz", needs.tick_hz.unwrap_or(0))),
+        (needs.temperature, "the package's temperature".to_owned()),
+    ];
+    let named: Vec<String> =
+        named.into_iter().filter(|(needed, _)| *needed).map(|(_, name)| name).collect();
+    let needs = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
+    let _ = writeln!(text, "needs     {needs}");
+    for tunable in &outline.tunables {
+        let _ = writeln!(
+            text,
+            "tunable   {} = {} ({} to {}): {}",
+            tunable.name, tunable.value, tunable.min, tunable.max, tunable.doc
+        );
+    }
+    for domain in &outline.domains {
+        let cpus: Vec<String> = domain.cpus.iter().map(|cpu| cpu.0.to_string()).collect();
+        let points: Vec<String> =
+            domain.points_khz.iter().map(|khz| (khz.0 / 1_000).to_string()).collect();
+        let _ = writeln!(
+            text,
+            "{:<10}CPUs {}, {} to {} of {} MHz, at {}",
+            domain.name,
+            cpus.join(" "),
+            mhz(domain.min_khz.0),
+            mhz(domain.max_khz.0),
+            points.join(" "),
+            mhz(domain.current_khz.0)
+        );
+        for file in domain.files.iter().filter(|_| !outline.shadow) {
+            let _ = writeln!(text, "          written with every change: {}", file.display());
+        }
+    }
+    if let Some(plan) = &outline.plan {
+        for step in plan.all() {
+            let (path, old, new) = (step.path.display(), &step.old, &step.new);
+            match step.is_change() {
+                true => {
+                    let _ = writeln!(text, "once      {path}: {old} -> {new}");
+                }
+                false => {
+                    let _ = writeln!(text, "once      {path}: {new}, already");
+                }
+            }
+        }
+    }
+    for note in &outline.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+/// What is done from now on.
+pub fn begun(outline: &Outline, talk: Talk) {
+    if talk.quiet {
+        return;
+    }
+    let count = outline.domains.len();
+    let domains =
+        if count == 1 { "1 clock domain".to_owned() } else { format!("{count} clock domains") };
+    let how = if outline.shadow { "decides beside" } else { "rules" };
+    output::talk(&format!("{} {how} {domains}", outline.governor));
+    for note in &outline.notes {
+        output::talk(&format!("note: {note}"));
+    }
+}
+
+/// What became of it.
+pub fn ended(ended: &Ended, talk: Talk) {
+    if let Some(restored) = &ended.restored {
+        restored.foreign.iter().for_each(crate::commands::hold::foreign);
+    }
+    if ended.dropped > 0 {
+        output::talk(&format!(
+            "warning: the log lacks {} records: the ring was full",
+            ended.dropped
+        ));
+    }
+    if talk.verbose && ended.restored.is_some() {
+        output::talk("restored");
+    }
+}
+
+/// Where it stood at the end.
+pub fn status(status: &Status) -> String {
+    // A struct of texts and numbers always serialises.
+    answered(&serde_json::to_value(status).unwrap_or_default())
+}
+
+/// A status as a daemon sent it.
+pub fn answered(status: &Value) -> String {
+    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let word = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or("?").to_owned()
+    };
+    let running = number(status, "running_ns").max(1) as f64;
+    let cpu = number(status, "cpu_time_ns") as f64;
+    let polls = number(status, "polls");
+    let mut text = format!(
+        "{}: {:.1} s, {polls} polls, {} late, {} suspends, {:.3} % of a CPU ({:.1} us a poll)\n",
+        word(status, "governor"),
+        running / 1e9,
+        number(status, "late"),
+        number(status, "suspends"),
+        cpu * 100.0 / running,
+        cpu / 1e3 / polls.max(1) as f64
+    );
+    let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    for domain in list("domains") {
+        let _ = write!(
+            text,
+            "{:<10}{}, {} of {} to {}: {} events, {} requests, {} writes",
+            word(&domain, "name"),
+            word(&domain, "state"),
+            mhz(number(&domain, "current_khz")),
+            mhz(number(&domain, "min_khz")),
+            mhz(number(&domain, "max_khz")),
+            number(&domain, "events"),
+            number(&domain, "requests"),
+            number(&domain, "writes")
+        );
+        let failures = number(&domain, "failures");
+        if failures > 0 {
+            let _ = write!(text, ", {failures} refused");
+        }
+        let compared = number(&domain, "compared");
+        if compared > 0 {
+            let share = number(&domain, "agreed") as f64 * 100.0 / compared as f64;
+            let _ =
+                write!(text, "; the machine's frequency in {share:.0} % of {compared} decisions");
+        }
+        text.push('\n');
+    }
+    let tunables = list("tunables");
+    let tunables = tunables.iter().map(|tunable| {
+        let value = tunable.get("value").and_then(Value::as_i64).unwrap_or(0);
+        format!("{}={value}", word(tunable, "name"))
+    });
+    let tunables: Vec<String> = tunables.collect();
+    if !tunables.is_empty() {
+        let _ = writeln!(text, "tunables  {}", tunables.join(" "));
+    }
+    text
+}
+
+/// What came of a replay.
+pub fn replayed(replayed: &Replayed) -> String {
+    let mut text = String::new();
+    for (line, fresh) in replayed.different.iter().take(10) {
+        let _ = writeln!(text, "line {line}: a fresh governor gives {fresh}");
+    }
+    let _ = writeln!(
+        text,
+        "{} decisions, {} of them requests, {} different",
+        replayed.decisions,
+        replayed.requests,
+        replayed.different.len()
+    );
+    if replayed.dropped > 0 {
+        let _ = writeln!(
+            text,
+            "note: {} records are missing: what follows them cannot be the same",
+            replayed.dropped
+        );
+    }
+    text
+}

@@ -1,0 +1,201 @@
+//! What can go wrong with a daemon.
+
+use flyball_control::{ControlError, ControlErrorKind};
+use flyball_governors::{TunableError, UnknownGovernor};
+use flyball_host::{ErrorKind, HostError};
+use flyball_units::Nanos;
+
+/// The family of an error, which decides the exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GovernErrorKind {
+    /// The command line asks for something that makes no sense: exit code 2.
+    Usage,
+    /// A value or a file is wrong: exit code 3.
+    BadInput,
+    /// This machine cannot do it, or this process may not: exit code 4.
+    Unsupported,
+    /// A setting could not be restored: exit code 6.
+    Restore,
+    /// Asked to end before anything ran: exit code 130.
+    Interrupted,
+    /// Anything else; exit code 125.
+    Own,
+}
+
+/// An error of a daemon. Unless its kind is [`GovernErrorKind::Restore`], everything is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GovernError {
+    /// No governor has this name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownGovernor),
+    /// A tunable was refused.
+    #[error(transparent)]
+    Tunable(#[from] TunableError),
+    /// The governor needs something that this machine does not deliver to user space.
+    #[error("{governor}: expected {need}, found {found}")]
+    Unmet {
+        /// The governor's name.
+        governor: String,
+        /// What it needs.
+        need: &'static str,
+        /// What this machine has.
+        found: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// Polls that are shorter than what the times can tell.
+    #[error(
+        "{governor}: expected at least {} ms between polls, twice the resolution of {origin} ({} ms), \
+         found {} ms",
+        millis(.resolution.0 * 2), millis(.resolution.0), millis(.interval.0)
+    )]
+    TooFast {
+        /// The governor's name.
+        governor: String,
+        /// Time between its polls.
+        interval: Nanos,
+        /// Resolution of the times.
+        resolution: Nanos,
+        /// Where the times come from.
+        origin: &'static str,
+        /// The tunable that sets the time between polls, and its value for the least time.
+        remedy: Option<(&'static str, i64)>,
+    },
+    /// What the machine says, or lacks.
+    #[error("{object}: expected {expected}, found {found}")]
+    Unsupported {
+        /// What was looked at.
+        object: String,
+        /// What is needed there.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The loop did not come back in time; the settings were restored without it.
+    #[error(
+        "the loop: expected a poll at least every {} ms, found none for {} ms; the kernel has its \
+         settings back",
+        millis(.patience.0), millis(.late.0)
+    )]
+    Stalled {
+        /// How long it may be late.
+        patience: Nanos,
+        /// How late it was.
+        late: Nanos,
+    },
+    /// The loop failed itself.
+    #[error("the loop: expected it to run, found a panic; the kernel has its settings back")]
+    Panicked,
+    /// A frequency could not be written, again and again.
+    #[error(
+        "{count} writes in a row: expected them to be taken, found the last one refused: {last}"
+    )]
+    Writes {
+        /// How many.
+        count: u32,
+        /// The last error.
+        last: HostError,
+    },
+    /// The log cannot be replayed.
+    #[error("line {line}: expected {expected}, found {found}")]
+    Log {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// The daemon at the socket refused.
+    #[error("the daemon: {message}")]
+    Refused {
+        /// What it said.
+        message: String,
+    },
+    /// The system refused a step.
+    #[error("{doing}: {source}")]
+    Host {
+        /// What was being done.
+        doing: String,
+        /// Why it did not go.
+        source: HostError,
+    },
+    /// Holding or restoring failed.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+}
+
+fn millis(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+impl GovernError {
+    /// The system refused a step of `doing`.
+    pub(crate) fn host(doing: impl Into<String>) -> impl FnOnce(HostError) -> GovernError {
+        move |source| GovernError::Host { doing: doing.into(), source }
+    }
+
+    /// The family.
+    pub fn kind(&self) -> GovernErrorKind {
+        match self {
+            GovernError::Unknown(_) | GovernError::Tunable(_) | GovernError::TooFast { .. } => {
+                GovernErrorKind::Usage
+            }
+            GovernError::Unmet { .. } | GovernError::Unsupported { .. } => {
+                GovernErrorKind::Unsupported
+            }
+            GovernError::Stalled { .. }
+            | GovernError::Panicked
+            | GovernError::Writes { .. }
+            | GovernError::Refused { .. } => GovernErrorKind::Own,
+            GovernError::Log { .. } => GovernErrorKind::BadInput,
+            GovernError::Host { source, .. } => match source.kind() {
+                ErrorKind::Permission | ErrorKind::Unsupported => GovernErrorKind::Unsupported,
+                ErrorKind::BadInput => GovernErrorKind::BadInput,
+                ErrorKind::NotApplied | ErrorKind::System => GovernErrorKind::Own,
+            },
+            GovernError::Control(error) => match error.kind() {
+                ControlErrorKind::Permission | ControlErrorKind::Unsupported => {
+                    GovernErrorKind::Unsupported
+                }
+                ControlErrorKind::BadInput => GovernErrorKind::BadInput,
+                ControlErrorKind::Interrupted => GovernErrorKind::Interrupted,
+                ControlErrorKind::Own => GovernErrorKind::Own,
+                ControlErrorKind::Restore => GovernErrorKind::Restore,
+            },
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            GovernError::Unknown(error) => error.hint(),
+            GovernError::Tunable(error) => matches!(error, TunableError::OutOfRange { .. })
+                .then(|| "flyball govern POLICY --dry-run lists tunables and ranges".to_owned()),
+            GovernError::Unmet { hint, .. } => Some(hint.clone()),
+            GovernError::TooFast { remedy: Some((name, value)), .. } => {
+                Some(format!("--set {name}={value}"))
+            }
+            GovernError::Unsupported { hint, .. } => hint.clone(),
+            GovernError::Stalled { .. } => Some(
+                "a driver that hangs, or a machine that is too busy: see --stall-polls and the log"
+                    .to_owned(),
+            ),
+            GovernError::Writes { .. } => Some(
+                "another program may have taken the governor: see scaling_governor and the log"
+                    .to_owned(),
+            ),
+            GovernError::Host { source, .. } => source.hint(),
+            GovernError::Control(ControlError::Permission { .. }) => {
+                Some("run it with sudo; --shadow and --dry-run need no rights".to_owned())
+            }
+            GovernError::Control(error) => error.hint(),
+            GovernError::TooFast { remedy: None, .. }
+            | GovernError::Panicked
+            | GovernError::Log { .. }
+            | GovernError::Refused { .. } => None,
+        }
+    }
+}
