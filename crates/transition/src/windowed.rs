@@ -108,6 +108,8 @@ impl Windowed {
                 "it comes close to the window, {window:.0} us: the next switch begins before this \
                  one is over; use a longer window"
             ))
+        } else if median_us.low.is_none() {
+            Some("too few runs for an interval: at least 5 are needed".to_owned())
         } else if median_us.low.is_some_and(|low| low <= 0.0) {
             Some("it cannot be told from 0: no time without work was seen".to_owned())
         } else {
@@ -197,6 +199,9 @@ mod tests {
         let mut pair = [of(150.0, 1000.0), of(150.0, 2000.0)];
         check_scaling(&mut pair);
         assert_eq!((&pair[0].refused, &pair[1].refused), (&None, &None));
+        let (few, first, second) = (scores(120.0, 3), scores(100.0, 1), scores(200.0, 2));
+        let three = Scores { reached: &few[..3], first: &first, second: &second };
+        assert!(Windowed::of(named(1e3), three, 1).refused.unwrap().contains("too few runs"));
         let level = scores(100.0, 4);
         let alike = Scores { reached: &level, first: &level, second: &level };
         assert!(Windowed::of(named(1e3), alike, 1).refused.unwrap().contains("told apart"));

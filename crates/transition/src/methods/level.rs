@@ -11,6 +11,9 @@ const LEARNT: usize = 400;
 /// or another program lengthened; an interquartile range would lose half of the good ones.
 const FROM: f64 = 0.01;
 const TO: f64 = 0.975;
+/// ... and at most so many robust standard deviations (1.4826 times the median absolute deviation)
+/// above the median: on a busy machine more than a few loops are lengthened.
+const ABOVE: f64 = 4.0 * 1.4826;
 /// The interval is at least as wide as this share of the mean to each side: clocks drift.
 const LEAST_WIDTH: f64 = 0.01;
 /// Loops that validate a level.
@@ -88,14 +91,13 @@ impl Level {
         times.sort_unstable_by(f64::total_cmp);
         let at = |p| quantile_sorted(&times, p, QuantileType::Type7);
         let (mean, spread) = trimmed(&times);
-        let margin = (0.25 * (at(TO) - at(FROM))).max(LEAST_WIDTH.max(scatter) * mean);
-        Level {
-            khz,
-            mean,
-            spread,
-            low: at(FROM).min(mean) - margin,
-            high: at(TO).max(mean) + margin,
-        }
+        let middle = at(0.5);
+        let mut deviations: Vec<f64> = times.iter().map(|time| (time - middle).abs()).collect();
+        deviations.sort_unstable_by(f64::total_cmp);
+        let deviation = quantile_sorted(&deviations, 0.5, QuantileType::Type7);
+        let (low, high) = (at(FROM), at(TO).min(middle + ABOVE * deviation));
+        let margin = (0.25 * (high - low)).max(LEAST_WIDTH.max(scatter) * middle);
+        Level { khz, mean, spread, low: low - margin, high: high + margin }
     }
 
     /// Whether a loop of this time may be one of this level.
