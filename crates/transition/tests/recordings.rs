@@ -84,7 +84,7 @@ fn imx8qm_means_and_medians_with_their_intervals() {
     for (a, b) in [(600, 896), (600, 1104), (600, 1200), (1200, 896), (1200, 1104)] {
         let found = pair("1x_a53_all_other_cores_disabled", a, b);
         assert!((found.mean_us.value - found.median_us.value).abs() < 3.0, "{found:?}");
-        assert_eq!(found.runs >= 10, true);
+        assert!(found.runs >= 10);
     }
     let flagged: usize = findings.baselines.iter().map(|level| level.outliers.len()).sum();
     assert!(flagged > 0 && findings.notes.iter().any(|note| note.contains("outliers")));

@@ -16,8 +16,8 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 64.0;
-/// Violins in a figure at most; more would be unreadable.
-const MOST: usize = 30;
+/// Violins in a figure at most; the others go to the next one.
+const MOST: usize = 12;
 /// Points of a density.
 const POINTS: usize = 96;
 /// Values that a density is made of at most.
@@ -35,13 +35,12 @@ struct Violin {
 pub(super) fn figures(trials: &[SwitchTrial], findings: &Findings) -> Vec<Figure> {
     let mut figures = Vec::new();
     let mut add = |name: &str, title: &str, unit: &str, violins: Vec<Violin>, zero: bool| {
-        if !violins.is_empty() {
-            let left_out = violins.len().saturating_sub(MOST);
-            let shown: Vec<Violin> = violins.into_iter().take(MOST).collect();
-            let more =
-                if left_out > 0 { format!("; {left_out} more not shown") } else { String::new() };
-            let scene = draw(&format!("{title}{more}"), unit, &shown, zero);
-            figures.push(Figure { name: name.to_owned(), scene });
+        for (number, shown) in violins.chunks(MOST).enumerate() {
+            let (title, name) = match number {
+                0 => (title.to_owned(), name.to_owned()),
+                more => (format!("{title} ({})", more + 1), format!("{name}-{}", more + 1)),
+            };
+            figures.push(Figure { name, scene: draw(&title, unit, shown, zero) });
         }
     };
     let transitions = by_switch(trials, "detect", |trial| Some(trial.transition_ns? as f64 / 1e3));
@@ -91,7 +90,7 @@ fn by_switch(
             let pair = match (method, from == to) {
                 (_, true) => mhz(from),
                 ("windowed", _) => format!("{}<->{}", mhz(from), mhz(to)),
-                _ => format!("{} -> {}", mhz(from), mhz(to)),
+                _ => format!("{}→{}", mhz(from), mhz(to)),
             };
             let window = window.map_or(String::new(), |ns| format!(" {} ms", ns as f64 / 1e6));
             Violin::new(

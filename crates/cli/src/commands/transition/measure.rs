@@ -105,26 +105,34 @@ pub fn host(
     let mut outcome = Ok(());
     let mut ready = Some(first);
     for control in &controls {
-        let mut one = || -> Result<(), TransitionError> {
-            let mut live = match ready.take() {
-                Some(live) => live,
-                None => Live::start(host, &state_folder(host.as_ref()), control.clone())?,
-            };
-            for note in &control.notes {
-                recorder.note("control", note)?;
-            }
-            let measured = methods::run(&mut live, plan, &mut recorder);
-            for note in live.end()? {
-                recorder.note("control", &note)?;
-            }
-            measured
-        };
-        outcome = one();
+        outcome = one_domain(host, ready.take(), control, plan, &mut recorder);
         if outcome.is_err() {
             break;
         }
     }
     end(recorder, outcome, &dir, shown, talk)
+}
+
+/// One clock domain, taken over and given back.
+fn one_domain(
+    host: &Arc<dyn Host>,
+    ready: Option<Live>,
+    control: &Control,
+    plan: &Plan,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), TransitionError> {
+    let mut live = match ready {
+        Some(live) => live,
+        None => Live::start(host, &state_folder(host.as_ref()), control.clone())?,
+    };
+    for note in &control.notes {
+        recorder.note("control", note)?;
+    }
+    let measured = methods::run(&mut live, plan, recorder);
+    for note in live.end()? {
+        recorder.note("control", &note)?;
+    }
+    measured
 }
 
 /// On a model, in virtual time.
