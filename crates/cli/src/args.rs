@@ -126,11 +126,10 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "transition", "play", "loadgen"]),
-    ("Control", &["hold", "fix", "govern"]),
+    ("Measure", &["check", "bench", "transition", "play", "hold", "govern", "fix"]),
     ("Predict", &["sim", "rampup", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
-    ("Other", &["init", "shadow", "completions", "man", "help"]),
+    ("Other", &["loadgen", "init", "shadow", "completions", "man", "help"]),
 ];
 
 #[derive(Debug, Args)]

@@ -134,11 +134,10 @@ fn socket(host: &dyn Host, args: &GovernArgs) -> Option<PathBuf> {
 }
 
 /// Where decisions go, and the run that is finished afterwards.
-fn sink(
-    host: &dyn Host,
-    args: &GovernArgs,
-    outline: &Outline,
-) -> Result<(Option<Box<dyn Sink>>, Option<record::Run>), Failure> {
+type Kept = (Option<Box<dyn Sink>>, Option<record::Run>);
+
+/// Opens where decisions go.
+fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, Failure> {
     if let Some(path) = &args.log {
         let file = fs_err::File::create(path).map_err(|error| Failure::io(&error))?;
         return Ok((Some(Box::new(Lines::new(BufWriter::new(file)))), None));
