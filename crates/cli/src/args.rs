@@ -7,6 +7,7 @@ mod govern;
 mod hold;
 mod model;
 mod play;
+mod replay;
 mod reproduce;
 mod shadow;
 mod transition;
@@ -14,12 +15,13 @@ mod transition;
 pub use board::{
     BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
 };
-pub use capture::{CaptureArgs, CaptureCommand, CaptureTraceArgs};
+pub use capture::{CaptureArgs, CaptureCommand, CaptureLoadArgs, CaptureTraceArgs};
 pub use fix::FixArgs;
 pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
 pub use model::{RampupArgs, RecordChoice, SimArgs};
 pub use play::PlayArgs;
+pub use replay::{ReplayLoadArgs, ReplayWhat, TuneArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
 pub use transition::TransitionArgs;
@@ -87,13 +89,19 @@ pub enum Command {
     /// What a frequency switch costs: write, stall, transition
     #[command(after_long_help = transition::EXAMPLES)]
     Transition(TransitionArgs),
+    /// Recorded work again, under other governors and on other machines
+    #[command(after_long_help = replay::EXAMPLES)]
+    Replay(ReplayLoadArgs),
+    /// Search a governor's tunables for a recorded load and a goal
+    #[command(after_long_help = replay::TUNE_EXAMPLES)]
+    Tune(TuneArgs),
     /// Time to answer a sudden demand, on a model
     #[command(after_long_help = model::RAMPUP_EXAMPLES)]
     Rampup(RampupArgs),
     /// Run a command on a real kernel with virtual cpufreq
     #[command(after_long_help = board::EXAMPLES)]
     Board(BoardArgs),
-    /// Record scheduler and frequency events of this machine
+    /// Record this machine's scheduler events, or its load
     Capture(CaptureArgs),
     /// Turn another tool's data into a run
     #[command(after_long_help = IMPORT_EXAMPLES)]
@@ -126,10 +134,11 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "transition", "play", "hold", "govern", "fix"]),
-    ("Predict", &["sim", "rampup", "board"]),
+    ("Measure", &["check", "bench", "transition", "play"]),
+    ("Control", &["hold", "fix", "govern"]),
+    ("Predict", &["sim", "replay", "rampup", "board"]),
     ("Read", &["capture", "import", "report", "reproduce"]),
-    ("Other", &["loadgen", "init", "shadow", "completions", "man", "help"]),
+    ("Other", &["init", "loadgen", "shadow", "tune", "completions", "man", "help"]),
 ];
 
 #[derive(Debug, Args)]
@@ -278,7 +287,7 @@ pub struct LoadgenArgs {
 const IMPORT_EXAMPLES: &str = "\
 Formats, found by content:
   CORTEX run folders (telemetry.ndjson and frequency-log.csv), cyclictest (--json, -h, -v),
-  hyperfine (--export-json), and any CSV with a column map:
+  hyperfine (--export-json), loadrec of powerd++, and any CSV with a column map:
   flyball import data.csv --map latency_us=lat,cpu=core,condition=gov
   ftrace text (/sys/kernel/tracing/trace, trace_pipe, trace-cmd report):
   flyball import trace.txt --clock mono --writes p-states.log

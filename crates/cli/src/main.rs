@@ -56,6 +56,8 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Sim(args) => commands::sim::run(&args, talk),
         Command::Play(args) => commands::play::run(&args, talk),
         Command::Transition(args) => commands::transition::run(&args, talk),
+        Command::Replay(args) => commands::replay::run(&args, talk),
+        Command::Tune(args) => commands::tune::run(&args, talk),
         Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Board(args) => commands::board::run(args, talk),
         Command::Capture(args) => commands::capture::run(&args, talk),

@@ -12,6 +12,7 @@ mod cyclictest;
 mod detect;
 mod ftalat;
 mod hyperfine;
+mod loadrec;
 mod sampled;
 
 use std::path::Path;
@@ -70,6 +71,7 @@ fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
         Format::Hyperfine => hyperfine::import(path)?,
         Format::Ftalat => ftalat::import(path, options.counter_hz)?,
         Format::Coremark => coremark::import(path)?,
+        Format::Loadrec => loadrec::import(path)?,
     };
     options.columns.prune(&mut run.tables.windows);
     options.columns.prune(&mut run.tables.frequency);

@@ -31,11 +31,11 @@ pub use manifest::{Manifest, RunState};
 pub use run::{Columns, Run, Warning, newest_run};
 pub use table::{ColumnSpec, Kind, Row, Table, TableSpec};
 pub use tables::{
-    CapacitySample, CapacitySamples, EnergyShare, EnergyShares, Frequencies, FrequencySample,
-    GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt, Interrupts, Item, Items,
-    LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration, Migrations, Note, Notes,
-    Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
-    TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows,
-    registry,
+    ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, EnergyShare, EnergyShares,
+    Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt,
+    Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration,
+    Migrations, Note, Notes, Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials,
+    Tables, TemperatureSample, TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup,
+    Wakeups, Window, Windows, registry,
 };
 pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

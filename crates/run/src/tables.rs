@@ -144,6 +144,33 @@ table! {
 }
 
 table! {
+    /// One row per CPU and interval of a recorded load: how long it was busy, and how fast it was.
+    activity: ActivitySample => ActivitySamples {
+        /// End of the interval, on the clock that the manifest names for this table.
+        t_ns: u64,
+        /// Length of the interval.
+        interval_ns: u64,
+        /// The CPU.
+        cpu: u32,
+        /// Time in which it executed anything: tasks, interrupts.
+        busy_ns: u64,
+        /// The rest of the interval.
+        idle_ns: u64,
+        /// Frequency in force, as the system claimed it at the end of the interval; null where it
+        /// says nothing.
+        claimed_khz: Option<u64>,
+        /// Time that tasks waited for this CPU, summed over them; null where nobody counts it. Over
+        /// the interval's length it is the mean length of the queue behind the running task.
+        waiting_ns: Option<u64>,
+        /// Runnable tasks of the whole machine at the end of the interval, the recorder left out;
+        /// null where nobody looked then.
+        runnable: Option<u32>,
+        /// The trial that ran then.
+        trial: Option<u32>,
+    }
+}
+
+table! {
     /// One row per remark about the run: what failed, degraded or could not be checked.
     notes: Note => Notes {
         /// When, if it belongs to a time, on the clock that the manifest names for this table.
@@ -166,6 +193,8 @@ tables! {
     frequency: Frequencies,
     /// Proof of background load.
     load: LoadSamples,
+    /// A recorded load.
+    activity: ActivitySamples,
     /// Remarks.
     notes: Notes,
     /// Who ran where, from when to when.

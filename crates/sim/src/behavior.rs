@@ -8,6 +8,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub trait Behavior: Send {
     /// The next step at time `now`. `random` is the task's own stream.
     fn next(&mut self, now: Nanos, random: &mut Xoshiro256PlusPlus) -> Step;
+
+    /// Whether it only works and sleeps: it neither waits for others, for I/O included, nor wakes
+    /// them. A machine whose tasks all do can leap (see [`crate::engine::Machine::leap`]).
+    fn is_alone(&self) -> bool {
+        false
+    }
 }
 
 /// One step of a task.

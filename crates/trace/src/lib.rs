@@ -4,6 +4,7 @@
 //! - [`capture`]: events of this machine, in an instance of tracefs of its own;
 //! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
 //! - [`import`]: traces into run directories;
+//! - [`load`]: a machine's load per CPU and interval, recorded cheaply;
 //! - [`recording`]: the event tables of one run or trial as typed events, with the stretch of time
 //!   that is looked at, the machine's CPUs, and the gaps where events were lost;
 //! - [`shadow`]: a governor fed with recorded signals, beside what the kernel did;
@@ -16,6 +17,7 @@ pub mod blame;
 pub mod capture;
 pub mod ftrace;
 pub mod import;
+pub mod load;
 pub mod missing;
 pub mod questions;
 pub mod recording;

@@ -23,6 +23,41 @@ pub enum CaptureCommand {
     /// Scheduler and frequency events while CMD runs, into a run directory
     #[command(after_long_help = TRACE_EXAMPLES)]
     Trace(CaptureTraceArgs),
+    /// Load of each CPU while CMD runs, to be replayed
+    #[command(after_long_help = LOAD_EXAMPLES)]
+    Load(CaptureLoadArgs),
+}
+
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  flyball capture load --duration 30s          what this machine does in 30 s
+  flyball capture load --out mine -- ./my-program
+  flyball replay mine --governor schedutil,ondemand --platform laptop-x86
+
+Needs no privileges. CMD gets no standard input; the exit code is CMD's.";
+
+/// `flyball capture load`.
+#[derive(Debug, Args)]
+pub struct CaptureLoadArgs {
+    /// Time between two samples, 1ms to 1s
+    #[arg(long, value_name = "TIME", default_value = "10ms")]
+    pub interval: String,
+    /// What to count: cpuidle, schedstat or stat (/proc/stat, from 100ms on); the finest there is
+    /// where absent
+    #[arg(long, value_name = "COUNTER")]
+    pub source: Option<String>,
+    /// Record for this long instead of running CMD, such as 30s
+    #[arg(short, long, value_name = "TIME", conflicts_with = "program")]
+    pub duration: Option<String>,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Make some calls to the machine fail, to see what happens (for tests)
+    #[arg(long, value_name = "FAULTS", hide = true)]
+    pub faults: Option<String>,
+    /// The program to run, and its arguments
+    #[arg(last = true, value_name = "CMD", required_unless_present = "duration")]
+    pub program: Vec<String>,
 }
 
 const TRACE_EXAMPLES: &str = "\

@@ -1,5 +1,7 @@
 //! `flyball capture`: what this machine does while a program runs.
 
+mod load;
+
 use super::bench::time;
 use super::report::RUNS;
 use crate::args::{CaptureArgs, CaptureCommand, CaptureTraceArgs, Talk};
@@ -24,6 +26,7 @@ const TEXT: &str = "trace.txt";
 pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.what {
         Some(CaptureCommand::Trace(args)) => trace(args, talk),
+        Some(CaptureCommand::Load(args)) => load::run(args, talk),
         None => clean(talk),
     }
 }

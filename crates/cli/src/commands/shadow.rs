@@ -55,7 +55,7 @@ fn open(path: &Path) -> Result<Run, Failure> {
 }
 
 /// The platform, and the kernel that it is usually met with.
-fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
+pub fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
     if input::is_file(name) {
         let platform = Platform::parse(&input::toml_text(name)?, name)?;
         return Ok((platform, Kernel::named(KERNEL)?));
@@ -65,7 +65,8 @@ fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
     Ok((platform, kernel))
 }
 
-fn kernel(name: &str) -> Result<Kernel, Failure> {
+/// The kernel: one that ships, or a file.
+pub fn kernel(name: &str) -> Result<Kernel, Failure> {
     match input::is_file(name) {
         true => Ok(Kernel::parse(&input::toml_text(name)?, name)?),
         false => Ok(Kernel::named(name)?),

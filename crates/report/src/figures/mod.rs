@@ -1,14 +1,16 @@
-//! The three figures of a governor study, as SVG or PNG, drawn so that they cannot mislead: every
+//! The figures of a governor study, as SVG or PNG, drawn so that they cannot mislead: every
 //! bar has its interval, a bar that mixes modes is hatched and stands beside its modes.
 
 mod bars;
 mod governor;
 mod kernels;
 mod platform;
+mod tradeoff;
 
 pub use governor::governor_comparison;
 pub use kernels::per_kernel_comparison;
 pub use platform::platform_comparison;
+pub use tradeoff::{TradeoffPoint, tradeoff};
 
 use crate::draw::{PngError, Scene};
 

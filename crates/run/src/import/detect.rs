@@ -30,11 +30,13 @@ pub enum Format {
     Ftalat,
     /// CoreMark scores at fixed and alternating frequencies: `dataset.csv`, or a folder with it.
     Coremark,
+    /// powerd++'s `loadrec`.
+    Loadrec,
 }
 
 impl Format {
     /// Every format with the name that `--format` takes.
-    pub const NAMES: [(&'static str, Format); 8] = [
+    pub const NAMES: [(&'static str, Format); 9] = [
         ("run", Format::Run),
         ("cortex", Format::Cortex),
         ("csv", Format::Csv),
@@ -43,6 +45,7 @@ impl Format {
         ("hyperfine", Format::Hyperfine),
         ("ftalat", Format::Ftalat),
         ("coremark", Format::Coremark),
+        ("loadrec", Format::Loadrec),
     ];
 }
 
@@ -73,7 +76,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
         };
         unknown(
             path,
-            "CORTEX NDJSON, CSV with a header, or the output of cyclictest or hyperfine",
+            "CORTEX NDJSON, CSV with a header, or the output of cyclictest, hyperfine or loadrec",
             found,
         )
     })
@@ -117,6 +120,9 @@ fn detect_text(head: &str) -> Option<Format> {
     let trimmed = head.trim_start_matches('\u{feff}').trim_start();
     if trimmed.starts_with('{') {
         return detect_json(trimmed);
+    }
+    if super::loadrec::is_loadrec(trimmed) {
+        return Some(Format::Loadrec);
     }
     let lines = || trimmed.lines().map(str::trim).filter(|line| !line.is_empty());
     if super::ftalat::is_header(trimmed) {

@@ -84,6 +84,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         temperature_at: if platform.thermal.is_some() { TEMPERATURE_PERIOD } else { u64::MAX },
         temperature: platform.thermal.map(Temperature::new),
         throttled: 0,
+        leaping: false,
+        leap_energy: 0.0,
     };
     start(&mut machine, &platform, &kernel, &setup.initial, setup.poll_phase.0);
     machine

@@ -26,7 +26,7 @@ impl Sleeps {
     }
 
     /// The state to enter if the next timer is `timer` ns away; `allowed` tells which may be.
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         rule: IdleGovernor,
         states: &[IdleState],
@@ -58,7 +58,7 @@ impl Sleeps {
     }
 
     /// A sleep ended after `length` ns.
-    fn learn(&mut self, states: &[IdleState], length: u64) {
+    pub(super) fn learn(&mut self, states: &[IdleState], length: u64) {
         if let Some(expected) = self.expected.filter(|&expected| expected > 0) {
             let share = (u128::from(length) * u128::from(ONE) / u128::from(expected)) as u64;
             self.correction = (self.correction * 7 + share.min(ONE)) / 8;

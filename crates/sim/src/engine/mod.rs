@@ -19,6 +19,7 @@ mod frequency;
 mod govern;
 mod hints;
 mod idle;
+mod leap;
 mod load;
 mod place;
 mod power;
@@ -88,6 +89,9 @@ pub struct Machine {
     temperature_at: u64,
     /// Time during which a domain was throttled.
     throttled: u64,
+    /// Whether time passes in leaps, and the CPUs' energy at the last look at the temperature.
+    leaping: bool,
+    leap_energy: f64,
 }
 
 impl Machine {

@@ -109,7 +109,7 @@ impl Machine {
     /// Sets the power of CPU `c`, whose energy is accounted, to what it does now.
     pub(super) fn set_power(&mut self, c: usize) {
         let total = self.total_power();
-        if let Some(temperature) = &mut self.temperature {
+        if let Some(temperature) = self.temperature.as_mut().filter(|_| !self.leaping) {
             temperature.advance(self.now, total);
         }
         let cpu = &mut self.cpus[c];
@@ -135,7 +135,7 @@ impl Machine {
     /// Looks at the temperature: throttles, and tells who needs it.
     pub(super) fn check_temperature<O: Observer>(&mut self, observer: &mut O) {
         self.temperature_at += TEMPERATURE_PERIOD;
-        let total = self.total_power();
+        let total = if self.leaping { self.mean_power() } else { self.total_power() };
         let Some(temperature) = &mut self.temperature else { return };
         temperature.advance(self.now, total);
         let (celsius, limit) = (temperature.celsius, temperature.model.throttle_c);

@@ -10,10 +10,10 @@ use flyball_units::{CpuId, Nanos};
 
 /// Steps that take no time which a task may do in a row. Then it works for [`PENANCE`], so that
 /// time passes whatever a program does.
-const MOST_STEPS: u32 = 1000;
+pub(super) const MOST_STEPS: u32 = 1000;
 
 /// See [`MOST_STEPS`].
-const PENANCE: Work = Work { cycles: 0, memory: Nanos(1000) };
+pub(super) const PENANCE: Work = Work { cycles: 0, memory: Nanos(1000) };
 
 impl Machine {
     /// Puts a runnable task into the queue of CPU `c`; the signals of fair tasks join before.
@@ -72,7 +72,7 @@ impl Machine {
     }
 
     /// CPU `c` has no running task for the moment.
-    fn release_cpu(&mut self, c: usize) {
+    pub(super) fn release_cpu(&mut self, c: usize) {
         self.flush(c);
         let cpu = &mut self.cpus[c];
         cpu.current = None;

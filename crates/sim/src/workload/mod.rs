@@ -10,6 +10,7 @@ mod page_load;
 mod periodic;
 mod poisson;
 mod rampup;
+mod replay;
 pub mod rt_app;
 
 pub use amount::{Amount, FullSpeed};
@@ -20,6 +21,7 @@ pub use page_load::{PageHelper, PageLoad, PageMain};
 pub use periodic::{Overrun, Periodic};
 pub use poisson::{Poisson, Service};
 pub use rampup::Rampup;
+pub use replay::{Pace, Recorded, Replay};
 
 #[cfg(test)]
 pub(crate) mod testing {

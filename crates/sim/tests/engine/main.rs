@@ -5,6 +5,7 @@
 mod boards;
 mod common;
 mod laws;
+mod leap;
 mod levels;
 mod load;
 mod placement;

@@ -62,7 +62,7 @@ pub enum CaptureError {
 
 impl CaptureError {
     /// The system refused a step of `doing`.
-    pub(super) fn host(doing: &str) -> impl Fn(HostError) -> CaptureError {
+    pub(crate) fn host(doing: &str) -> impl Fn(HostError) -> CaptureError {
         let doing = doing.to_owned();
         move |source| CaptureError::Host { doing: doing.clone(), source }
     }

@@ -1,0 +1,180 @@
+//! `flyball capture load`: what each CPU does, per interval.
+
+use super::super::bench::time;
+use super::super::report::RUNS;
+use crate::args::{CaptureLoadArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output, program};
+use flyball_host::{Host, Input, Topology, Wake};
+use flyball_measure::machine::describe;
+use flyball_run::name::rfc3339;
+use flyball_run::{ActivitySample, Manifest, Note, RunState, RunWriter};
+use flyball_trace::load::{Counting, Options, Recorded, Recorder};
+use flyball_units::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How often rows are written.
+const ROUND: Nanos = Nanos::from_secs(1);
+
+pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
+    let options = options(args)?;
+    let duration = args.duration.as_deref().map(|text| time("--duration", text)).transpose()?;
+    let host = hosts::with_faults(args.faults.as_deref())?;
+    host.catch_interrupts()?;
+    let topology = Topology::discover(host.as_ref())?;
+    let seconds = host.realtime().0 / 1_000_000_000;
+    let manifest = Manifest {
+        kind: "load".to_owned(),
+        created: rfc3339(seconds),
+        command: crate::command_line(),
+        machine: Some(describe(&topology, host.as_ref())),
+        ..Manifest::default()
+    };
+    let recorder = Recorder::start(&host, &topology, &options)?;
+    let mut writer = match &args.out {
+        Some(dir) => RunWriter::create(dir, &manifest)?,
+        None => RunWriter::create_below(Path::new(RUNS), seconds, &manifest)?,
+    };
+    writer.begin::<ActivitySample>()?;
+    let mut recording =
+        Recording { host: Arc::clone(&host), recorder, writer, manifest, failed: None };
+    if !talk.quiet {
+        output::talk(&format!(
+            "recording every {} ms, counting {}",
+            options.interval.0 as f64 / 1e6,
+            recording.recorder.counting().name()
+        ));
+    }
+    let ended = match duration {
+        Some(duration) => recording.wait(duration.0),
+        None => {
+            let program = &args.program;
+            program::run(host.as_ref(), program, Input::Empty, &mut || recording.round())
+        }
+    };
+    let interrupted = host.interrupted() > 0;
+    let finished = recording.finish(interrupted, talk);
+    let around = |failure: Failure| match args.program.is_empty() {
+        true => failure,
+        false => failure.around_a_program(),
+    };
+    let dir = finished.map_err(around)?;
+    let ended = ended.inspect_err(|_| {
+        // CMD did not start: nothing was asked to be recorded.
+        let _ = fs_err::remove_dir_all(&dir);
+    })?;
+    match args.program.is_empty() {
+        true => output::data(&format!("{}\n", dir.display()))?,
+        false if !talk.quiet => output::talk(&format!("run: {}", dir.display())),
+        false => {}
+    }
+    Ok(ended)
+}
+
+fn options(args: &CaptureLoadArgs) -> Result<Options, Failure> {
+    let interval = time("--interval", &args.interval)?.0;
+    if !(1_000_000..=1_000_000_000).contains(&interval.0) {
+        let text = format!("--interval: expected 1ms to 1s, found {}", args.interval);
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    let counting = match args.source.as_deref() {
+        None => None,
+        Some("cpuidle") => Some(Counting::Cpuidle),
+        Some("schedstat") => Some(Counting::Schedstat),
+        Some("stat") => Some(Counting::Stat),
+        Some(other) => {
+            let text = format!("--source: expected cpuidle, schedstat or stat, found \"{other}\"");
+            return Err(Failure::new(Exit::Usage, text));
+        }
+    };
+    Ok(Options { interval, counting })
+}
+
+/// A recording that goes on, and where it goes.
+struct Recording {
+    host: Arc<dyn Host>,
+    recorder: Recorder,
+    writer: RunWriter,
+    manifest: Manifest,
+    /// The first error of the writer.
+    failed: Option<flyball_run::Error>,
+}
+
+impl Recording {
+    /// Writes what is known by now; a failure is told at the end, when CMD is done.
+    fn round(&mut self) {
+        let Recording { recorder, writer, failed, .. } = self;
+        recorder.drain(&mut |row| {
+            if failed.is_none() {
+                *failed = writer.append(&row).err();
+            }
+        });
+        let ticked = self.writer.tick(self.host.now());
+        if self.failed.is_none() {
+            self.failed = ticked.err();
+        }
+    }
+
+    fn wait(&mut self, duration: Nanos) -> Result<Exit, Failure> {
+        let end = self.host.now() + duration;
+        while self.host.now() < end {
+            let next = (self.host.now() + ROUND).min(end);
+            if self.host.sleep_until(next)? == Wake::Interrupted {
+                return Ok(Exit::Interrupted);
+            }
+            self.round();
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn finish(mut self, interrupted: bool, talk: Talk) -> Result<PathBuf, Failure> {
+        let Recording { recorder, writer, failed, .. } = &mut self;
+        let writer = &mut *writer;
+        // The recorder goes with its thread; what it leaves is rows.
+        let recorded = {
+            let failed = &mut *failed;
+            recorder.stop(&mut |row| {
+                if failed.is_none() {
+                    *failed = writer.append(&row).err();
+                }
+            })?
+        };
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
+        }
+        self.close(&recorded, interrupted, talk)
+    }
+
+    fn close(
+        mut self,
+        recorded: &Recorded,
+        interrupted: bool,
+        talk: Talk,
+    ) -> Result<PathBuf, Failure> {
+        let cost = format!(
+            "recording took {:.3} % of one CPU, {:.3} % of it the sampling",
+            recorded.cost_percent, recorded.sampling_percent
+        );
+        for message in recorded.notes.iter().chain([&cost]) {
+            self.writer.note(&Note {
+                t_ns: None,
+                severity: "info".to_owned(),
+                object: "load recorder".to_owned(),
+                message: message.clone(),
+                hint: None,
+            })?;
+            if !talk.quiet {
+                output::talk(message);
+            }
+        }
+        let mut manifest = self.manifest;
+        manifest.state = if interrupted { RunState::Interrupted } else { RunState::Complete };
+        manifest.workloads.push(recorded.workload.clone());
+        manifest.overheads.clone_from(&recorded.overheads);
+        manifest.checks.clone_from(&recorded.checks);
+        manifest.clocks.push(recorded.clock.clone());
+        Ok(self.writer.finish(&manifest)?)
+    }
+}

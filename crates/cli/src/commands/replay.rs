@@ -1,0 +1,113 @@
+//! `flyball replay`: recorded work through governors, side by side.
+
+mod print;
+mod source;
+
+use super::figure::Target;
+use crate::args::{CheckFormat, ReplayLoadArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{hosts, output};
+use flyball_replay::{Kept, Outcome, ReplayError, ReplayErrorKind, Subject, play, to_run};
+use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
+use flyball_trace::shadow::Choice;
+use flyball_units::Nanos;
+use std::path::{Path, PathBuf};
+
+pub use source::{Opened, open, prepare};
+
+/// One governor's replay, and how long it took here.
+pub struct Played {
+    pub outcome: Outcome,
+    /// Wall time.
+    pub took: Nanos,
+    pub dir: Option<PathBuf>,
+}
+
+pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
+    let host = hosts::real();
+    host.catch_interrupts()?;
+    let figure = args.figure.as_deref().map(Target::of).transpose()?;
+    let opened = open(&args.what)?;
+    let subject = prepare(&opened, &args.what)?;
+    let choices = choices(args.governor.as_deref(), &subject)?;
+    if let Some(out) = &args.out {
+        super::sim::check_out(Some(out))?;
+    }
+    let stop = || host.interrupted() > 0;
+    let mut played = Vec::with_capacity(choices.len());
+    for choice in &choices {
+        let began = host.now();
+        let outcome = play(&subject, choice, None, &stop)?;
+        let took = Nanos(host.now().since(began).0);
+        let dir = match &args.out {
+            Some(out) => Some(keep(&subject, choice, out, &stop)?),
+            None => None,
+        };
+        played.push(Played { outcome, took, dir });
+    }
+    if let Some(figure) = figure {
+        let point = |played: &Played| TradeoffPoint {
+            label: played.outcome.governor.clone(),
+            latency_ns: played.outcome.latency.p99_ns as f64,
+            energy_mj: played.outcome.energy_mj,
+        };
+        let points: Vec<TradeoffPoint> = played.iter().map(point).collect();
+        let title = format!("{} on {}", subject.name(), subject.platform().name);
+        figure.write_figure(&tradeoff(&title, &points, None, Size::default()), talk)?;
+    }
+    output::data(&match args.format {
+        CheckFormat::Text => print::text(&subject, &played, talk.verbose),
+        CheckFormat::Json => format!("{:#}\n", print::json(&subject, &played)),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// A run directory with every item; the replay is done again for it, so that the time that is told
+/// is that of the replay alone.
+fn keep(
+    subject: &Subject,
+    choice: &Choice,
+    out: &Path,
+    stop: flyball_sim::record::Stop<'_>,
+) -> Result<PathBuf, Failure> {
+    let mut kept = Kept::default();
+    let outcome = play(subject, choice, Some(&mut kept), stop)?;
+    let name: String = choice.to_string().replace([':', ',', '='], "-");
+    Ok(to_run(subject, &outcome, kept).write(out.join(name))?)
+}
+
+/// The governors of a list, each once. A part with `=` and without `:` belongs to the governor before.
+pub fn choices(text: Option<&str>, subject: &Subject) -> Result<Vec<Choice>, Failure> {
+    let Some(text) = text else {
+        return Ok(vec![subject.kernel().default_governor.parse::<Choice>()?]);
+    };
+    let mut names: Vec<String> = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let continues = part.contains('=') && !part.contains(':');
+        match names.last_mut().filter(|_| continues) {
+            Some(last) => {
+                last.push(if last.contains(':') { ',' } else { ':' });
+                last.push_str(part);
+            }
+            None => names.push(part.to_owned()),
+        }
+    }
+    let mut seen: Vec<String> = Vec::new();
+    names.retain(|name| !seen.contains(name) && (seen.push(name.clone()), true).1);
+    if names.is_empty() {
+        return Err(Failure::new(Exit::Usage, "--governor: expected a governor, found none"));
+    }
+    Ok(names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Failure {
+        let exit = match error.kind {
+            ReplayErrorKind::BadInput => Exit::BadInput,
+            ReplayErrorKind::Usage => Exit::Usage,
+            ReplayErrorKind::Interrupted => Exit::Interrupted,
+        };
+        Failure::new(exit, &error).maybe_hint(error.hint)
+    }
+}

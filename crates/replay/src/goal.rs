@@ -1,0 +1,153 @@
+//! What a search is to reach: `p99<5ms`.
+
+use crate::error::ReplayError;
+use crate::outcome::Outcome;
+use flyball_units::Nanos;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// The least energy lies close to the bound, where another stretch of the same load is above it: a
+/// search aims this share below.
+pub const MARGIN: f64 = 0.1;
+
+/// What is bounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Median latency.
+    P50,
+    /// 90th percentile of the latency.
+    P90,
+    /// 99th percentile.
+    P99,
+    /// 99.9th percentile.
+    P999,
+    /// Longest latency.
+    Max,
+    /// Mean latency.
+    Mean,
+    /// Share of items that are late.
+    Late,
+}
+
+const MEASURES: [(&str, Measure); 7] = [
+    ("p50", Measure::P50),
+    ("p90", Measure::P90),
+    ("p99", Measure::P99),
+    ("p999", Measure::P999),
+    ("max", Measure::Max),
+    ("mean", Measure::Mean),
+    ("late", Measure::Late),
+];
+
+/// A bound on a latency, in nanoseconds, or on the share of late items, in percent; under it, the
+/// least energy is best.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Goal {
+    /// What is bounded.
+    pub measure: Measure,
+    /// The bound, which is not to be reached.
+    pub bound: f64,
+}
+
+impl Goal {
+    /// What is bounded, in the bound's unit; infinite where so many items were not done that their
+    /// latency would decide.
+    pub fn of(&self, outcome: &Outcome) -> f64 {
+        let latency = &outcome.latency;
+        let left = outcome.left as f64 / (outcome.done + outcome.left).max(1) as f64;
+        let tail = match self.measure {
+            Measure::P50 => 0.5,
+            Measure::P90 => 0.1,
+            Measure::P99 | Measure::Mean | Measure::Late => 0.01,
+            Measure::P999 | Measure::Max => 0.001,
+        };
+        if left > tail || outcome.done == 0 {
+            return f64::INFINITY;
+        }
+        match self.measure {
+            Measure::P50 => latency.p50_ns as f64,
+            Measure::P90 => latency.p90_ns as f64,
+            Measure::P99 => latency.p99_ns as f64,
+            Measure::P999 => latency.p999_ns as f64,
+            Measure::Max => latency.max_ns as f64,
+            Measure::Mean => latency.mean_ns,
+            Measure::Late => outcome.late_percent.unwrap_or(0.0),
+        }
+    }
+
+    /// Whether it is met.
+    pub fn is_met(&self, outcome: &Outcome) -> bool {
+        self.of(outcome) < self.bound
+    }
+
+    /// The smaller the better: what stays [`MARGIN`] below the bound by its energy, in front of all that
+    /// does not, by how far it is away.
+    pub fn rank(&self, outcome: &Outcome) -> Rank {
+        let missed = self.of(outcome) / (self.bound * (1.0 - MARGIN));
+        Rank { missed: if missed < 1.0 { 0.0 } else { missed }, energy_mj: outcome.energy_mj }
+    }
+}
+
+/// How good an outcome is; see [`Goal::rank`].
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+pub struct Rank {
+    /// How many times what is aimed at; 0 where that is met.
+    pub missed: f64,
+    /// Energy.
+    pub energy_mj: f64,
+}
+
+impl FromStr for Goal {
+    type Err = ReplayError;
+
+    fn from_str(text: &str) -> Result<Goal, ReplayError> {
+        let wrong = || {
+            ReplayError::usage(
+                "--goal",
+                "MEASURE<BOUND such as p99<5ms or late<1%",
+                format!("{text:?}"),
+            )
+            .hint("measures: p50, p90, p99, p999, max, mean (times), late (percent)")
+        };
+        let (name, bound) = text.split_once('<').ok_or_else(wrong)?;
+        let measure = MEASURES.iter().find(|(known, _)| *known == name.trim());
+        let measure = measure.ok_or_else(wrong)?.1;
+        let bound = bound.trim();
+        let bound = match measure {
+            Measure::Late => bound.strip_suffix('%').and_then(|number| number.trim().parse().ok()),
+            _ => flyball_sim::scenario::quantity::duration(bound).ok().map(|Nanos(ns)| ns as f64),
+        };
+        let bound = bound.filter(|bound: &f64| bound.is_finite() && *bound > 0.0);
+        Ok(Goal { measure, bound: bound.ok_or_else(wrong)? })
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = MEASURES.iter().find(|(_, known)| *known == self.measure);
+        let name = name.map_or("", |(name, _)| name);
+        match self.measure {
+            Measure::Late => write!(f, "{name} < {} %", self.bound),
+            _ => write!(f, "{name} < {} ms", self.bound / 1e6),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_read() {
+        let goal: Goal = "p99<5ms".parse().unwrap();
+        assert_eq!(goal, Goal { measure: Measure::P99, bound: 5e6 });
+        assert_eq!(goal.to_string(), "p99 < 5 ms");
+        let late: Goal = "late < 1.5%".parse().unwrap();
+        assert_eq!((late.bound, late.to_string().as_str()), (1.5, "late < 1.5 %"));
+        for wrong in ["", "p99", "p98<5ms", "p99<5", "p99<0ms", "late<5ms", "p99<x"] {
+            assert!(wrong.parse::<Goal>().is_err(), "{wrong}");
+        }
+    }
+}

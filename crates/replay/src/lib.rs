@@ -1,0 +1,31 @@
+//! Recorded work again: through any governor, on any platform of the model.
+//!
+//! ```text
+//!   table activity  --+
+//!   scheduler events -+-> Work (cycles per CPU or task) -> Load (on a platform) -> Outcome per governor
+//!   loadrec's files --+                                         |
+//!   rt-app, scenarios ------------------------------------------+-> tune: tunables for a goal
+//! ```
+//! What is replayed are *cycles*, not percent: a CPU that was half busy at 1 GHz is a quarter busy at
+//! 2 GHz. Where a recording does not tell its frequency, what is assumed is said.
+
+pub mod activity;
+mod error;
+pub mod events;
+pub mod goal;
+mod keep;
+mod outcome;
+mod place;
+mod play;
+pub mod search;
+mod subject;
+pub mod tune;
+mod work;
+
+pub use error::{ReplayError, ReplayErrorKind};
+pub use keep::to_run;
+pub use outcome::{DomainOutcome, Latency, Outcome, Share, Way};
+pub use place::{Load, Placing, Stint};
+pub use play::{Kept, play};
+pub use subject::Subject;
+pub use work::{Item, Stream, Work};

@@ -1,0 +1,128 @@
+//! Energy against latency: one point per governor.
+
+use super::{Figure, Size};
+use crate::draw::axis::Scale;
+use crate::draw::font::{self, Weight};
+use crate::draw::{Paint, Scene};
+
+/// One governor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradeoffPoint {
+    /// Its name.
+    pub label: String,
+    /// Latency, in nanoseconds.
+    pub latency_ns: f64,
+    /// Energy, in millijoules.
+    pub energy_mj: f64,
+}
+
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 28.0;
+const TOP: f64 = 84.0;
+const BOTTOM: f64 = 60.0;
+const DOT: f64 = 5.0;
+
+/// Energy over the 99th percentile of the latency, on axes of their own range: what lies further left
+/// and lower is better. A goal, in nanoseconds, is a line.
+#[must_use]
+pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, size: Size) -> Figure {
+    let size = size.at_least(560.0, 380.0);
+    let mut scene = Scene::new(size.width, size.height, title);
+    scene.description = description(points);
+    let room = size.width - 48.0;
+    scene.text(24.0, 34.0, font::fit(title, 18.0, Weight::SemiBold, room), 18.0).bold();
+    scene
+        .text(
+            24.0,
+            54.0,
+            "energy against the 99th percentile of the latency; lower left is better",
+            12.0,
+        )
+        .fill(Paint::Muted);
+    let (bottom, right) = (size.height - BOTTOM, size.width - RIGHT);
+    let finite = |value: &f64| value.is_finite() && *value > 0.0;
+    let times = points.iter().map(|point| point.latency_ns / 1e6).chain(goal_ns.map(|ns| ns / 1e6));
+    let (low, high) = range(times.filter(finite));
+    let across = match high / low > 20.0 {
+        true => Scale::log(low * 0.8, high * 1.3, LEFT, right),
+        false => Scale::linear(0.0, high * 1.15, LEFT, right),
+    };
+    let (_, most) = range(points.iter().map(|point| point.energy_mj / 1e3).filter(finite));
+    let up = Scale::linear(0.0, most * 1.15, bottom, TOP);
+    for (value, label) in across.ticks(6) {
+        let x = across.at(value);
+        scene.line((x, TOP), (x, bottom)).stroke(Paint::Grid, 1.0);
+        scene.text(x, bottom + 18.0, label, 11.0).middle().fill(Paint::Muted);
+    }
+    for (value, label) in up.ticks(5) {
+        let y = up.at(value);
+        scene.line((LEFT, y), (right, y)).stroke(Paint::Grid, 1.0);
+        scene.text(LEFT - 8.0, y + 4.0, label, 11.0).end().fill(Paint::Muted);
+    }
+    scene.text((LEFT + right) / 2.0, bottom + 40.0, "p99 latency, ms", 12.0).middle();
+    scene.text(24.0, TOP - 10.0, "energy, J", 12.0);
+    if let Some(goal) = goal_ns {
+        let x = across.at(goal / 1e6);
+        scene.line((x, TOP), (x, bottom)).stroke(Paint::Alarm, 1.4).dashed();
+        scene.text(x + 4.0, TOP + 12.0, "goal", 11.0).fill(Paint::Alarm);
+    }
+    for (series, point) in points.iter().enumerate() {
+        let (x, y) = (across.at(point.latency_ns / 1e6), up.at(point.energy_mj / 1e3));
+        let told = format!(
+            "{}: {:.3} ms, {:.3} J",
+            point.label,
+            point.latency_ns / 1e6,
+            point.energy_mj / 1e3
+        );
+        scene.dots(vec![(x, y)], DOT).fill(Paint::Series(series)).tooltip(told);
+        let label = font::fit(&point.label, 11.0, Weight::Regular, 200.0);
+        // To the left of its point where there is no room on the right.
+        match x > right - 130.0 {
+            true => scene.text(x - 9.0, y - 6.0, label, 11.0).end(),
+            false => scene.text(x + 9.0, y - 6.0, label, 11.0),
+        };
+    }
+    Figure { name: "tradeoff", scene }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    if low.is_finite() { (low, high) } else { (1.0, 1.0) }
+}
+
+fn description(points: &[TradeoffPoint]) -> String {
+    let one = |point: &TradeoffPoint| {
+        let (ms, joules) = (point.latency_ns / 1e6, point.energy_mj / 1e3);
+        format!("{} {ms:.2} ms and {joules:.2} J", point.label)
+    };
+    let all: Vec<String> = points.iter().map(one).collect();
+    format!("99th percentile of the latency and energy: {}", all.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(label: &str, latency_ns: f64, energy_mj: f64) -> TradeoffPoint {
+        TradeoffPoint { label: label.to_owned(), latency_ns, energy_mj }
+    }
+
+    #[test]
+    fn every_governor_is_in_it() {
+        let points = [point("ondemand", 4e6, 9e3), point("powersave", 300e6, 4e3)];
+        let svg = tradeoff("a load", &points, Some(5e6), Size::default()).svg();
+        for wanted in ["ondemand", "powersave", "goal", "a load", "p99 latency, ms"] {
+            assert!(svg.contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_nonsense_are_drawn_too() {
+        for points in [vec![], vec![point("x", f64::NAN, f64::INFINITY), point("y", 0.0, 0.0)]] {
+            let figure = tradeoff("t", &points, None, Size::default());
+            assert!(!figure.svg().contains("NaN"));
+            assert!(figure.png().is_ok());
+        }
+    }
+}

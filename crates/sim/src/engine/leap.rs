@@ -1,0 +1,262 @@
+//! Time in leaps, where CPUs have nothing to do with each other between two events of their clock
+//! domain.
+//!
+//! Under governors that poll, or that decide nothing, the scheduler's signals matter to nobody: a
+//! tick and an update of load tracking change nothing that can be seen. If each CPU moreover has at
+//! most one task, which is pinned to it and only works and sleeps, then between two events of its
+//! domain (a poll, a change of frequency) a CPU goes through its own items undisturbed. So the loop
+//! goes over the domains' events only, and brings each CPU of a domain up to that time in one go.
+//! Accounting, idle states, changes of frequency and governors are the engine's own; a test holds
+//! the totals against the engine's, bit for bit. Only the temperature is not: see
+//! [`Machine::mean_power`].
+
+use super::Machine;
+use super::cpu::Activity;
+use super::schedule::{MOST_STEPS, PENANCE};
+use super::task::{Program, Segment, State, Task};
+use crate::behavior::Step;
+use crate::observe::Observer;
+use crate::setup::{Class, TaskId};
+use flyball_platform::IdleTick;
+use flyball_units::{CpuId, Nanos};
+
+impl Machine {
+    /// Why time cannot pass in leaps here; None where it can.
+    pub fn cannot_leap(&self) -> Option<&'static str> {
+        let needs =
+            |d: &super::Domain| d.needs.utilization || d.needs.idle || d.needs.tick_hz.is_some();
+        let mut tasks = vec![0_u32; self.cpus.len()];
+        for task in &self.tasks {
+            let alone = match &task.program {
+                Program::Behavior(behavior) => behavior.is_alone(),
+                Program::Governor { .. } => return Some("a governor runs as a task"),
+            };
+            if !alone || task.class == Class::Interrupt {
+                return Some("tasks wait for each other, or interrupts come");
+            }
+            match task.pinned.and_then(|c| tasks.get_mut(c)) {
+                Some(count) => *count += 1,
+                None => return Some("a task may run on several CPUs"),
+            }
+        }
+        if self.now > 0 {
+            Some("time has passed")
+        } else if self.idle_tick == IdleTick::Continues {
+            Some("the tick goes on in idle CPUs")
+        } else if self.domains.iter().any(needs) {
+            Some("a governor needs more than polls")
+        } else if tasks.iter().any(|&count| count > 1) {
+            Some("several tasks share a CPU")
+        } else if !self.hints.is_empty() {
+            Some("hints are given")
+        } else {
+            None
+        }
+    }
+
+    /// As [`Machine::run_until`], in leaps, on a machine that [can](Machine::cannot_leap); where it
+    /// cannot, nothing happens. Of the observer's methods only `frequency`, `governor`, `item_begun`,
+    /// `item_ended` and `temperature` are called, in order of time per clock domain, not over all.
+    /// One stretch of time goes one way: in leaps, or not.
+    pub fn leap<O: Observer>(&mut self, until: Nanos, observer: &mut O) {
+        if !self.announced {
+            if self.cannot_leap().is_some() {
+                return;
+            }
+            self.announced = true;
+            self.leaping = true;
+            for (d, domain) in self.domains.iter().enumerate() {
+                observer.frequency(Nanos::ZERO, d, domain.points[domain.point].frequency);
+            }
+        }
+        let until = until.0.min(self.duration);
+        let of_cpu = |c| self.tasks.iter().position(|task| task.pinned == Some(c));
+        let tasks: Vec<Option<usize>> = (0..self.cpus.len()).map(of_cpu).collect();
+        while let Some((d, at)) = self.earliest_domain(until) {
+            if self.temperature_at < at {
+                self.leap_to_temperature(&tasks, observer);
+                continue;
+            }
+            for index in 0..self.domains[d].cpus.len() {
+                let c = self.domains[d].cpus[index];
+                if let Some(t) = tasks[c] {
+                    self.leap_cpu(c, t, at, observer);
+                }
+            }
+            self.now = at;
+            self.events += 1;
+            self.domain_event(d, observer);
+        }
+        while self.temperature_at <= until {
+            self.leap_to_temperature(&tasks, observer);
+        }
+        // What happens at the very end has happened, as in the engine.
+        for (c, t) in tasks.iter().enumerate() {
+            if let &Some(t) = t {
+                self.leap_cpu(c, t, until.saturating_add(1), observer);
+            }
+        }
+        self.now = until;
+    }
+
+    /// Up to the next look at the temperature. Since the last one the mean power has flowed: within
+    /// the 100 ms between two looks, when it flowed makes no difference that matters.
+    fn leap_to_temperature<O: Observer>(&mut self, tasks: &[Option<usize>], observer: &mut O) {
+        let at = self.temperature_at;
+        for (c, t) in tasks.iter().enumerate() {
+            if let &Some(t) = t {
+                self.leap_cpu(c, t, at, observer);
+            }
+        }
+        self.now = at;
+        self.events += 1;
+        self.check_temperature(observer);
+    }
+
+    /// Mean power since the last time that this was asked, in milliwatts.
+    pub(super) fn mean_power(&mut self) -> f64 {
+        // With what is not accounted yet: accounting it here would round it otherwise than the engine.
+        let open = |cpu: &super::Cpu| cpu.power * (self.now - cpu.power_since) as f64;
+        let energy: f64 = self.cpus.iter().map(|cpu| cpu.totals.energy + open(cpu)).sum();
+        let passed = self.now - self.temperature.as_ref().map_or(0, |heat| heat.since);
+        let before = std::mem::replace(&mut self.leap_energy, energy);
+        // Picojoules per nanosecond are milliwatts.
+        self.base_power + if passed > 0 { (energy - before) / passed as f64 } else { 0.0 }
+    }
+
+    /// The first event of a clock domain that is not after `until`.
+    #[inline]
+    fn earliest_domain(&self, until: u64) -> Option<(usize, u64)> {
+        let mut best = (0, u64::MAX);
+        for (d, &at) in self.next.iter().enumerate().take(self.domains.len()) {
+            if at < best.1 {
+                best = (d, at);
+            }
+        }
+        (best.1 <= until && best.1 != u64::MAX).then_some(best)
+    }
+
+    /// Lets CPU `c` with task `t` go through everything that happens before `end`.
+    fn leap_cpu<O: Observer>(&mut self, c: usize, t: usize, end: u64, observer: &mut O) {
+        loop {
+            let cpu = &self.cpus[c];
+            let at = match cpu.activity {
+                Activity::Idle(_) => self.tasks[t].timer,
+                Activity::Waking => cpu.awake_at,
+                Activity::Busy => cpu.complete_at,
+            };
+            if at >= end {
+                return;
+            }
+            self.now = at;
+            self.events += 1;
+            match self.cpus[c].activity {
+                Activity::Idle(state) => self.leap_out_of_idle(c, t, state),
+                Activity::Waking => {
+                    self.leap_in(c, t);
+                    self.leap_program(c, t, observer);
+                }
+                Activity::Busy => {
+                    self.progress(c);
+                    if let Some(segment) = self.tasks[t].segment.take() {
+                        self.tasks[t].totals.cycles += segment.units * segment.cycles;
+                    }
+                    self.leap_program(c, t, observer);
+                }
+            }
+        }
+    }
+
+    /// The task's timer expired: the CPU begins to leave its idle state.
+    fn leap_out_of_idle(&mut self, c: usize, t: usize, state: Option<usize>) {
+        self.flush(c);
+        let task = &mut self.tasks[t];
+        match task.state {
+            State::Unborn => task.since = self.now,
+            _ => task.totals.wakeups += 1,
+        }
+        task.timer = u64::MAX;
+        task.enter(State::Runnable, self.now);
+        let cpu = &mut self.cpus[c];
+        let states = &self.domains[cpu.domain].idle_states;
+        cpu.sleeps.learn(states, self.now - cpu.idle_since);
+        cpu.totals.wakeups += 1;
+        let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
+        cpu.activity = Activity::Waking;
+        cpu.awake_at = self.now.saturating_add(latency);
+        self.set_power(c);
+    }
+
+    /// The CPU is awake and has its task.
+    fn leap_in(&mut self, c: usize, t: usize) {
+        self.flush(c);
+        self.tasks[t].enter(State::Running, self.now);
+        let cpu = &mut self.cpus[c];
+        cpu.awake_at = u64::MAX;
+        cpu.current = Some(t);
+        cpu.activity = Activity::Busy;
+        cpu.progress_at = self.now;
+        self.set_power(c);
+    }
+
+    /// Asks the running task for steps until one takes time.
+    fn leap_program<O: Observer>(&mut self, c: usize, t: usize, observer: &mut O) {
+        let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+        let mut steps = 0;
+        while self.tasks[t].segment.is_none() {
+            steps += 1;
+            let Task { program, random, .. } = &mut self.tasks[t];
+            let step = match program {
+                _ if steps > MOST_STEPS => Step::Run(PENANCE),
+                Program::Behavior(behavior) => behavior.next(Nanos(self.now), random),
+                Program::Governor { .. } => Step::Exit,
+            };
+            match step {
+                Step::Run(work) => self.tasks[t].segment = Segment::new(work),
+                Step::SleepUntil(at) if at.0 > self.now => return self.leap_to_idle(c, t, at.0),
+                Step::Sleep(time) if time.0 > 0 => {
+                    return self.leap_to_idle(c, t, self.now.saturating_add(time.0));
+                }
+                Step::Begin { item, released } => {
+                    observer.item_begun(Nanos(self.now), task, item, released, cpu);
+                }
+                Step::End { item } => observer.item_ended(Nanos(self.now), task, item, cpu),
+                Step::Exit => {
+                    self.tasks[t].totals.ended = Some(self.now);
+                    return self.leap_to_idle(c, t, u64::MAX);
+                }
+                // Steps that take no time here; the last three are not those of a task alone.
+                Step::SleepUntil(_) | Step::Sleep(_) | Step::Mark(_) => {}
+                Step::WaitForIo(_) | Step::Wait | Step::Wake(_) => {}
+            }
+        }
+        self.set_completion(c);
+    }
+
+    /// The task sleeps until `until`, for ever where that is the end of time: the CPU goes idle.
+    fn leap_to_idle(&mut self, c: usize, t: usize, until: u64) {
+        self.progress(c);
+        self.release_cpu(c);
+        let task = &mut self.tasks[t];
+        let ended = task.totals.ended.is_some();
+        task.enter(if ended { State::Ended } else { State::Sleeping }, self.now);
+        task.timer = until;
+        let cpu = &mut self.cpus[c];
+        let states = &self.domains[cpu.domain].idle_states;
+        let timer = (until != u64::MAX).then(|| until - self.now);
+        let state = (!states.is_empty())
+            .then(|| cpu.sleeps.choose(self.idle_rule, states, timer, |_| true));
+        cpu.activity = Activity::Idle(state);
+        cpu.idle_since = self.now;
+        cpu.idle_calls += 1;
+        if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
+            *entries += 1;
+        }
+        self.set_power(c);
+    }
+
+    /// Whether every task has ended.
+    pub fn all_ended(&self) -> bool {
+        self.tasks.iter().all(|task| task.state == State::Ended)
+    }
+}
