@@ -134,11 +134,14 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "transition", "play"]),
+    ("Measure", &["check", "bench", "transition"]),
     ("Control", &["hold", "fix", "govern"]),
     ("Predict", &["sim", "replay", "rampup", "board"]),
-    ("Read", &["capture", "import", "report", "reproduce"]),
-    ("Other", &["init", "loadgen", "shadow", "tune", "completions", "man", "help"]),
+    ("Read", &["capture", "report", "reproduce"]),
+    (
+        "Other",
+        &["import", "init", "loadgen", "play", "shadow", "tune", "completions", "man", "help"],
+    ),
 ];
 
 #[derive(Debug, Args)]
