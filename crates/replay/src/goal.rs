@@ -31,10 +31,13 @@ pub enum Measure {
     Late,
 }
 
-const MEASURES: [(&str, Measure); 7] = [
+/// Names, the one that is printed first.
+const MEASURES: [(&str, Measure); 9] = [
     ("p50", Measure::P50),
+    ("median", Measure::P50),
     ("p90", Measure::P90),
     ("p99", Measure::P99),
+    ("p99.9", Measure::P999),
     ("p999", Measure::P999),
     ("max", Measure::Max),
     ("mean", Measure::Mean),
@@ -109,7 +112,7 @@ impl FromStr for Goal {
                 "MEASURE<BOUND such as p99<5ms or late<1%",
                 format!("{text:?}"),
             )
-            .hint("measures: p50, p90, p99, p999, max, mean (times), late (percent)")
+            .hint("measures: median, p90, p99, p99.9, max, mean (times), late (percent)")
         };
         let (name, bound) = text.split_once('<').ok_or_else(wrong)?;
         let measure = MEASURES.iter().find(|(known, _)| *known == name.trim());
@@ -144,6 +147,8 @@ mod tests {
         let goal: Goal = "p99<5ms".parse().unwrap();
         assert_eq!(goal, Goal { measure: Measure::P99, bound: 5e6 });
         assert_eq!(goal.to_string(), "p99 < 5 ms");
+        let tail: Goal = "p99.9<5ms".parse().unwrap();
+        assert_eq!((tail.measure, tail), (Measure::P999, "p999 < 5ms".parse().unwrap()));
         let late: Goal = "late < 1.5%".parse().unwrap();
         assert_eq!((late.bound, late.to_string().as_str()), (1.5, "late < 1.5 %"));
         for wrong in ["", "p99", "p98<5ms", "p99<5", "p99<0ms", "late<5ms", "p99<x"] {

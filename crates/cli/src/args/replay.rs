@@ -79,7 +79,7 @@ pub struct TuneArgs {
     /// The governor, with the tunables to begin with; the kernel's usual one where absent
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
-    /// What is to be met with the least energy: p50, p90, p99, p999, max, mean or late, such as
+    /// What is to be met with the least energy: median, p90, p99, p99.9, max, mean or late, such as
     /// p99<5ms or late<1%
     #[arg(long, value_name = "GOAL")]
     pub goal: String,
