@@ -92,7 +92,13 @@ fn experiments() {
         with("e.toml", MINIMAL.replace("idle", "hevy"), bench, 3, &["heavy"]),
         with("e.toml", MINIMAL.replace("idle", "2x500%"), bench, 3, &["500"]),
         with("e.toml", MINIMAL.replace("idle", "cpus=4000,50%"), bench, 3, &["4000"]),
-        with("e.toml", format!("{MINIMAL}governor = \"performance\"\n"), bench, 4, &["no say in the frequency"]),
+        with(
+            "e.toml",
+            format!("{MINIMAL}governor = \"performance\"\n"),
+            bench,
+            4,
+            &["no say in the frequency"],
+        ),
         with("e.toml", MINIMAL.replace("\"car\"", "\"car\"\nwindow = 0"), bench, 3, &["window"]),
         with("e.toml", MINIMAL.replace("\"car\"", "\"car\"\nhop = 500"), bench, 3, &["hop"]),
         with(

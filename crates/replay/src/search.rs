@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_second_valley_is_found_from_elsewhere() {
-        let axes = [Axis { min: 0, max: 1000 }];
+        let axes = [Axis { min: 10, max: 1000 }];
         let two = |p: &[i64]| {
             let (near, far) = ((p[0] - 100).abs(), (p[0] - 800).abs());
             Some((near + 50).min(far) as f64)
