@@ -21,6 +21,8 @@ pub(super) enum Wanted {
 
 /// The release from which guests are made.
 const GUEST_RELEASE: &str = "trixie";
+/// What kernels need of other packages: those of the backports need newer ones than the release has.
+const KERNEL_RELEASE: &str = "trixie-backports";
 
 /// What the aarch64 guest has: a shell, the usual tools, Python.
 const ROOT: &[&str] = &[
@@ -103,7 +105,7 @@ impl Wanted {
                     )
                     .with_hint("backports keep only their newest kernel; or --kernel FILE")
                 })?;
-                let list = needs(Status::Empty, GUEST_RELEASE, &[name])?;
+                let list = needs(Status::Empty, KERNEL_RELEASE, &[name])?;
                 Ok(list.into_iter().filter(|one| is_part(one)).collect())
             }
         }

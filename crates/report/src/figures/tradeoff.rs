@@ -92,11 +92,13 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 fn description(points: &[TradeoffPoint]) -> String {
+    let is_drawn =
+        |point: &&TradeoffPoint| point.latency_ns.is_finite() && point.energy_mj.is_finite();
     let one = |point: &TradeoffPoint| {
         let (ms, joules) = (point.latency_ns / 1e6, point.energy_mj / 1e3);
         format!("{} {ms:.2} ms and {joules:.2} J", point.label)
     };
-    let all: Vec<String> = points.iter().map(one).collect();
+    let all: Vec<String> = points.iter().filter(is_drawn).map(one).collect();
     format!("99th percentile of the latency and energy: {}", all.join("; "))
 }
 
