@@ -66,7 +66,7 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
         scene.line((x, TOP), (x, bottom)).stroke(Paint::Alarm, 1.4).dashed();
         scene.text(x + 4.0, TOP + 12.0, "goal", 11.0).fill(Paint::Alarm);
     }
-    for (series, point) in points.iter().enumerate() {
+    for (series, point) in points.iter().enumerate().filter(|(_, point)| is_drawn(point)) {
         let (x, y) = (across.at(point.latency_ns / 1e6), up.at(point.energy_mj / 1e3));
         let told = format!(
             "{}: {:.3} ms, {:.3} J",
@@ -85,6 +85,11 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
     Figure { name: "tradeoff", scene }
 }
 
+/// Whether a point has a place: a governor that finished nothing has no latency.
+fn is_drawn(point: &TradeoffPoint) -> bool {
+    point.latency_ns.is_finite() && point.latency_ns > 0.0 && point.energy_mj.is_finite()
+}
+
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -92,13 +97,11 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 fn description(points: &[TradeoffPoint]) -> String {
-    let is_drawn =
-        |point: &&TradeoffPoint| point.latency_ns.is_finite() && point.energy_mj.is_finite();
     let one = |point: &TradeoffPoint| {
         let (ms, joules) = (point.latency_ns / 1e6, point.energy_mj / 1e3);
         format!("{} {ms:.2} ms and {joules:.2} J", point.label)
     };
-    let all: Vec<String> = points.iter().filter(is_drawn).map(one).collect();
+    let all: Vec<String> = points.iter().filter(|point| is_drawn(point)).map(one).collect();
     format!("99th percentile of the latency and energy: {}", all.join("; "))
 }
 
