@@ -6,7 +6,7 @@ use flyball_fix::FixError;
 use flyball_govern::{GovernError, GovernErrorKind};
 use flyball_machine::{self as machine, MachineError};
 use flyball_measure::bench::BenchError;
-use flyball_measure::experiment::{self, ExperimentError};
+use flyball_measure::experiment::ExperimentError;
 use flyball_measure::load::LoadError;
 use flyball_measure::trial::TrialError;
 use flyball_platform::DescriptionError;
@@ -100,11 +100,7 @@ impl From<flyball_run::Error> for Failure {
 
 impl From<ExperimentError> for Failure {
     fn from(error: ExperimentError) -> Failure {
-        let exit = match error.kind {
-            experiment::ErrorKind::BadInput => Exit::BadInput,
-            experiment::ErrorKind::Unsupported => Exit::Unsupported,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint)
+        Failure::new(Exit::BadInput, &error).maybe_hint(error.hint)
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod dma_latency;
 pub(crate) mod kept;
 pub(crate) mod memory;
 pub(crate) mod perf;
+mod poll;
 pub(crate) mod process;
 pub(crate) mod sched;
 pub(crate) mod schedstat;

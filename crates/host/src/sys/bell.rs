@@ -1,7 +1,7 @@
 //! A bell between threads (eventfd), and waiting for it, for a control socket, or for a time.
-#![expect(unsafe_code, reason = "eventfd and ppoll take pointers and descriptors")]
+#![expect(unsafe_code, reason = "eventfd gives a descriptor")]
 
-use super::{check, clock};
+use super::{check, poll};
 use crate::sys::socket::ControlSocket;
 use crate::{Call, Errno, HostError};
 use flyball_units::Nanos;
@@ -55,22 +55,7 @@ impl Bell {
         // A negative descriptor is passed over.
         let listener = socket.map_or(-1, |socket| socket.descriptor());
         let mut events = [event(self.0.as_raw_fd()), event(listener)];
-        let rest = deadline.since(clock::now());
-        let timeout = libc::timespec {
-            tv_sec: (rest.0 / 1_000_000_000) as libc::time_t,
-            tv_nsec: (rest.0 % 1_000_000_000) as _,
-        };
-        // SAFETY: the array and its length belong together, the timeout is valid, there is no
-        // signal mask; all outlive the call.
-        let result = unsafe {
-            libc::ppoll(
-                events.as_mut_ptr(),
-                events.len() as libc::nfds_t,
-                &timeout,
-                std::ptr::null(),
-            )
-        };
-        match check(i64::from(result), Call::WaitBell, || "a bell".to_owned()) {
+        match poll::until(&mut events, deadline, Call::WaitBell, || "a bell".to_owned()) {
             Ok(0) => Ok(Woken::default()),
             Ok(_) => Ok(Woken {
                 bell: events[0].revents != 0 && self.silence(),
@@ -86,6 +71,7 @@ impl Bell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::clock;
     use std::sync::Arc;
 
     #[test]

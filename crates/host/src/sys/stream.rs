@@ -1,8 +1,7 @@
 //! Files that deliver bytes as they come, such as tracefs' pipes: read without blocking, waited
 //! for together.
-#![expect(unsafe_code, reason = "ppoll takes pointers")]
 
-use super::{check, clock, signal};
+use super::{poll, signal};
 use crate::{Call, Errno, HostError};
 use flyball_units::Nanos;
 use std::fs::{File, OpenOptions};
@@ -78,22 +77,7 @@ impl Stream {
             .collect();
         let object = || streams.first().map_or("no stream".to_owned(), |first| first.path.clone());
         loop {
-            let rest = deadline.since(clock::now());
-            let timeout = libc::timespec {
-                tv_sec: (rest.0 / 1_000_000_000) as libc::time_t,
-                tv_nsec: (rest.0 % 1_000_000_000) as _,
-            };
-            // SAFETY: the array and its length belong together, the timeout is valid, there is no
-            // signal mask; all outlive the call.
-            let result = unsafe {
-                libc::ppoll(
-                    events.as_mut_ptr(),
-                    events.len() as libc::nfds_t,
-                    &timeout,
-                    std::ptr::null(),
-                )
-            };
-            match check(i64::from(result), Call::WaitStreams, object) {
+            match poll::until(&mut events, deadline, Call::WaitStreams, object) {
                 Ok(ready) => return Ok(ready > 0),
                 Err(error) if error.errno() == Some(Errno::EINTR) => {
                     if signal::interrupted() > 0 {

@@ -14,17 +14,6 @@ pub struct ExperimentError {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the text is wrong, or right but not possible here.
-    pub kind: ErrorKind,
-}
-
-/// Decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The text is wrong.
-    BadInput,
-    /// The text is right, and this version or machine cannot do it.
-    Unsupported,
 }
 
 impl fmt::Display for ExperimentError {
@@ -47,7 +36,6 @@ impl ExperimentError {
             place: None,
             message: message.into(),
             hint: None,
-            kind: ErrorKind::BadInput,
         }
     }
 
@@ -64,7 +52,6 @@ impl ExperimentError {
             place: error.span().map(|span| line_and_column(text, span.start)),
             hint: nearest_key(&message).map(|key| format!("did you mean `{key}`?")),
             message,
-            kind: ErrorKind::BadInput,
         }
     }
 }

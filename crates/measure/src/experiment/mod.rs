@@ -13,7 +13,7 @@ mod span;
 
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
 pub use control::{Control, Limits};
-pub use error::{ErrorKind, ExperimentError};
+pub use error::ExperimentError;
 pub use flyball_units::Frequency;
 pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
 pub use setting::{Placement, placement, scheduling};
