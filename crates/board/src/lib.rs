@@ -24,6 +24,8 @@ pub mod tables;
 pub use arch::Arch;
 pub use clock::{Exchange, GuestClock};
 pub use error::{BoardError, ErrorKind, Result};
-pub use machine::{MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for};
+pub use machine::{
+    MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for, usual_ipc,
+};
 pub use qemu::Qemu;
 pub use request::{Ready, Request};

@@ -146,7 +146,9 @@ fn object(platform: &Platform) -> String {
     format!("platform {}", platform.name)
 }
 
-fn usual_ipc(platform: &Platform) -> f64 {
+/// Guest instructions per cycle of a CPU whose work per cycle is 1 that an emulator on an ordinary
+/// computer keeps up with on all CPUs of `platform`: [`USUAL_IPC`] for a few, less for many.
+pub fn usual_ipc(platform: &Platform) -> f64 {
     let mhz_of_work: f64 = platform
         .cpus
         .iter()
