@@ -11,6 +11,7 @@
 pub mod analysis;
 pub mod error;
 pub mod live;
+pub mod model;
 pub mod plan;
 pub mod spin;
 pub mod terminal;

@@ -130,6 +130,14 @@ fn spin(host: &dyn Host, chain: Chain, lengths: Lengths, slots: &mut Vec<Slot>) 
     }
 }
 
+/// The times of the samples of a spin in nanoseconds since its begin, where each takes `shortest`: for
+/// a machine in virtual time.
+pub fn steps(spin_ns: u64, shortest: u64) -> impl Iterator<Item = u64> {
+    let most_apart = (MOST_APART_SECONDS * 1e9) as u64;
+    let next = move |at: &u64| Some(at + (at / PART).clamp(shortest, most_apart.max(shortest)));
+    std::iter::successors(Some(0), next).take_while(move |at| *at < spin_ns)
+}
+
 /// Works for so many ticks of the counter.
 pub fn busy(host: &dyn Host, chain: Chain, ticks: u64) {
     let begin = host.counter();
