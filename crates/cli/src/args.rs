@@ -7,6 +7,7 @@ mod govern;
 mod hold;
 mod model;
 mod play;
+mod rampup;
 mod replay;
 mod reproduce;
 mod shadow;
@@ -19,8 +20,9 @@ pub use capture::{CaptureArgs, CaptureCommand, CaptureLoadArgs, CaptureTraceArgs
 pub use fix::FixArgs;
 pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
-pub use model::{RampupArgs, RecordChoice, SimArgs};
+pub use model::{RecordChoice, SimArgs};
 pub use play::PlayArgs;
+pub use rampup::RampupArgs;
 pub use replay::{ReplayLoadArgs, ReplayWhat, TuneArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
 pub use shadow::ShadowArgs;
@@ -95,8 +97,8 @@ pub enum Command {
     /// Search a governor's tunables for a recorded load and a goal
     #[command(after_long_help = replay::TUNE_EXAMPLES)]
     Tune(TuneArgs),
-    /// Time to answer a sudden demand, on a model
-    #[command(after_long_help = model::RAMPUP_EXAMPLES)]
+    /// Time to answer a sudden demand: measured, or on a model
+    #[command(after_long_help = rampup::EXAMPLES)]
     Rampup(RampupArgs),
     /// Run a command on a real kernel with virtual cpufreq
     #[command(after_long_help = board::EXAMPLES)]

@@ -10,6 +10,7 @@ use flyball_measure::experiment::ExperimentError;
 use flyball_measure::load::LoadError;
 use flyball_measure::trial::TrialError;
 use flyball_platform::DescriptionError;
+use flyball_rampup::RampupError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
 use flyball_trace::capture::{CaptureError, CaptureErrorKind};
@@ -206,6 +207,23 @@ impl From<TransitionError> for Failure {
             TransitionError::Run(inner) => inner.into(),
             error => Failure::new(exit, &error).maybe_hint(error.hint()),
         }
+    }
+}
+
+impl From<RampupError> for Failure {
+    fn from(error: RampupError) -> Failure {
+        let hint = error.hint();
+        let message = error.to_string();
+        let exit = match error {
+            RampupError::Control { source, .. } => control_exit(&source),
+            RampupError::Host { source, .. } => host_exit(source.kind()),
+            RampupError::Probe(TrialError::Host { source, .. }) => host_exit(source.kind()),
+            RampupError::Probe(_) => Exit::InvalidRun,
+            RampupError::BadInput { .. } => Exit::BadInput,
+            RampupError::Run(inner) => return inner.into(),
+            RampupError::Model(inner) => return inner.into(),
+        };
+        Failure::new(exit, message).maybe_hint(hint)
     }
 }
 

@@ -17,6 +17,7 @@ mod cores;
 mod costs;
 mod error;
 mod host;
+mod in_guest;
 mod machine;
 mod model;
 mod sweep;

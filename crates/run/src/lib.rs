@@ -34,8 +34,9 @@ pub use tables::{
     ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, EnergyShare, EnergyShares,
     Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt,
     Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration,
-    Migrations, Note, Notes, Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials,
-    Tables, TemperatureSample, TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup,
-    Wakeups, Window, Windows, registry,
+    Migrations, Note, Notes, RampUp, RampUpSample, RampUpSamples, RampUps, Slice, Slices,
+    SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
+    TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows,
+    registry,
 };
 pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

@@ -2,9 +2,11 @@
 //! changes the meaning of one that is here.
 
 mod events;
+mod rampups;
 mod trials;
 
 pub use events::*;
+pub use rampups::*;
 pub use trials::*;
 
 use crate::table::{table, tables};
@@ -227,6 +229,10 @@ tables! {
     sweep: SweepValues,
     /// Measurements of frequency switches.
     trials: SwitchTrials,
+    /// Repetitions of ramp-ups.
+    rampups: RampUps,
+    /// Samples of the delivered rate during them.
+    rampup_samples: RampUpSamples,
 }
 
 #[cfg(test)]

@@ -1,256 +1,113 @@
-//! `flyball rampup`: how long a machine takes to answer a sudden demand, variants side by side.
+//! `flyball rampup`: how long a machine takes to answer a sudden demand.
+//!
+//! ```text
+//! one model, nothing asked of gaps -> model     variants and figures that only a model knows
+//! anything else                    -> machines  one run directory per machine, side by side
+//! ```
 
+mod asked;
+mod machines;
+mod model;
 mod variant;
 
-use super::figure::Target as Figure;
-use super::sim;
-use crate::args::{CheckFormat, RampupArgs, Talk};
+use crate::args::{CheckFormat, RampupArgs, ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::meter::Meter;
 use crate::{hosts, output};
-use flyball_host::Host;
-use flyball_machine::{MachineError, Model, Target};
-use flyball_report::timeline::{self, Ask, Options, RunView};
-use flyball_run::manifest::{ConditionRecord, TrialRecord};
-use flyball_run::{Manifest, Run, RunState};
-use flyball_sim::record::{Outcome, Spread, Unit, manifest};
-use flyball_sim::scenario::Scenario;
-use flyball_sim::sweep::{record_phase, run_phases};
-use flyball_trace::Recording;
+use flyball_machine::{MachineError, Target};
+use flyball_rampup::analysis::has_rampups;
+use flyball_rampup::{Findings, analyse, terminal};
+use flyball_run::{Columns, Run, RunState};
 use serde_json::json;
-use std::fmt::Write;
-use std::path::Path;
-use variant::Variant;
-
-/// The task in every variant, and the mark at which its demand begins.
-const TASK: &str = "rampup";
-const MARK: &str = "spin";
+use std::path::PathBuf;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
-    let (platform, kernel) = model(args)?;
-    let figure = args.figure.as_deref().map(Figure::of).transpose()?;
-    let host = hosts::real();
-    host.catch_interrupts()?;
-    let variants = variant::all(args, &platform, &kernel)?;
-    let phases: usize = variants.iter().map(|variant| variant.scenario.phases as usize).sum();
-    let meter = Meter::new(&host, talk.quiet, phases, "phases");
-    let stop = || host.interrupted() > 0;
-    let mut results = Vec::new();
-    for variant in &variants {
-        let before: usize = results.iter().map(Vec::len).sum();
-        let failed = |error| Failure::from(flyball_sim::sweep::RunError::Setup(error));
-        let outcomes = run_phases(&variant.scenario, &stop, &|done| meter.at(before + done));
-        match outcomes.map_err(failed)? {
-            Some(outcomes) => results.push(outcomes),
-            None => return Ok(interrupted()),
+    let targets = args.machine.iter().map(|text| text.parse().map_err(MachineError::from));
+    let targets = targets.collect::<Result<Vec<Target>, _>>()?;
+    let plain = args.gap.is_empty() && args.sleeps.is_none() && args.trace.is_none();
+    match &targets[..] {
+        [Target::Model { name, kernel }] if plain => {
+            model::run(args, name, kernel.as_deref(), talk)
+        }
+        _ => machines::run(args, &targets, talk),
+    }
+}
+
+/// Whether these are runs of ramp-ups, all of them.
+pub fn are_all(paths: &[PathBuf]) -> Result<bool, Failure> {
+    for path in paths {
+        let seq = Columns::Only(&[("rampups", "seq")]);
+        if !Run::is_run(path) || !has_rampups(&Run::open_with(path, seq)?) {
+            return Ok(false);
         }
     }
-    meter.finish();
-    let manifest = describe(&variants);
-    let mut writer = sim::create(args.out.as_deref(), host.as_ref(), &manifest)?;
-    for (trial, variant) in variants.iter().enumerate() {
-        if record_phase(&variant.scenario, 0, trial as u32, &mut writer, &stop)?.is_none() {
-            return Ok(interrupted());
+    Ok(!paths.is_empty())
+}
+
+/// `flyball report` on such runs.
+pub fn report(paths: &[PathBuf], args: &ReportArgs) -> Result<Exit, Failure> {
+    let format = match args.format {
+        ReportFormat::Text => CheckFormat::Text,
+        ReportFormat::Json => CheckFormat::Json,
+        ReportFormat::JsonSchema | ReportFormat::Csv | ReportFormat::Md => {
+            let expected = "--format: expected text or json for ramp-ups";
+            return Err(Failure::new(Exit::Usage, expected));
+        }
+    };
+    for (given, flag) in [
+        (!args.output.fail_if.is_empty(), "--fail-if"),
+        (args.output.baseline.is_some(), "--baseline"),
+        (args.output.page.is_some(), "--page"),
+        (args.figures.is_some(), "--figures"),
+        (args.bundle.is_some(), "--bundle"),
+    ] {
+        if given {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("{flag}: expected runs with windows, found ramp-ups"),
+            ));
         }
     }
-    let dir = writer.finish(&Manifest { state: RunState::Complete, ..manifest })?;
-    let run = Run::open(&dir)?;
-    let views = views(&run, &variants)?;
-    if let Some(figure) = figure {
-        figure.write(&views, talk)?;
+    show(paths, format)
+}
+
+/// The findings of runs, printed; an invalid run is no result.
+fn show(paths: &[PathBuf], format: CheckFormat) -> Result<Exit, Failure> {
+    let mut all: Vec<Findings> = Vec::new();
+    let (mut invalid, mut interrupted) = (None, false);
+    for path in paths {
+        let run = Run::open(path)?;
+        all.push(analyse(&run));
+        interrupted |= run.manifest.state == RunState::Interrupted;
+        if run.manifest.state == RunState::Invalid {
+            invalid = Some(path);
+        }
     }
-    output::data(&match args.format {
+    output::data(&match format {
         CheckFormat::Text => {
-            let mut text = table(&variants, &results, &args.duration);
-            let _ = writeln!(text, "\nPhase 0 of each, from the start of the spin\n");
-            text.push_str(&timeline::render(&views, &options(host.as_ref())));
-            let _ = writeln!(text, "\nRun   {}", dir.display());
+            let mut text = terminal::render(&all, output::width(hosts::real().as_ref()));
+            text.push('\n');
+            for path in paths {
+                text += &format!("Run   {}\n", path.display());
+            }
             text
         }
-        CheckFormat::Json => format!("{:#}\n", as_json(&variants, &results, &views, &dir)),
+        CheckFormat::Json => {
+            let value = json!({
+                "schema": "flyball-rampup-findings/1",
+                "machines": all,
+                "runs": paths,
+            });
+            format!("{value:#}\n")
+        }
     })?;
-    Ok(Exit::Ok)
-}
-
-fn interrupted() -> Exit {
-    output::talk("interrupted: no result");
-    Exit::Interrupted
-}
-
-/// Platform and kernel by name.
-fn model(args: &RampupArgs) -> Result<(String, String), Failure> {
-    let target: Target = args.machine.parse().map_err(MachineError::from)?;
-    match target {
-        Target::Model { name, kernel } => {
-            let kernel = args.kernel.clone().or(kernel);
-            let model = Model::named(&name, kernel.as_deref())?;
-            Ok((name, model.kernel().name.clone()))
-        }
-        other => Err(Failure::new(
-            Exit::Unsupported,
-            format!("--machine {other}: rampup runs on models only (model:NAME) in this version"),
-        )),
+    match invalid {
+        Some(path) => Err(Failure::new(
+            Exit::InvalidRun,
+            format!("{}: the run is not valid: its figures must not be used", path.display()),
+        )
+        .hint("its checks say why: [[checks]] in run.toml")),
+        None if interrupted => Ok(Exit::Interrupted),
+        None => Ok(Exit::Ok),
     }
-}
-
-/// One run of several trials, one per variant.
-fn describe(variants: &[Variant]) -> Manifest {
-    let Some(first) = variants.first() else { return Manifest::default() };
-    let condition = |variant: &Variant| ConditionRecord {
-        name: variant.name.clone(),
-        governor: variant.scenario.governor_in_charge().map(str::to_owned),
-        ..ConditionRecord::default()
-    };
-    let trial = |(number, variant): (usize, &Variant)| TrialRecord {
-        trial: number as u32,
-        workload: TASK.to_owned(),
-        condition: variant.name.clone(),
-        repeat: 1,
-        ..TrialRecord::default()
-    };
-    let texts = variants.iter().map(|v| format!("# variant: {}\n{}", v.name, v.scenario.text));
-    Manifest {
-        experiment: Some(texts.collect::<Vec<_>>().join("\n")),
-        conditions: variants.iter().map(condition).collect(),
-        order: variants.iter().enumerate().map(trial).collect(),
-        ..manifest("rampup", &first.scenario)
-    }
-}
-
-fn views(run: &Run, variants: &[Variant]) -> Result<Vec<RunView>, Failure> {
-    let ask = Ask { task: Some(TASK.to_owned()), marker: Some(MARK.to_owned()), ..Ask::default() };
-    let view = |(trial, variant): (usize, &Variant)| {
-        let recording = Recording::of_trial(run, trial as u32);
-        RunView::of(variant.name.clone(), &recording, &ask)
-            .map_err(|missing| Failure::new(Exit::InvalidRun, missing))
-    };
-    variants.iter().enumerate().map(view).collect()
-}
-
-fn options(host: &dyn Host) -> Options {
-    Options {
-        width: Some(output::width(host)),
-        color: output::color(host),
-        charset: output::charset(host),
-        ..Options::default()
-    }
-}
-
-/// The figures that answer the question, one column per variant; `spin` is how long each was
-/// watched.
-fn table(variants: &[Variant], results: &[Vec<Outcome>], spin: &str) -> String {
-    let Some(first) = variants.first() else { return String::new() };
-    let scenario = &first.scenario;
-    let mut text = format!(
-        "{}; median [1 %, 99 %] over {} phases of tick and poll\n\n",
-        scenario.platform.title, scenario.phases
-    );
-    let cells: Vec<Vec<String>> = rows(scenario)
-        .iter()
-        .map(|(subject, name, unit, label)| {
-            let cell = |outcomes: &Vec<Outcome>| {
-                cell(outcomes, subject, name, *unit).unwrap_or_else(|| absent(name, spin))
-            };
-            std::iter::once(label.clone()).chain(results.iter().map(cell)).collect()
-        })
-        .collect();
-    let heads = std::iter::once(String::new()).chain(variants.iter().map(|v| v.name.clone()));
-    let heads: Vec<String> = heads.collect();
-    let width = |column: usize| {
-        let cells = cells.iter().filter_map(|row| row.get(column)).chain(heads.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    for row in std::iter::once(&heads).chain(&cells) {
-        let line: String =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
-}
-
-/// What stands where nothing came to be in any phase.
-fn absent(name: &str, spin: &str) -> String {
-    match name {
-        "frequency_busy_khz" => "never busy".to_owned(),
-        name if name.starts_with("util_") || name == "on_largest_ns" => {
-            format!("not within {spin}")
-        }
-        _ => "none".to_owned(),
-    }
-}
-
-/// Subject, metric, unit, and how the table names it.
-fn rows(scenario: &Scenario) -> Vec<(String, String, Unit, String)> {
-    let mut rows = Vec::new();
-    let mut add = |subject: &str, name: String, unit, label: String| {
-        rows.push((subject.to_owned(), name, unit, label));
-    };
-    for threshold in &scenario.utilization {
-        add(
-            TASK,
-            format!("util_{threshold}_ns"),
-            Unit::Ns,
-            format!("util_avg reaches {threshold}"),
-        );
-    }
-    let mut types: Vec<&str> = Vec::new();
-    for cpu in &scenario.platform.cpus {
-        if !types.contains(&cpu.core_type.as_str()) {
-            types.push(&cpu.core_type);
-        }
-    }
-    if types.len() > 1 {
-        add(TASK, "on_largest_ns".to_owned(), Unit::Ns, "first on the largest core".to_owned());
-        for core in types {
-            add(TASK, format!("on_{core}_ns"), Unit::Ns, format!("time on {core}"));
-        }
-    }
-    for domain in &scenario.platform.domains {
-        let subject = format!("domain {}", domain.name);
-        let label = format!("{}: mean frequency while busy", domain.name);
-        add(&subject, "frequency_busy_khz".to_owned(), Unit::Khz, label);
-    }
-    add("machine", "energy_mj".to_owned(), Unit::Mj, "energy".to_owned());
-    rows
-}
-
-/// Median and range; None where it came to be in no phase.
-fn cell(outcomes: &[Outcome], subject: &str, name: &str, unit: Unit) -> Option<String> {
-    let found = spread(outcomes, subject, name)?;
-    let median = sim::value(unit, found.median);
-    let range = match found.min == found.max {
-        true => String::new(),
-        false => format!(" [{}, {}]", sim::value(unit, found.p1), sim::value(unit, found.p99)),
-    };
-    let reached = match found.n < outcomes.len() {
-        true => format!(" in {} of {}", found.n, outcomes.len()),
-        false => String::new(),
-    };
-    Some(format!("{median}{range}{reached}"))
-}
-
-fn spread(outcomes: &[Outcome], subject: &str, name: &str) -> Option<Spread> {
-    flyball_sim::record::spread(outcomes.iter().filter_map(|o| o.value(subject, name)))
-}
-
-fn as_json(
-    variants: &[Variant],
-    results: &[Vec<Outcome>],
-    views: &[RunView],
-    dir: &Path,
-) -> serde_json::Value {
-    let variants = variants.iter().zip(results).zip(views).map(|((variant, outcomes), view)| {
-        json!({
-            "name": variant.name,
-            "result": sim::json(&variant.scenario, outcomes, None),
-            "timeline": view,
-        })
-    });
-    json!({
-        "schema": "flyball-rampup/1",
-        "variants": variants.collect::<Vec<_>>(),
-        "run": dir.display().to_string(),
-    })
 }

@@ -1,6 +1,7 @@
 //! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
 
 use super::import::column_map;
+use super::rampup;
 use super::transition;
 use crate::args::{OutputArgs, ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
@@ -51,6 +52,9 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         && transition::is_one(path)?
     {
         return transition::report(path, &args, talk);
+    }
+    if rampup::are_all(&paths)? {
+        return rampup::report(&paths, &args);
     }
     let mut runs = Vec::new();
     for path in &paths {

@@ -1,6 +1,6 @@
 //! What the manifest of a model run says: the machine, what ran, and what the figures rest on.
 
-use super::{ConditionSetup, ModelRun, events, parameters};
+use super::{ConditionSetup, Model, ModelRun, events, parameters};
 use crate::machine::Machine as _;
 use flyball_measure::plan::PlannedCondition;
 use flyball_platform::ClockDomain;
@@ -23,7 +23,7 @@ pub(super) fn manifest(run: &ModelRun) -> Manifest {
         seed: Some(run.experiment.seed),
         experiment: toml::to_string(&run.experiment).ok(),
         flyball,
-        machine: Some(machine(run)),
+        machine: Some(machine(&run.model)),
         workloads: workloads(run),
         clocks: clocks(run),
         ..Manifest::default()
@@ -41,8 +41,8 @@ fn clock(table: &str) -> ClockRecord {
 }
 
 /// The platform and the kernel as a machine.
-fn machine(run: &ModelRun) -> Machine {
-    let (platform, kernel) = (&run.model.platform, &run.model.kernel);
+pub(super) fn machine(model: &Model) -> Machine {
+    let (platform, kernel) = (&model.platform, &model.kernel);
     Machine {
         cpu_model: Some(format!("model of {}", platform.title)),
         kernel: Some(format!("{} at {} Hz", kernel.name, kernel.hz)),

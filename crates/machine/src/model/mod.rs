@@ -98,6 +98,11 @@ impl Model {
         Model { platform, kernel, costs: CostTable::built_in(), events: false }
     }
 
+    /// What a manifest says of it.
+    pub fn record(&self) -> flyball_run::manifest::Machine {
+        describe::machine(self)
+    }
+
     /// The same model with other costs.
     pub fn with_costs(mut self, costs: CostTable) -> Model {
         self.costs = costs;

@@ -20,7 +20,7 @@ pub use duty::Duty;
 pub use page_load::{PageHelper, PageLoad, PageMain};
 pub use periodic::{Overrun, Periodic};
 pub use poisson::{Poisson, Service};
-pub use rampup::Rampup;
+pub use rampup::{Rampup, SPIN};
 pub use replay::{Pace, Recorded, Replay};
 
 #[cfg(test)]

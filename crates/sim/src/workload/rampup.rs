@@ -5,7 +5,7 @@ use crate::behavior::{Behavior, Step, Work};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The mark at the start of the loop.
+/// The mark at which [`Rampup`] begins to spin.
 pub const SPIN: &str = "spin";
 
 /// A few sleeps, a mark, then work without end.

@@ -30,19 +30,9 @@ pub fn all(args: &RampupArgs, platform: &str, kernel: &str) -> Result<Vec<Varian
     }
     let mut variants: Vec<Variant> = Vec::new();
     for text in &args.variant {
-        let (name, settings) = text.split_once(':').ok_or_else(|| {
-            Failure::new(
-                Exit::Usage,
-                format!("--variant: expected NAME: SETTINGS, found \"{text}\""),
-            )
-            .hint("such as --variant 'series: series rate_limit_us=70'")
-        })?;
-        let name = name.trim();
-        if name.is_empty() || variants.iter().any(|variant| variant.name == name) {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!("--variant: expected names that differ, found \"{name}\""),
-            ));
+        let (name, settings) = named(text)?;
+        if variants.iter().any(|variant| variant.name == name) {
+            return Err(same(name));
         }
         let mut tree = base.clone();
         for setting in settings.split_whitespace() {
@@ -51,6 +41,23 @@ pub fn all(args: &RampupArgs, platform: &str, kernel: &str) -> Result<Vec<Varian
         variants.push(read(name.to_owned(), tree, args)?);
     }
     Ok(variants)
+}
+
+/// Name and settings of a `--variant`.
+pub fn named(text: &str) -> Result<(&str, &str), Failure> {
+    let (name, settings) = text.split_once(':').ok_or_else(|| {
+        Failure::new(Exit::Usage, format!("--variant: expected NAME: SETTINGS, found \"{text}\""))
+            .hint("such as --variant 'series: series rate_limit_us=70'")
+    })?;
+    match name.trim() {
+        "" => Err(same("")),
+        name => Ok((name, settings)),
+    }
+}
+
+/// A variant whose name says nothing.
+pub fn same(name: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("--variant: expected names that differ, found \"{name}\""))
 }
 
 /// The scenario of the options alone.
@@ -122,9 +129,10 @@ fn apply(tree: &mut Node, setting: &str) -> Result<(), Failure> {
 /// The duration covers the sleeps and the time asked for behind them.
 fn read(name: String, mut tree: Node, args: &RampupArgs) -> Result<Variant, Failure> {
     let usage = |error: String| Failure::new(Exit::Usage, format!("--duration: {error}"));
-    let spin = quantity::duration(&args.duration).map_err(usage)?;
+    let asked = args.duration.as_deref().unwrap_or(RampupArgs::SPIN);
+    let spin = quantity::duration(asked).map_err(usage)?;
     if spin == Nanos::ZERO {
-        let found = format!("expected a time above 0 for the spin, found \"{}\"", args.duration);
+        let found = format!("expected a time above 0 for the spin, found \"{asked}\"");
         return Err(usage(found).hint("such as --duration 300ms; the sleeps before it come on top"));
     }
     let total = Nanos(sleeps(&tree).0.saturating_add(spin.0));

@@ -1,0 +1,20 @@
+//! How long a machine takes to answer a sudden demand: a task sleeps, then spins, and what its core
+//! delivers is watched.
+//!
+//! ```text
+//! plan -> live (this machine, a board's guest) --> rampups, rampup_samples [+ events] -> analysis
+//!         model (virtual time)                 -->                                          |
+//!                                                          terminal: alone, or side by side <-+
+//! ```
+//! One run directory, whichever machine: the same tables, the same questions to them.
+
+pub mod analysis;
+pub mod error;
+pub mod live;
+pub mod model;
+pub mod plan;
+pub mod spin;
+pub mod terminal;
+
+pub use analysis::{Findings, analyse};
+pub use error::RampupError;
