@@ -96,7 +96,7 @@ pub struct Outcome {
 }
 
 /// The log of P-state writes in a run directory.
-const WRITES: &str = "p-states.log";
+pub const WRITES: &str = "p-states.log";
 /// How the CPUs kept their pace, in a run directory.
 const PACE: &str = "pace.csv";
 

@@ -45,6 +45,15 @@ pub struct Board {
     events: bool,
 }
 
+/// What a command in the guest measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestRows {
+    /// Rows of `rampups`.
+    Rampups,
+    /// Rows of `trials`: frequency switches.
+    Switches,
+}
+
 /// An experiment that is ready to run on a board.
 #[derive(Debug)]
 struct BoardRun {
@@ -85,7 +94,7 @@ impl Board {
 
     /// Runs the guest's `flyball` with these arguments, which have to make it write its run into
     /// `/run/share`; that is `dir`. Its manifest then says `command` instead of the guest's, and
-    /// whether the board kept its pace while it had ramp-ups.
+    /// whether the board kept its pace while `rows` were measured.
     ///
     /// # Errors
     /// A board that is not there or does not boot; a guest that refuses.
@@ -95,6 +104,7 @@ impl Board {
         arguments: &[String],
         timeout: Nanos,
         (dir, command): (&Path, &[String]),
+        rows: GuestRows,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Outcome, MachineError> {
         let dir = flyball_run::empty_dir(dir)?;
@@ -102,7 +112,11 @@ impl Board {
         let request = self.request(timeout, flyball.chain(arguments.iter().cloned()).collect());
         let mut ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
         let booted = in_guest::run(host, &self.name, &mut ready, &dir, tell)?;
-        in_guest::close(dir, &booted, command, in_guest::rampups)
+        let measured = match rows {
+            GuestRows::Rampups => in_guest::rampups,
+            GuestRows::Switches => in_guest::switches,
+        };
+        in_guest::close(dir, &booted, command, measured)
     }
 
     /// A boot for this command.

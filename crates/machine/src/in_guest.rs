@@ -94,6 +94,17 @@ pub fn rampups(dir: &Path) -> Result<Option<Measured>, MachineError> {
     Ok(measured(begin, tables.rampups.end_ns.iter().max().copied(), cpus))
 }
 
+/// From the first write to the last one.
+///
+/// # Errors
+/// A run that does not read.
+pub fn switches(dir: &Path) -> Result<Option<Measured>, MachineError> {
+    let columns = [("trials", "t_ns"), ("trials", "cpu")];
+    let trials = Run::open_with(dir, Columns::Only(&columns))?.tables.trials;
+    let times = || trials.t_ns.iter().flatten();
+    Ok(measured(times().min(), times().max(), trials.cpu.iter().flatten().collect()))
+}
+
 fn measured(begin: Option<u64>, end: Option<u64>, cpus: BTreeSet<u32>) -> Option<Measured> {
     let (begin, end) = (i64::try_from(begin?).ok()?, i64::try_from(end?).ok()?);
     Some(Measured { begin, end, cpus })
@@ -204,7 +215,8 @@ fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> Ch
         name: "board pace".to_owned(),
         outcome: if passed { CheckOutcome::Passed } else { CheckOutcome::Failed },
         object: "speed of the board's CPUs".to_owned(),
-        expected: "at most 2 % or 0.3 s lost by CPUs that were measured, 5 % by every one".to_owned(),
+        expected: "at most 2 % or 0.3 s lost by CPUs that were measured, 5 % by every one"
+            .to_owned(),
         found,
         hint: (!passed).then(|| hint.to_owned()),
     }

@@ -23,7 +23,7 @@ mod model;
 mod sweep;
 mod target;
 
-pub use board::Board;
+pub use board::{Board, GuestRows};
 pub use costs::{Cost, CostTable, Point, fit};
 pub use error::{ErrorKind, MachineError};
 pub use host::Host;

@@ -7,6 +7,7 @@ mod recorded;
 use crate::baseline::Baseline;
 use crate::estimate::{Distribution, Estimate};
 use crate::grid::{Grid, NoGrid};
+use crate::outside::Outside;
 use crate::split::Split;
 use crate::windowed::Windowed;
 use flyball_run::{Run, SwitchTrial};
@@ -38,6 +39,9 @@ pub struct Findings {
     /// The hardware's grids, one per set-up and clock domain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grids: Vec<GridFinding>,
+    /// What was seen from outside, of a board.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
     /// What was not measured, or must not be used, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,

@@ -9,6 +9,7 @@
 //! - [`device`]: what a method needs of a machine; [`model`] and [`live`] are the two that there are;
 //! - [`methods`]: direct, windowed, detect;
 //! - [`estimate`], [`baseline`], [`mod@windowed`], [`grid`], [`mod@split`]: the estimators, pure;
+//! - [`outside`]: beside what a board's own log says;
 //! - [`mod@analysis`]: from the rows to findings; [`terminal`] and [`figures`] show them.
 
 pub mod analysis;
@@ -21,6 +22,7 @@ pub mod grid;
 pub mod live;
 pub mod methods;
 pub mod model;
+pub mod outside;
 pub mod page;
 pub mod random;
 pub mod record;

@@ -18,6 +18,7 @@ pub fn render(findings: &Findings, width: usize) -> String {
     pairs(findings, &mut lines);
     baselines(findings, &mut lines);
     grids(findings, &mut lines);
+    outside(findings, &mut lines);
     list("Refused", &findings.refused, width, &mut lines);
     list("Notes", &findings.notes, width, &mut lines);
     if findings.switches.is_empty() && findings.windowed.is_empty() {
@@ -72,6 +73,44 @@ pub(crate) fn mhz(khz: u64) -> String {
 pub(crate) fn place(setup: &Option<String>, domain: &Option<String>) -> String {
     let parts: Vec<&str> = [setup, domain].into_iter().flatten().map(String::as_str).collect();
     text::plain(&parts.join(" "))
+}
+
+fn outside(findings: &Findings, lines: &mut Vec<String>) {
+    if findings.outside.is_empty() {
+        return;
+    }
+    lines.extend([
+        String::new(),
+        "Seen from outside: from the start of the write to the P-state, and from there until the new \
+         speed was found, us"
+            .to_owned(),
+    ]);
+    let mut table = Table::new(&[
+        "where",
+        "method",
+        "to MHz",
+        "seen",
+        "P-state",
+        "found after",
+        "step",
+        "loop",
+    ]);
+    for one in &findings.outside {
+        let median = |of: &Option<crate::estimate::Distribution>| {
+            of.as_ref().map_or_else(dash, |of| with_interval(&of.median))
+        };
+        table.row(vec![
+            place(&None, &one.domain),
+            one.method.clone(),
+            mhz(one.to_khz),
+            format!("{} of {}", one.seen, one.trials),
+            median(&one.arrives_us),
+            median(&one.found_after_us),
+            one.step_us.map_or_else(dash, short),
+            one.loop_us.map_or_else(dash, short),
+        ]);
+    }
+    lines.extend(table.lines());
 }
 
 fn detected(findings: &Findings, lines: &mut Vec<String>) {

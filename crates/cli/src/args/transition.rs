@@ -12,13 +12,13 @@ Examples:
   flyball transition --dry-run                      what would be written; nothing is
   flyball transition --again flyball-runs/NAME      the findings of a run, again
   flyball transition --again ../raw/zen2-ftalat     ... or of another tool's data
-  flyball board run -- flyball transition --out DIR on a real kernel of a virtual board
+  flyball transition --machine board:aarch64        a real kernel, beside what was seen from outside
 Settings are restored whatever happens; after kill -9: flyball hold --recover.";
 
 /// `flyball transition`.
 #[derive(Debug, Args)]
 pub struct TransitionArgs {
-    /// What to measure: host, or model:NAME, whose costs are known
+    /// What to measure: host, board:NAME, or model:NAME, whose costs are known
     #[arg(short, long, value_name = "MACHINE", default_value = "host", conflicts_with = "again")]
     pub machine: String,
     /// Methods: direct, windowed, detect; all where absent

@@ -7,7 +7,7 @@ use crate::args::{CheckFormat, ReportArgs, ReportFormat, Talk, TransitionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hosts;
-use flyball_machine::{MachineError, Target};
+use flyball_machine::{Board, MachineError, Target};
 use flyball_run::import::{Format, Options, detect, load};
 use flyball_run::{Columns, Run};
 use flyball_transition::methods::{Method, Plan};
@@ -30,7 +30,7 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
             )
             .hint("runs of windows are read with: flyball report"));
         }
-        show::findings(&run, &shown, talk)?;
+        show::findings(&run, Some(path), &shown, talk)?;
         return Ok(Exit::Ok);
     }
     let plan = plan(args)?;
@@ -47,14 +47,21 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
             "--machine: expected a model without a kernel: it has no part in what a switch costs",
         )),
         Target::Model { name, kernel: None } => measure::model(&name, args, &plan, &shown, talk),
-        Target::Board { name, .. } => Err(Failure::new(
+        Target::Board { .. } if args.dry_run => Err(Failure::new(
             Exit::Usage,
-            format!("--machine: expected host or model:NAME, found board:{name}"),
+            "--dry-run: expected this machine or a model, found a board",
         )
-        .hint("inside a board: flyball board run --share DIR -- flyball transition --out /run/share/run")),
+        .hint("inside: flyball board run -- flyball transition --dry-run")),
+        Target::Board { name, kernel, arch } => {
+            let board = Board::named(&name, kernel.as_deref(), arch.as_deref(), false)?;
+            measure::board(&board, args, &shown, talk)
+        }
         Target::Record(dir) => Err(Failure::new(
             Exit::Usage,
-            format!("--machine: expected host or model:NAME, found record:{}", dir.display()),
+            format!(
+                "--machine: expected host, model:NAME or board:NAME, found record:{}",
+                dir.display()
+            ),
         )
         .hint(format!("read it with: flyball transition --again {}", dir.display()))),
     }
@@ -141,6 +148,6 @@ pub fn report(path: &Path, args: &ReportArgs, talk: Talk) -> Result<Exit, Failur
     }
     let run = load(path, &Options::default())?;
     let shown = Shown { json, figures: args.figures.as_deref(), page: args.output.page.as_deref() };
-    show::findings(&run, &shown, talk)?;
+    show::findings(&run, Some(path), &shown, talk)?;
     Ok(Exit::Ok)
 }

@@ -11,7 +11,7 @@ use crate::meter::Meter;
 use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_host::Host;
-use flyball_machine::{Board, Model, Target};
+use flyball_machine::{Board, GuestRows, Model, Target};
 use flyball_measure::bench::{Beside, Destination, Progress};
 use flyball_rampup::live::{self, About};
 use flyball_rampup::model::{self, Case};
@@ -174,7 +174,9 @@ impl Order<'_> {
         let timeout = Nanos(plan.duration().0.saturating_mul(4)) + Nanos::from_secs(600);
         let command = crate::command_line();
         let tell = &mut |text: &str| bar.note(text);
-        let outcome = board.flyball(&self.host, &arguments, timeout, (&dir, &command), tell)?;
+        let left = (dir.as_path(), command.as_slice());
+        let outcome =
+            board.flyball(&self.host, &arguments, timeout, left, GuestRows::Rampups, tell)?;
         Ok((outcome.dir, outcome.state))
     }
 

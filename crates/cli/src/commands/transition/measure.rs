@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_control::{Machine, state_folder};
 use flyball_host::{Host, Topology};
+use flyball_machine::{Board, GuestRows};
 use flyball_platform::Platform;
 use flyball_run::manifest::Flyball;
 use flyball_run::name::rfc3339;
@@ -17,9 +18,12 @@ use flyball_transition::live::{self, Control, Live, board_notes};
 use flyball_transition::methods::{self, Plan};
 use flyball_transition::model::{self, Model};
 use flyball_transition::record::{About, Recorder};
-use flyball_units::CpuId;
+use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// When a guest that goes on measuring is given up.
+const MOST_TIME: Nanos = Nanos::from_secs(4 * 3600);
 
 /// How each domain of this machine would be switched.
 fn controls(
@@ -135,6 +139,63 @@ fn one_domain(
     measured
 }
 
+/// In the guest of a board: the same command for its own machine.
+pub fn board(
+    board: &Board,
+    args: &TransitionArgs,
+    shown: &Shown<'_>,
+    talk: Talk,
+) -> Result<Exit, Failure> {
+    let host = hosts::real();
+    host.catch_interrupts()?;
+    let dir = directory(args, host.realtime().0 / 1_000_000_000)?;
+    let command = crate::command_line();
+    let tell = &mut |text: &str| {
+        if !talk.quiet {
+            output::talk(text);
+        }
+    };
+    let left = (dir.as_path(), command.as_slice());
+    let arguments = in_guest(args);
+    let outcome = board.flyball(&host, &arguments, MOST_TIME, left, GuestRows::Switches, tell)?;
+    show::findings(&Run::open(&dir)?, Some(&dir), shown, talk)?;
+    if !talk.quiet {
+        output::talk(&format!("run     {}", dir.display()));
+    }
+    match outcome.state {
+        RunState::Interrupted => Ok(Exit::Interrupted),
+        RunState::Invalid => {
+            let why = outcome.invalid.first().map_or_else(String::new, |check| {
+                format!(": {}: expected {}, found {}", check.object, check.expected, check.found)
+            });
+            Err(Failure::new(Exit::InvalidRun, format!("the run is not valid{why}")))
+        }
+        _ => Ok(Exit::Ok),
+    }
+}
+
+/// The arguments that a guest gets.
+fn in_guest(args: &TransitionArgs) -> Vec<String> {
+    let mut arguments: Vec<String> =
+        ["transition", "--out", "/run/share", "--quiet"].map(str::to_owned).to_vec();
+    let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
+    if !args.method.is_empty() {
+        add("--method", args.method.join(","));
+    }
+    if !args.levels.is_empty() {
+        add("--levels", args.levels.join(","));
+    }
+    if let Some(cpu) = args.cpu {
+        add("--cpu", cpu.to_string());
+    }
+    add("--trials", args.trials.to_string());
+    add("--runs", args.runs.to_string());
+    add("--window", args.window.clone());
+    add("--wait", args.wait.clone());
+    add("--seed", args.seed.to_string());
+    arguments
+}
+
 /// On a model, in virtual time.
 pub fn model(
     name: &str,
@@ -222,7 +283,7 @@ fn end(
         Ok(()) | Err(TransitionError::Interrupted) => {}
         Err(error) => return Err(error.into()),
     }
-    show::findings(&Run::open(dir)?, shown, talk)?;
+    show::findings(&Run::open(dir)?, Some(dir), shown, talk)?;
     if !talk.quiet {
         output::talk(&format!("run     {}", dir.display()));
     }

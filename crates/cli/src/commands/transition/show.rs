@@ -4,7 +4,10 @@ use crate::args::Talk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
+use flyball_board::guest::WRITES;
 use flyball_run::Run;
+use flyball_trace::import::pstates::{self, Write};
+use flyball_transition::outside::{self, Seen};
 use flyball_transition::{analyse, figures, page, terminal};
 use std::path::Path;
 
@@ -21,9 +24,19 @@ pub struct Shown<'a> {
     pub page: Option<&'a Path>,
 }
 
-/// Analyses a run and shows what comes out.
-pub fn findings(run: &Run, shown: &Shown<'_>, talk: Talk) -> Result<(), Failure> {
-    let found = analyse(run, run.manifest.seed.unwrap_or(SEED));
+/// Analyses a run and shows what comes out; beside what was seen from outside, where `dir` has that.
+pub fn findings(
+    run: &Run,
+    dir: Option<&Path>,
+    shown: &Shown<'_>,
+    talk: Talk,
+) -> Result<(), Failure> {
+    let mut found = analyse(run, run.manifest.seed.unwrap_or(SEED));
+    if let Some(log) = dir.map(|dir| dir.join(WRITES)).filter(|log| log.is_file()) {
+        let seen = |write: Write| Seen { t_ns: write.t_ns, cpu: write.cpu, khz: write.khz };
+        let writes: Vec<Seen> = pstates::read(log)?.into_iter().map(seen).collect();
+        found.outside = outside::compare(run, &writes);
+    }
     if shown.figures.is_some() || shown.page.is_some() {
         let drawn = figures::all(run, &found);
         if let Some(dir) = shown.figures {
