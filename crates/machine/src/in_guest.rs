@@ -9,6 +9,7 @@ use flyball_host::Host;
 use flyball_measure::bench::Outcome;
 use flyball_run::manifest::{BoardPaceRecord, CheckOutcome, CheckRecord};
 use flyball_run::{Columns, Manifest, Run, RunState};
+use flyball_units::Nanos;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -182,16 +183,24 @@ fn pace_records(account: &Account) -> Vec<BoardPaceRecord> {
     account.cpus.iter().enumerate().map(record).collect()
 }
 
-/// Share of its work's time that any CPU may lose: windows there are longer by as much, and a load is
-/// smaller by as much.
+/// Share of its work's time that a measured CPU may lose: what was measured is longer by at most as much.
+const MEASURED_LOSS: f64 = 0.03;
+
+/// Share that any CPU may lose: a load is smaller by as much.
 const MOST_LOSS: f64 = 0.05;
+
+/// Less than this is always lost, while the emulator translates new code.
+const TRANSLATION: Nanos = Nanos::from_millis(300);
 
 /// Whether this machine was fast enough to be that one. `measured` are the CPUs that ran windows.
 fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> CheckRecord {
     let cpus = || account.cpus.iter().zip(0_u32..);
     let too_late = |(of, cpu): (&CpuAccount, u32)| {
-        let lost = of.late_share() > MOST_LOSS;
-        if measured.contains(&cpu) { lost || of.fell_behind() } else { lost && of.fell_behind() }
+        let (share, much) = (of.late_share(), of.late > TRANSLATION);
+        match measured.contains(&cpu) {
+            true => share > MOST_LOSS || (share > MEASURED_LOSS && much),
+            false => share > MOST_LOSS && much,
+        }
     };
     let worst = cpus().max_by_key(|(of, cpu)| (too_late((of, *cpu)), of.late));
     let behind = cpus().any(too_late);
@@ -215,7 +224,7 @@ fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> Ch
         name: "board pace".to_owned(),
         outcome: if passed { CheckOutcome::Passed } else { CheckOutcome::Failed },
         object: "speed of the board's CPUs".to_owned(),
-        expected: "at most 2 % or 0.3 s lost by CPUs that were measured, 5 % by every one"
+        expected: "at most 3 % or 0.3 s lost by CPUs that were measured, 5 % by every one"
             .to_owned(),
         found,
         hint: (!passed).then(|| hint.to_owned()),
@@ -225,7 +234,6 @@ fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> Ch
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flyball_units::Nanos;
 
     fn account(late_ms: u64) -> Account {
         let cpu = |late_ms| CpuAccount {

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(cycles_per_multiply(&board(), 2), None);
         let check = check(&board());
         assert!(
-            check.found.contains("1.0 ms at the highest frequency, 5.6 at the lowest"),
+            check.found.contains("3.1 ms at the highest frequency, 16.7 at the lowest"),
             "{check:?}"
         );
     }

@@ -65,7 +65,7 @@ impl BoardRecord {
     pub const GUEST_PATH: &str = "/run/board/facts.toml";
 
     /// Steps that anything measured on a board should last.
-    pub const LEAST_STEPS: u64 = 20;
+    pub const LEAST_STEPS: u64 = 60;
 
     /// Guest instructions that anything measured should last.
     pub fn least_instructions(&self) -> u64 {
