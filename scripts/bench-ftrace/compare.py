@@ -10,12 +10,13 @@ very file. In each round every contender runs once, in a random order, so that a
 same machine:
 
   reader      read_trace TEXT        every line parsed, nothing kept
+  dat         read_trace TRACE.dat   the binary file itself, every record decoded
   import      flyball import TEXT    the same into a run directory (NDJSON, then Parquet)
   trace-cmd   trace-cmd report DAT   binary to text, to /dev/null
   python      one regular expression per line, events counted
 
 Printed are medians over the rounds: wall time, CPU time (user and system: what one core does,
-whatever else runs), megabytes of text per second of CPU time, peak memory, and CPU time over the
+whatever else runs), megabytes of text (for dat: of the file) per second of CPU time, peak memory, and CPU time over the
 reader's. With --huge the text is repeated to 2 GB, and the reader and the import run once on it.
 """
 
@@ -160,6 +161,7 @@ def imported(options: argparse.Namespace, folder: Path, text: Path) -> tuple[flo
 def measure(options: argparse.Namespace, folder: Path, dat: Path, text: Path, size: int) -> None:
     contenders = {
         "reader": lambda: run([options.reader, text]),
+        "dat": lambda: run([options.reader, dat]),
         "import": lambda: imported(options, folder, text),
         "trace-cmd": lambda: to_null(["trace-cmd", "report", "-i", dat]),
         "python": lambda: run([sys.executable, "-c", PYTHON_READER, text]),
@@ -173,10 +175,11 @@ def measure(options: argparse.Namespace, folder: Path, dat: Path, text: Path, si
                 found[name].append(contenders[name]())
     print(f"\nmedians of {options.rounds} rounds ({options.python_rounds} of python)")
     print(f"{'':<10} {'wall s':>8} {'CPU s':>8} {'MB/s':>8} {'peak MB':>8} {'CPU / reader':>13}")
+    binary = dat.stat().st_size
     middle = {name: [statistics.median(run[at] for run in runs) for at in range(3)] for name, runs in found.items()}
     for name, (wall, cpu, peak) in middle.items():
         print(
-            f"{name:<10} {wall:>8.3f} {cpu:>8.3f} {size / 1e6 / cpu:>8.0f} {peak / 1024:>8.0f} "
+            f"{name:<10} {wall:>8.3f} {cpu:>8.3f} {(binary if name == 'dat' else size) / 1e6 / cpu:>8.0f} {peak / 1024:>8.0f} "
             f"{cpu / middle['reader'][1]:>12.1f}x"
         )
 

@@ -17,8 +17,11 @@ mod line;
 mod probe;
 mod reader;
 
+pub(crate) use event::state_letters;
 pub use event::{Event, TaskRef};
 pub use header::Header;
 pub use interrupt::InterruptRef;
+pub(crate) use interrupt::{SOFTIRQS, known_vector};
 pub use line::{Line, Malformed, Record, parse};
-pub use reader::{Counts, Item, Reader, TornLine};
+pub(crate) use probe::{is_probe_name, parse as parse_probe};
+pub use reader::{Counts, Item, Reader, TornLine, Unit};

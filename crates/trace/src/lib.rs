@@ -2,6 +2,7 @@
 //!
 //! - [`blame`]: what the response of each measured window was made of;
 //! - [`capture`]: events of this machine, in an instance of tracefs of its own;
+//! - [`dat`]: trace-cmd's binary files;
 //! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
 //! - [`import`]: traces into run directories;
 //! - [`load`]: a machine's load per CPU and interval, recorded cheaply;
@@ -15,6 +16,8 @@
 
 pub mod blame;
 pub mod capture;
+pub mod dat;
+mod file;
 pub mod ftrace;
 pub mod import;
 pub mod load;
@@ -22,6 +25,9 @@ pub mod missing;
 pub mod questions;
 pub mod recording;
 pub mod shadow;
+mod source;
 
+pub use file::{Kind, Reader};
 pub use missing::Missing;
 pub use recording::{Recording, Span};
+pub use source::Source;

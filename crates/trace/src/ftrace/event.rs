@@ -163,10 +163,25 @@ pub(super) fn parse(text: &[u8]) -> Parsed<'_, Event<'_>> {
             task(text, "comm=", "pid=", "prio=").map(|(task, _)| Event::Exit(task))
         }
         b"tracing_mark_write" => Ok(Event::Mark(text)),
-        b"print" | b"bprint" | b"bputs" => {
-            Ok(Event::Mark(text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text)))
-        }
+        b"print" | b"bprint" | b"bputs" => Ok(Event::Mark(mark(text))),
         other => interrupt::parse(other, text).unwrap_or_else(|| probe::parse(other, text)),
+    }
+}
+
+/// A mark without the function that wrote it: its name, or its address where the name is secret.
+fn mark(text: &[u8]) -> &[u8] {
+    let (function, rest) = match memchr(b':', text) {
+        Some(colon) => (text.get(..colon), text.get(colon + 1..)),
+        None => (None, None),
+    };
+    let of_mark = |function: &[u8]| {
+        let address = function.strip_prefix(b"0x");
+        function == b"tracing_mark_write"
+            || address.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    match (function, rest) {
+        (Some(function), Some(rest)) if of_mark(function) => trim(rest),
+        _ => text,
     }
 }
 
@@ -223,17 +238,22 @@ fn letters(state: &[u8]) -> &[u8] {
     if !state.first().is_some_and(u8::is_ascii_digit) {
         return state;
     }
-    match hex_or_decimal(state) {
-        Some(0) => b"R",
-        Some(256) => b"R+",
-        Some(1) => b"S",
-        Some(2) => b"D",
-        Some(4) => b"T",
-        Some(8) => b"t",
-        Some(16) => b"X",
-        Some(32) => b"Z",
-        Some(64) => b"P",
-        Some(128) => b"I",
+    hex_or_decimal(state).map_or(b"?", state_letters)
+}
+
+/// A state as the event holds it, in the kernel's letters.
+pub(crate) fn state_letters(state: u64) -> &'static [u8] {
+    match state {
+        0 => b"R",
+        256 => b"R+",
+        1 => b"S",
+        2 => b"D",
+        4 => b"T",
+        8 => b"t",
+        16 => b"X",
+        32 => b"Z",
+        64 => b"P",
+        128 => b"I",
         _ => b"?",
     }
 }
@@ -353,6 +373,8 @@ mod tests {
         );
         assert_eq!(of("tracing_mark_write: ramp: start"), Event::Mark(b"ramp: start"));
         assert_eq!(of("print: tracing_mark_write: ramp"), Event::Mark(b"ramp"));
+        assert_eq!(of("print: 0xffffffff81234f9f: ramp: a"), Event::Mark(b"ramp: a"));
+        assert_eq!(of("print: do_it: ramp"), Event::Mark(b"do_it: ramp"), "the kernel's own");
         assert!(matches!(of("irq_handler_entry: irq=1 name=x"), Event::Enters(_)));
         assert_eq!(of("workqueue_execute_end: x"), Event::Other(b"workqueue_execute_end"));
         assert_eq!(of("do_idle <-cpu_startup_entry"), Event::Other(b"function"));

@@ -14,6 +14,10 @@ pub struct InterruptRef<'a> {
     pub name: Option<&'a [u8]>,
 }
 
+/// The kernel's soft interrupts by their number (include/linux/interrupt.h).
+pub(crate) const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
 /// The CPU's own interrupts on x86: events `NAME_entry` and `NAME_exit`.
 const VECTORS: [&str; 11] = [
     "local_timer",
@@ -29,6 +33,11 @@ const VECTORS: [&str; 11] = [
     "deferred_error_apic",
 ];
 
+/// The name of one of these, where it is one.
+pub(crate) fn known_vector(stem: &[u8]) -> Option<&'static str> {
+    VECTORS.into_iter().find(|name| name.as_bytes() == stem)
+}
+
 /// Reads an event of an interrupt; none where it is another one.
 pub(super) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Option<Parsed<'a, Event<'a>>> {
     let (stem, enters) = match (event.strip_suffix(b"_entry"), event.strip_suffix(b"_exit")) {
@@ -41,7 +50,7 @@ pub(super) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Option<Parsed<'a, Ev
         b"softirq" => softirq(text),
         b"ipi" => Ok(InterruptRef { kind: "vector", number: None, name: Some(in_brackets(text)) }),
         stem => {
-            let known = VECTORS.iter().find(|name| name.as_bytes() == stem)?;
+            let known = known_vector(stem)?;
             vector(text, known)
         }
     };

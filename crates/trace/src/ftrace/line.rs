@@ -129,7 +129,11 @@ fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
 fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {
     let (cpu, rest) = number(line.get(bracket + 1..)?)?;
     let cpu = u32::try_from(cpu).ok().filter(|_| cpu < CPUS_MAX)?;
-    let rest = rest.strip_prefix(b"] ")?;
+    // Counts of more than 12 digits leave trace-cmd no blank.
+    let rest = rest.strip_prefix(b"]")?;
+    if !rest.first().is_some_and(|byte| *byte == b' ' || byte.is_ascii_digit()) {
+        return None;
+    }
     let (task, tid) = thread(line.get(..bracket)?)?;
     let rest = trim(rest);
     let (flags, t_ns, rest) = match time(rest) {
@@ -231,6 +235,7 @@ mod tests {
     fn times_of_clocks_that_count() {
         assert_eq!(record("a-1 [000] ..... 123456: x: y").t_ns, 123_456);
         assert_eq!(record("a-1 [000] ..... 1.5: x: y").t_ns, 1_500_000_000);
+        assert_eq!(record("a-1    [001]329135156419: x: y").t_ns, 329_135_156_419);
         assert!(parse(b"a-1 [000] ..... 1.0000000001: x: y").is_err());
         assert!(parse(b"a-1 [000] ..... 18446744073.709551616: x: y").is_err());
     }

@@ -26,7 +26,7 @@ enum Point {
 }
 
 /// Reads the text of an event that is no event of the kernel's own.
-pub(super) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Parsed<'a, Event<'a>> {
+pub(crate) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Parsed<'a, Event<'a>> {
     let (symbol, text) = symbol(text);
     let point = match symbol {
         Some(symbol) => by_symbol(symbol).or_else(|| by_name(event)),
@@ -114,6 +114,11 @@ fn by_symbol(symbol: &[u8]) -> Option<Point> {
     } else {
         None
     }
+}
+
+/// Whether an event of this name is taken for a probe that is understood.
+pub(crate) fn is_probe_name(event: &[u8]) -> bool {
+    by_name(event).is_some()
 }
 
 /// Names in use where a tool prints an address instead of the symbol.

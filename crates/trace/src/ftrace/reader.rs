@@ -32,10 +32,34 @@ pub enum Item<'a> {
     },
 }
 
+/// What a trace is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Lines of text.
+    #[default]
+    Line,
+    /// Pages of the ring buffer.
+    Page,
+    /// Packets of perfetto's.
+    Packet,
+}
+
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Unit::Line => "line",
+            Unit::Page => "page",
+            Unit::Packet => "packet",
+        })
+    }
+}
+
 /// What became of the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All lines.
+    /// What is counted as lines.
+    pub unit: Unit,
+    /// All lines (pages, packets).
     pub lines: u64,
     /// All bytes.
     pub bytes: u64,
@@ -43,7 +67,7 @@ pub struct Counts {
     pub records: u64,
     /// Events of other kinds, by name.
     pub unknown: HashMap<String, u64>,
-    /// Lines that do not read.
+    /// Lines that do not read; of pages also records.
     pub torn: u64,
     /// The first few of these.
     pub first_torn: Vec<TornLine>,
@@ -56,6 +80,8 @@ pub struct Counts {
 /// A line that does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornLine {
+    /// What it is.
+    pub unit: Unit,
     /// Its number from 1.
     pub line: u64,
     /// What should have been there.
@@ -66,24 +92,34 @@ pub struct TornLine {
 
 impl std::fmt::Display for TornLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: expected {}, found {:?}", self.line, self.expected, self.found)
+        let TornLine { unit, line, expected, found } = self;
+        write!(f, "{unit} {line}: expected {expected}, found {found:?}")
     }
 }
 
 impl Counts {
     fn torn(&mut self, malformed: Malformed<'_>) {
+        self.torn_at(self.lines, malformed.expected, malformed.found);
+    }
+
+    /// Counts a line that does not read, and names the first few.
+    pub(crate) fn torn_at(&mut self, line: u64, expected: &'static str, found: &[u8]) {
         self.torn += 1;
         if self.first_torn.len() < NAMED {
-            let shown = malformed.found.get(..SHOWN_BYTES).unwrap_or(malformed.found);
-            self.first_torn.push(TornLine {
-                line: self.lines,
-                expected: malformed.expected,
-                found: String::from_utf8_lossy(shown).into_owned(),
-            });
+            let shown = found.get(..SHOWN_BYTES).unwrap_or(found);
+            let found = String::from_utf8_lossy(shown).into_owned();
+            self.first_torn.push(TornLine { unit: self.unit, line, expected, found });
         }
     }
 
-    fn unknown(&mut self, name: &[u8]) {
+    /// Counts a place where events were lost.
+    pub(crate) fn gap(&mut self, events: Option<u64>) {
+        self.gaps += 1;
+        self.lost = self.lost.saturating_add(events.unwrap_or(0));
+    }
+
+    /// Counts an event of another kind.
+    pub(crate) fn unknown(&mut self, name: &[u8]) {
         let name = String::from_utf8_lossy(name);
         if let Some(count) = self.unknown.get_mut(name.as_ref()) {
             *count += 1;
@@ -196,8 +232,7 @@ impl<R: Read> Reader<R> {
                     each(Item::Record(&record))?;
                 }
                 Ok(Line::Lost { cpu, events }) => {
-                    self.counts.gaps += 1;
-                    self.counts.lost = self.counts.lost.saturating_add(events.unwrap_or(0));
+                    self.counts.gap(events);
                     each(Item::Lost { cpu, events })?;
                 }
                 Ok(Line::Comment(comment)) => self.header.read(comment),

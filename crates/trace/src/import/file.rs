@@ -1,6 +1,5 @@
 //! Files: from a trace to a run in memory or on disk.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flyball_run::{Error, Result, Run, RunWriter, Tables, Warning, manifest::Manifest};
@@ -9,10 +8,9 @@ use fs_err as fs;
 use super::builder::{Builder, Built};
 use super::join::{Join, add as add_join, join};
 use super::{manifest, pstates};
-use crate::ftrace::{Item, Line, Reader, parse};
+use crate::ftrace::{Item, Unit};
+use crate::{Kind, Reader};
 
-/// Bytes looked at to find the format out.
-const HEAD_BYTES: u64 = 64 * 1024;
 /// Torn lines above this share of a file mean that it is no trace.
 const TORN_SHARE_MAX: f64 = 0.10;
 
@@ -44,22 +42,12 @@ pub struct Imported {
     pub join: Option<Join>,
 }
 
-/// Whether a file is text of ftrace's, by its content.
+/// Whether a file is a trace that is read here, by its content.
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn is_trace(path: impl AsRef<Path>) -> Result<bool> {
-    let path = path.as_ref();
-    let failed = |error: std::io::Error| Error::io(path, "to read it", &error);
-    if fs::metadata(path).map_err(failed)?.is_dir() {
-        return Ok(false);
-    }
-    let mut head = Vec::new();
-    let file = fs::File::open(path).map_err(failed)?;
-    file.take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
-    let mut lines = head.split(|byte| *byte == b'\n').take(256);
-    Ok(head.starts_with(b"# tracer:")
-        || lines.any(|line| matches!(parse(line), Ok(Line::Record(_) | Line::Lost { .. }))))
+    Ok(Kind::of(path)?.is_some())
 }
 
 /// Imports a trace into memory.
@@ -136,7 +124,7 @@ fn read(
     mut each: impl FnMut(Tables) -> Result<()>,
 ) -> Result<(Built, Vec<Warning>, Option<Join>)> {
     let failed = |error: &std::io::Error| Error::io(path, "to read it", error);
-    let mut reader = Reader::new(fs::File::open(path).map_err(|error| failed(&error))?);
+    let mut reader = Reader::open(path)?;
     let mut builder = Builder::new();
     let mut refused = None;
     let outcome = reader.for_each(|item: Item<'_>| -> std::io::Result<()> {
@@ -153,11 +141,12 @@ fn read(
         return Err(error);
     }
     outcome.map_err(|error| failed(&error))?;
-    check(path, &reader)?;
+    check(&reader)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let mut built = builder.finish();
     let (header, counts) = (reader.header(), reader.counts());
-    manifest::of_file(&mut built.manifest, &name, header, counts, options.clock.as_deref());
+    let tool = reader.kind().tool();
+    manifest::of_file(&mut built.manifest, (tool, &name), header, counts, options.clock.as_deref());
     built.manifest.created.clone_from(&options.created);
     built.manifest.command.clone_from(&options.command);
     let mut warnings = manifest::warnings(&name, header, counts, &built);
@@ -192,26 +181,31 @@ fn joined(log: &Path, built: &mut Built, warnings: &mut Vec<Warning>) -> Result<
 }
 
 /// Refuses a file without an event, and one that is mostly something else.
-pub(crate) fn check<R: Read>(path: &Path, reader: &Reader<R>) -> Result<()> {
-    let counts = reader.counts();
+pub(crate) fn check(reader: &Reader) -> Result<()> {
+    let (path, counts, unit) = (reader.path(), reader.counts(), reader.counts().unit);
     let first = counts.first_torn.first();
     let object = match first {
-        Some(torn) => format!("{}:{}", path.display(), torn.line),
-        None => path.display().to_string(),
+        Some(torn) if unit == Unit::Line => format!("{}:{}", path.display(), torn.line),
+        _ => path.display().to_string(),
     };
-    let hint = "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`";
+    let hint = match reader.kind() {
+        Kind::Text => "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`",
+        Kind::Dat => {
+            "record the events sched_switch, cpu_frequency, ...: trace-cmd record -e sched -e power"
+        }
+    };
     let events = counts.records + counts.unknown_events();
     if counts.records == 0 {
         let found = match first {
-            Some(torn) => format!("none in {} lines ({torn})", counts.lines),
-            None => format!("none in {} lines, {events} of other kinds", counts.lines),
+            Some(torn) => format!("none in {} {unit}s ({torn})", counts.lines),
+            None => format!("none in {} {unit}s, {events} of other kinds", counts.lines),
         };
         return Err(Error::bad_input(object, "an event of scheduler or clocks", found, hint));
     }
     let bad = counts.torn.saturating_sub(1) as f64;
     if bad > TORN_SHARE_MAX * (events + counts.torn) as f64 {
-        let found = format!("{} torn of {} lines", counts.torn, counts.lines);
-        return Err(Error::bad_input(object, "at most 10 % torn lines", found, hint));
+        let found = format!("{} torn of {} {unit}s", counts.torn, counts.lines);
+        return Err(Error::bad_input(object, format!("at most 10 % torn {unit}s"), found, hint));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ pub(super) fn of_events(builder: &Builder, domains: &[Domain]) -> Manifest {
 /// Adds what the file itself tells: clock, counts, lost events.
 pub(super) fn of_file(
     manifest: &mut Manifest,
-    name: &str,
+    (tool, name): (&str, &str),
     header: &Header,
     counts: &Counts,
     clock: Option<&str>,
@@ -79,7 +79,7 @@ pub(super) fn of_file(
         torn_lines: counts.torn,
         skipped: 0,
     }];
-    let tool = "ftrace".to_owned();
+    let tool = tool.to_owned();
     manifest.source = Some(SourceRecord { tool, files, ..SourceRecord::default() });
     let lost = counts.lost + header.overwritten();
     let whole = lost == 0 && counts.gaps == 0;
@@ -113,9 +113,10 @@ pub(super) fn warnings(
         let named: Vec<String> = counts.first_torn.iter().map(ToString::to_string).collect();
         let more = if counts.torn > named.len() as u64 { "; ..." } else { "" };
         let torn = format!(
-            "{} torn of {} lines left out ({}{more})",
+            "{} torn of {} {}s left out ({}{more})",
             counts.torn,
             counts.lines,
+            counts.unit,
             named.join("; ")
         );
         remarks.push((torn, None));

@@ -7,12 +7,11 @@ use flyball_governors::{TunableError, UnknownGovernor};
 use flyball_platform::{Kernel, Platform};
 use flyball_run::{Error, Run};
 use flyball_units::Nanos;
-use fs_err as fs;
 use serde::Serialize;
 
 use super::{Choice, Governed, Report, Seen, Setup, Shadow, tables};
+use crate::Reader;
 use crate::Recording;
-use crate::ftrace::Reader;
 
 /// Where the recording is.
 #[derive(Clone, Copy, Debug)]
@@ -208,8 +207,7 @@ fn of(
     match source {
         Source::Text(path) => {
             let failed = |error: &io::Error| Error::io(path, "to read it", error);
-            let file = fs::File::open(path).map_err(|error| failed(&error))?;
-            let outcome = Reader::new(file).for_each(|item| -> io::Result<()> {
+            let outcome = Reader::open(path)?.for_each(|item| -> io::Result<()> {
                 shadows.iter_mut().for_each(|shadow| shadow.item(item));
                 Ok(())
             });

@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 use flyball_run::{Error, Run};
-use fs_err as fs;
 use serde::Serialize;
 
+use crate::Reader;
 use crate::Recording;
-use crate::ftrace::{Event, Item, Reader};
+use crate::ftrace::{Event, Item};
 use crate::import::{Builder, check};
 use crate::recording::Subject;
 
@@ -38,13 +38,13 @@ pub struct SeenDomain {
 }
 
 impl Seen {
-    /// In the text of a trace: one pass in bounded memory.
+    /// In a recorded trace: one pass in bounded memory.
     ///
     /// # Errors
     /// The file cannot be read, or is no trace.
     pub fn of_text(path: &Path) -> Result<Seen, Error> {
         let failed = |error: &io::Error| Error::io(path, "to read it", error);
-        let mut reader = Reader::new(fs::File::open(path).map_err(|error| failed(&error))?);
+        let mut reader = Reader::open(path)?;
         let mut builder = Builder::new();
         let mut updates = 0;
         let outcome = reader.for_each(|item| -> io::Result<()> {
@@ -61,7 +61,7 @@ impl Seen {
             Ok(())
         });
         outcome.map_err(|error| failed(&error))?;
-        check(path, &reader)?;
+        check(&reader)?;
         let built = builder.finish();
         let run = Run { tables: built.tables, manifest: built.manifest, ..Run::default() };
         Ok(Seen { updates, ..Seen::of(&Recording::of(&run)) })
