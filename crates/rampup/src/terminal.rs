@@ -1,6 +1,6 @@
 //! The findings as text: one machine, or several side by side.
 
-use crate::analysis::{Cell, Findings, LEVELS, PERCENT, Quantiles, Ramp, Stretch};
+use crate::analysis::{Cell, Findings, LEVELS, PERCENT, Quantiles, Ramp, Stretch, Time};
 use flyball_report::text;
 use flyball_units::KiloHertz;
 use std::fmt::Write;
@@ -83,7 +83,7 @@ fn alone(found: &Findings, width: usize) -> String {
     for cell in &found.cells {
         let mut row = vec![label(cell)];
         let times = cell.times.iter();
-        row.extend(times.map(|time| ms(&time.quantiles, found, time.reached, cell.repetitions)));
+        row.extend(times.map(|to| time(to, first_look(found), found, cell.repetitions)));
         row.push(ramp(cell, found));
         rows.push(row);
     }
@@ -110,20 +110,38 @@ fn label(cell: &Cell, with_condition: bool) -> String {
     format!("{condition}{times}{gap}")
 }
 
-/// `12.3 [10.1, 15.0], 20.2`; what came in few repetitions says in how many.
-fn ms(quantiles: &Quantiles, found: &Findings, reached: usize, of: usize) -> String {
-    let Some(median) = quantiles.median else {
-        return format!("not within {} ms in {} of {of}", number(found.spin_ms), of - reached);
+/// The end of the first look at a rate, in milliseconds: what was there then was there at once.
+fn first_look(found: &Findings) -> f64 {
+    (found.sample_us / 1e3).max(MOMENT_MS)
+}
+
+/// Shorter than any clock here tells.
+const MOMENT_MS: f64 = 1e-6;
+
+/// `12.3 [10.1, 15.0], 20.2`: a time to something. What never came in most repetitions says in how
+/// many; what was there at the `first` look came at once.
+fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
+    let Some(median) = time.quantiles.median else {
+        return format!("not within {} ms in {} of {of}", number(found.spin_ms), of - time.reached);
     };
-    // A core that is there when it is looked at first was there from the start.
-    let first = found.sample_us / 1e3;
     let at = |value: f64| match value {
         value if value < first => "at once".to_owned(),
         value if value.is_infinite() => "never".to_owned(),
         value => number(value),
     };
-    let p90 = quantiles.p90.map_or("never".to_owned(), |p90| at(p90.value));
-    let (low, value, high) = (at(median.low), at(median.value), at(median.high));
+    let p90 = time.quantiles.p90.map_or("never".to_owned(), |p90| at(p90.value));
+    shown([at(median.low), at(median.value), at(median.high)], &p90)
+}
+
+/// The same of a length, which may be none.
+fn length(quantiles: &Quantiles) -> String {
+    let at = |value: f64| if value < MOMENT_MS { "0".to_owned() } else { number(value) };
+    let Some(median) = quantiles.median else { return "-".to_owned() };
+    let p90 = quantiles.p90.map_or("-".to_owned(), |p90| at(p90.value));
+    shown([at(median.low), at(median.value), at(median.high)], &p90)
+}
+
+fn shown([low, value, high]: [String; 3], p90: &str) -> String {
     match low == high {
         true => format!("{value}, {p90}"),
         false => format!("{value} [{low}, {high}], {p90}"),
@@ -175,40 +193,31 @@ fn curves(found: &Findings, label: &dyn Fn(&Cell) -> String, width: usize) -> St
 
 /// Utilisation and kinds of core, where they were recorded.
 fn from_events(found: &Findings, label: &dyn Fn(&Cell) -> String, width: usize) -> String {
-    let mut heads = vec!["idle".to_owned()];
-    heads.extend(facts(found.cells.first()).into_iter().map(|(name, _)| name));
-    if heads.len() == 1 {
+    let facts = |cell: &Cell| -> Vec<(String, String)> {
+        let levels = cell.utilization.iter().map(|level| {
+            let name = format!("to utilisation {}", level.level);
+            (name, time(level, MOMENT_MS, found, cell.repetitions))
+        });
+        let cores = cell
+            .cores
+            .iter()
+            .map(|core| (format!("on {}", text::plain(&core.core_type)), length(&core.quantiles)));
+        levels.chain(cores).collect()
+    };
+    let Some(most) = found.cells.iter().map(facts).max_by_key(Vec::len) else {
+        return String::new();
+    };
+    if most.is_empty() {
         return String::new();
     }
-    let mut rows = vec![heads];
+    let heads = std::iter::once("idle".to_owned()).chain(most.into_iter().map(|(name, _)| name));
+    let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     for cell in &found.cells {
         let mut row = vec![label(cell)];
-        let facts = facts(Some(cell)).into_iter();
-        row.extend(facts.map(|(_, (quantiles, reached))| {
-            ms(&quantiles, &Findings { sample_us: 0.0, ..brief(found) }, reached, cell.repetitions)
-        }));
+        row.extend(facts(cell).into_iter().map(|(_, value)| value));
         rows.push(row);
     }
     format!("\nIn the spin, ms: median [95 %], 90th percentile\n\n{}", table(&rows, width))
-}
-
-/// A finding without its cells.
-fn brief(found: &Findings) -> Findings {
-    Findings { cells: Vec::new(), remarks: Vec::new(), ..found.clone() }
-}
-
-/// What events say of a cell: name, quantiles, repetitions that reached it.
-fn facts(cell: Option<&Cell>) -> Vec<(String, (Quantiles, usize))> {
-    let Some(cell) = cell else { return Vec::new() };
-    let levels = cell
-        .utilization
-        .iter()
-        .map(|time| (format!("to utilisation {}", time.level), (time.quantiles, time.reached)));
-    let cores = cell.cores.iter().map(|core| {
-        let name = format!("on {}", text::plain(&core.core_type));
-        (name, (core.quantiles, cell.repetitions))
-    });
-    levels.chain(cores).collect()
 }
 
 /// Where it ran, and what disturbed it.
@@ -275,15 +284,13 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
     rows.push(row("repetitions".into(), &|_, cell| Some(cell.repetitions.to_string())));
     for (at, percent) in PERCENT.iter().enumerate() {
         rows.push(row(format!("to {percent} % of the highest rate"), &|found, cell| {
-            let time = cell.times.get(at)?;
-            Some(ms(&time.quantiles, found, time.reached, cell.repetitions))
+            Some(time(cell.times.get(at)?, first_look(found), found, cell.repetitions))
         }));
     }
     for level in LEVELS {
         rows.push(row(format!("to utilisation {level}"), &|found, cell| {
-            let time = cell.utilization.iter().find(|time| time.level == level)?;
-            let found = Findings { sample_us: 0.0, ..brief(found) };
-            Some(ms(&time.quantiles, &found, time.reached, cell.repetitions))
+            let to = cell.utilization.iter().find(|time| time.level == level)?;
+            Some(time(to, MOMENT_MS, found, cell.repetitions))
         }));
     }
     let mut kinds: Vec<&str> = Vec::new();
@@ -293,10 +300,9 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
         }
     }
     for kind in kinds {
-        rows.push(row(format!("time on {}", text::plain(kind)), &|found, cell| {
+        rows.push(row(format!("time on {}", text::plain(kind)), &|_, cell| {
             let core = cell.cores.iter().find(|core| core.core_type == kind)?;
-            let found = Findings { sample_us: 0.0, ..brief(found) };
-            Some(ms(&core.quantiles, &found, cell.repetitions, cell.repetitions))
+            Some(length(&core.quantiles))
         }));
     }
     rows.push(row("ramp".into(), &|_, cell| {
