@@ -118,7 +118,7 @@ fn first_look(found: &Findings) -> f64 {
 /// Shorter than any clock here tells.
 const MOMENT_MS: f64 = 1e-6;
 
-/// `12.3 [10.1, 15.0], 20.2`: a time to something. What never came in most repetitions says in how
+/// `12.3 [10.1, 15.0], 20.2`, or `at once` where that is all: a time to something. What never came in most repetitions says in how
 /// many; what was there at the `first` look came at once.
 fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
     let Some(median) = time.quantiles.median else {
@@ -143,6 +143,7 @@ fn length(quantiles: &Quantiles) -> String {
 
 fn shown([low, value, high]: [String; 3], p90: &str) -> String {
     match low == high {
+        true if value == p90 => value,
         true => format!("{value}, {p90}"),
         false => format!("{value} [{low}, {high}], {p90}"),
     }
