@@ -319,7 +319,7 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
 fn percent(share: f64) -> String {
     match 100.0 * share {
         value if value.abs() < 9.95 => format!("{} %", text::number(value, 1)),
-        value if value >= 99.0 => format!("{} %", text::number(value, 1)),
+        value if value >= 90.0 => format!("{} %", text::number(value, 1)),
         value => format!("{} %", text::number(value, 0)),
     }
 }
