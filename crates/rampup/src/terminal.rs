@@ -84,10 +84,11 @@ fn alone(found: &Findings, width: usize) -> String {
         let mut row = vec![label(cell)];
         let times = cell.times.iter();
         row.extend(times.map(|to| time(to, first_look(found), found, cell.repetitions)));
-        row.push(ramp(cell, found));
+        row.push(ramp(cell));
         rows.push(row);
     }
     out += &table(&rows, width);
+    out += &legend(found);
     out += "\nRate since the wake-up, % of each repetition's settled rate: median\n\n";
     out += &curves(found, &label, width);
     out += &from_events(found, &label, width);
@@ -150,22 +151,29 @@ fn shown([low, value, high]: [String; 3], p90: &str) -> String {
 }
 
 /// The verdict in words.
-fn ramp(cell: &Cell, found: &Findings) -> String {
+fn ramp(cell: &Cell) -> String {
     match cell.ramp {
         Ramp::Visible { lowest, until_ms } => {
-            format!("from {} of the settled rate, over by {} ms", percent(lowest), number(until_ms))
+            format!("from {}, over by {} ms", percent(lowest), number(until_ms))
         }
-        Ramp::NotVisible { at_least } => {
-            let from = match found.sample_us {
-                us if us > 0.0 => format!("the first {} us", number(us)),
-                _ => "the start".to_owned(),
-            };
-            format!(
-                "no ramp visible: at least {} of the settled rate from {from} on (95 %)",
-                percent(at_least)
-            )
-        }
-        Ramp::TooFew => "too few undisturbed repetitions to say".to_owned(),
+        Ramp::NotVisible { at_least } => format!("no ramp visible: at least {}", percent(at_least)),
+        Ramp::TooFew => "too few repetitions to say".to_owned(),
+    }
+}
+
+/// What the verdicts mean.
+fn legend(found: &Findings) -> String {
+    let none = |cell: &Cell| matches!(cell.ramp, Ramp::NotVisible { .. });
+    let from = match found.sample_us {
+        us if us > 0.0 => format!("the first {} us", number(us)),
+        _ => "the start".to_owned(),
+    };
+    match found.cells.iter().any(none) {
+        true => format!(
+            "no ramp visible: a lower share of the settled rate in any stretch from {from} on would \
+             have been seen (95 %)\n"
+        ),
+        false => String::new(),
     }
 }
 
