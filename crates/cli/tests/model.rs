@@ -211,7 +211,10 @@ fn governors_of_a_sweep_have_their_own_tunables() {
 fn rampup_says_what_it_cannot() {
     let dir = folder();
     for (arguments, code, words) in [
-        (vec!["--machine", "host"], 4, "models only"),
+        (vec!["--machine", "host", "--series"], 2, "only models have it"),
+        (vec!["--machine", "host", "--duration", "1ms"], 3, "expected 10ms to 60s"),
+        (vec!["--machine", "host", "--figure", "x.svg"], 2, "expected one model"),
+        (vec!["--machine", "record:x"], 2, "flyball report x"),
         (vec!["--machine", "model:m1"], 2, "m1"),
         (vec!["--governor", "shedutil"], 3, "did you mean `schedutil`?"),
         (vec!["--set", "rate_limit_us"], 2, "expected KEY=VALUE"),

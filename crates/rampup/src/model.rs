@@ -6,7 +6,7 @@ use crate::live::TASK;
 use crate::spin::steps;
 use flyball_measure::bench::Destination;
 use flyball_platform::Platform;
-use flyball_run::manifest::{ConditionRecord, Machine, TrialRecord};
+use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, TrialRecord};
 use flyball_run::{Manifest, RampUp, RampUpSample, Run, RunState, RunWriter};
 use flyball_sim::record::manifest;
 use flyball_sim::scenario::Scenario;
@@ -90,6 +90,11 @@ fn describe(cases: &[Case], name: &str, machine: Machine) -> Manifest {
     };
     described.command = ["flyball", "rampup", "--machine", name].map(str::to_owned).to_vec();
     described.machine = Some(machine);
+    described.clocks.push(ClockRecord {
+        table: "rampups".to_owned(),
+        clock: "virtual".to_owned(),
+        ..ClockRecord::default()
+    });
     let mut conditions: Vec<ConditionRecord> = Vec::new();
     for case in cases.iter() {
         if conditions.iter().all(|known| known.name != case.condition) {

@@ -1,6 +1,6 @@
 //! The findings as text: one machine, or several side by side.
 
-use crate::analysis::{Cell, Findings, LEVELS, PERCENT, Quantiles, Ramp, Stretch};
+use crate::analysis::{Cell, Findings, LEVELS, PERCENT, Quantiles, Ramp, Stretch, Time};
 use flyball_report::text;
 use flyball_units::KiloHertz;
 use std::fmt::Write;
@@ -83,11 +83,12 @@ fn alone(found: &Findings, width: usize) -> String {
     for cell in &found.cells {
         let mut row = vec![label(cell)];
         let times = cell.times.iter();
-        row.extend(times.map(|time| ms(&time.quantiles, found, time.reached, cell.repetitions)));
-        row.push(ramp(cell, found));
+        row.extend(times.map(|to| time(to, first_look(found), found, cell.repetitions)));
+        row.push(ramp(cell));
         rows.push(row);
     }
     out += &table(&rows, width);
+    out += &legend(found);
     out += "\nRate since the wake-up, % of each repetition's settled rate: median\n\n";
     out += &curves(found, &label, width);
     out += &from_events(found, &label, width);
@@ -110,43 +111,69 @@ fn label(cell: &Cell, with_condition: bool) -> String {
     format!("{condition}{times}{gap}")
 }
 
-/// `12.3 [10.1, 15.0], 20.2`; what came in few repetitions says in how many.
-fn ms(quantiles: &Quantiles, found: &Findings, reached: usize, of: usize) -> String {
-    let Some(median) = quantiles.median else {
-        return format!("not within {} ms in {} of {of}", number(found.spin_ms), of - reached);
+/// The end of the first look at a rate, in milliseconds: what was there then was there at once.
+fn first_look(found: &Findings) -> f64 {
+    (found.sample_us / 1e3).max(MOMENT_MS)
+}
+
+/// Shorter than any clock here tells.
+const MOMENT_MS: f64 = 1e-6;
+
+/// `12.3 [10.1, 15.0], 20.2`, or `at once` where that is all: a time to something. What never came in most repetitions says in how
+/// many; what was there at the `first` look came at once.
+fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
+    let Some(median) = time.quantiles.median else {
+        return format!("not within {} ms in {} of {of}", number(found.spin_ms), of - time.reached);
     };
-    // A core that is there when it is looked at first was there from the start.
-    let first = found.sample_us / 1e3;
     let at = |value: f64| match value {
         value if value < first => "at once".to_owned(),
         value if value.is_infinite() => "never".to_owned(),
         value => number(value),
     };
-    let p90 = quantiles.p90.map_or("never".to_owned(), |p90| at(p90.value));
-    let (low, value, high) = (at(median.low), at(median.value), at(median.high));
+    let p90 = time.quantiles.p90.map_or("never".to_owned(), |p90| at(p90.value));
+    shown([at(median.low), at(median.value), at(median.high)], &p90)
+}
+
+/// The same of a length, which may be none.
+fn length(quantiles: &Quantiles) -> String {
+    let at = |value: f64| if value < MOMENT_MS { "0".to_owned() } else { number(value) };
+    let Some(median) = quantiles.median else { return "-".to_owned() };
+    let p90 = quantiles.p90.map_or("-".to_owned(), |p90| at(p90.value));
+    shown([at(median.low), at(median.value), at(median.high)], &p90)
+}
+
+fn shown([low, value, high]: [String; 3], p90: &str) -> String {
     match low == high {
+        true if value == p90 => value,
         true => format!("{value}, {p90}"),
         false => format!("{value} [{low}, {high}], {p90}"),
     }
 }
 
 /// The verdict in words.
-fn ramp(cell: &Cell, found: &Findings) -> String {
+fn ramp(cell: &Cell) -> String {
     match cell.ramp {
         Ramp::Visible { lowest, until_ms } => {
-            format!("from {} of the settled rate, over by {} ms", percent(lowest), number(until_ms))
+            format!("from {}, over by {} ms", percent(lowest), number(until_ms))
         }
-        Ramp::NotVisible { at_least } => {
-            let from = match found.sample_us {
-                us if us > 0.0 => format!("the first {} us", number(us)),
-                _ => "the start".to_owned(),
-            };
-            format!(
-                "no ramp visible: at least {} of the settled rate from {from} on (95 %)",
-                percent(at_least)
-            )
-        }
-        Ramp::TooFew => "too few undisturbed repetitions to say".to_owned(),
+        Ramp::NotVisible { at_least } => format!("no ramp visible: at least {}", percent(at_least)),
+        Ramp::TooFew => "too few repetitions to say".to_owned(),
+    }
+}
+
+/// What the verdicts mean.
+fn legend(found: &Findings) -> String {
+    let none = |cell: &Cell| matches!(cell.ramp, Ramp::NotVisible { .. });
+    let from = match found.sample_us {
+        us if us > 0.0 => format!("the first {} us", number(us)),
+        _ => "the start".to_owned(),
+    };
+    match found.cells.iter().any(none) {
+        true => format!(
+            "no ramp visible: a lower share of the settled rate in any stretch from {from} on would \
+             have been seen (95 %)\n"
+        ),
+        false => String::new(),
     }
 }
 
@@ -175,40 +202,31 @@ fn curves(found: &Findings, label: &dyn Fn(&Cell) -> String, width: usize) -> St
 
 /// Utilisation and kinds of core, where they were recorded.
 fn from_events(found: &Findings, label: &dyn Fn(&Cell) -> String, width: usize) -> String {
-    let mut heads = vec!["idle".to_owned()];
-    heads.extend(facts(found.cells.first()).into_iter().map(|(name, _)| name));
-    if heads.len() == 1 {
+    let facts = |cell: &Cell| -> Vec<(String, String)> {
+        let levels = cell.utilization.iter().map(|level| {
+            let name = format!("to utilisation {}", level.level);
+            (name, time(level, MOMENT_MS, found, cell.repetitions))
+        });
+        let cores = cell
+            .cores
+            .iter()
+            .map(|core| (format!("on {}", text::plain(&core.core_type)), length(&core.quantiles)));
+        levels.chain(cores).collect()
+    };
+    let Some(most) = found.cells.iter().map(facts).max_by_key(Vec::len) else {
+        return String::new();
+    };
+    if most.is_empty() {
         return String::new();
     }
-    let mut rows = vec![heads];
+    let heads = std::iter::once("idle".to_owned()).chain(most.into_iter().map(|(name, _)| name));
+    let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     for cell in &found.cells {
         let mut row = vec![label(cell)];
-        let facts = facts(Some(cell)).into_iter();
-        row.extend(facts.map(|(_, (quantiles, reached))| {
-            ms(&quantiles, &Findings { sample_us: 0.0, ..brief(found) }, reached, cell.repetitions)
-        }));
+        row.extend(facts(cell).into_iter().map(|(_, value)| value));
         rows.push(row);
     }
     format!("\nIn the spin, ms: median [95 %], 90th percentile\n\n{}", table(&rows, width))
-}
-
-/// A finding without its cells.
-fn brief(found: &Findings) -> Findings {
-    Findings { cells: Vec::new(), remarks: Vec::new(), ..found.clone() }
-}
-
-/// What events say of a cell: name, quantiles, repetitions that reached it.
-fn facts(cell: Option<&Cell>) -> Vec<(String, (Quantiles, usize))> {
-    let Some(cell) = cell else { return Vec::new() };
-    let levels = cell
-        .utilization
-        .iter()
-        .map(|time| (format!("to utilisation {}", time.level), (time.quantiles, time.reached)));
-    let cores = cell.cores.iter().map(|core| {
-        let name = format!("on {}", text::plain(&core.core_type));
-        (name, (core.quantiles, cell.repetitions))
-    });
-    levels.chain(cores).collect()
 }
 
 /// Where it ran, and what disturbed it.
@@ -275,15 +293,13 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
     rows.push(row("repetitions".into(), &|_, cell| Some(cell.repetitions.to_string())));
     for (at, percent) in PERCENT.iter().enumerate() {
         rows.push(row(format!("to {percent} % of the highest rate"), &|found, cell| {
-            let time = cell.times.get(at)?;
-            Some(ms(&time.quantiles, found, time.reached, cell.repetitions))
+            Some(time(cell.times.get(at)?, first_look(found), found, cell.repetitions))
         }));
     }
     for level in LEVELS {
         rows.push(row(format!("to utilisation {level}"), &|found, cell| {
-            let time = cell.utilization.iter().find(|time| time.level == level)?;
-            let found = Findings { sample_us: 0.0, ..brief(found) };
-            Some(ms(&time.quantiles, &found, time.reached, cell.repetitions))
+            let to = cell.utilization.iter().find(|time| time.level == level)?;
+            Some(time(to, MOMENT_MS, found, cell.repetitions))
         }));
     }
     let mut kinds: Vec<&str> = Vec::new();
@@ -293,10 +309,9 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
         }
     }
     for kind in kinds {
-        rows.push(row(format!("time on {}", text::plain(kind)), &|found, cell| {
+        rows.push(row(format!("time on {}", text::plain(kind)), &|_, cell| {
             let core = cell.cores.iter().find(|core| core.core_type == kind)?;
-            let found = Findings { sample_us: 0.0, ..brief(found) };
-            Some(ms(&core.quantiles, &found, cell.repetitions, cell.repetitions))
+            Some(length(&core.quantiles))
         }));
     }
     rows.push(row("ramp".into(), &|_, cell| {
@@ -312,7 +327,7 @@ fn block(columns: &[(&Findings, Option<&Cell>)], width: usize) -> String {
 fn percent(share: f64) -> String {
     match 100.0 * share {
         value if value.abs() < 9.95 => format!("{} %", text::number(value, 1)),
-        value if value >= 99.0 => format!("{} %", text::number(value, 1)),
+        value if value >= 90.0 => format!("{} %", text::number(value, 1)),
         value => format!("{} %", text::number(value, 0)),
     }
 }

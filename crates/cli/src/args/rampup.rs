@@ -19,10 +19,11 @@ Examples:
   sudo flyball rampup --machine host --variant 'now:' --variant 'clamped: uclamp_min=512' \\
       --variant 'no governor: governor=performance'
 
-A variant is NAME: SETTINGS, separated by spaces: governor=, uclamp_min=, uclamp_max=, sleeps=, gap=,
-cpus=, or a tunable of the governor (rate_limit_us=70); on models also series, hz=, kernel=,
+A variant is NAME: SETTINGS, separated by spaces: governor=, uclamp_min=, uclamp_max=, sleeps=,
+gap=, cpus=, or a tunable of the governor (rate_limit_us=70); on models also series, hz=, kernel=,
 rampup_multiplier= and a patch (headroom_from_delay=true); on machines also frequency=, min=, max=,
-boost=. It starts from the options of the command line. On a machine, settings are held and restored.";
+boost=. It starts from the options of the command line. On a machine, settings are held and
+restored.";
 
 /// `flyball rampup`.
 #[derive(Clone, Debug, Args)]
@@ -90,6 +91,9 @@ pub struct RampupArgs {
     /// Draw utilisation and frequency over time, all runs on common axes, as SVG or PNG (one model)
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,
+    /// Measure only; read it later with: flyball report (machines and boards)
+    #[arg(long)]
+    pub no_report: bool,
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,

@@ -15,7 +15,8 @@ pub struct Series {
     pub sleeps: u32,
     /// Begin of the spin.
     pub begin_ns: u64,
-    /// Length of the spin.
+    /// Length of the run's shortest spin: a thread that had to wait at the end of its own made it
+    /// longer, and had no samples there.
     pub spin_ns: u64,
     /// The thread; none on a model.
     pub tid: Option<u32>,
@@ -65,6 +66,8 @@ pub fn edges(spin_ns: u64) -> Vec<u64> {
 /// The repetitions of a run, in its order.
 pub fn series(run: &Run) -> Vec<Series> {
     let rows = &run.tables.rampups;
+    let lengths = rows.begin_ns.iter().zip(&rows.end_ns);
+    let spin_ns = lengths.map(|(begin, end)| end.saturating_sub(*begin)).min().unwrap_or(0);
     let mut all: Vec<Series> = Vec::with_capacity(rows.len());
     let mut places: HashMap<u64, usize> = HashMap::new();
     for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
@@ -74,7 +77,7 @@ pub fn series(run: &Run) -> Vec<Series> {
             gap_ns: row.gap_ns,
             sleeps: row.sleeps,
             begin_ns: row.begin_ns,
-            spin_ns: row.end_ns.saturating_sub(row.begin_ns),
+            spin_ns,
             tid: row.tid,
             trial: row.trial,
             steal_ns: row.steal_ns.unwrap_or(0),

@@ -93,6 +93,9 @@ fn noise_is_no_ramp_and_has_a_bound() {
     let Ramp::NotVisible { at_least } = found.cells[0].ramp else { panic!("{found:?}") };
     assert!((0.985..1.0).contains(&at_least), "{at_least}");
     assert!(found.cells[0].times[2].quantiles.median.unwrap().value < 0.001);
+    let text = crate::terminal::render(&[found], 160);
+    assert!(text.contains("  at once  at once  "), "{text}");
+    assert!(text.contains("no ramp visible: at least 9"), "{text}");
 }
 
 #[test]

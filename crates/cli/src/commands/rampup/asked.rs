@@ -141,9 +141,8 @@ const BOARD_EVENTS: &str = "sched,frequency,util,capacity";
 
 /// The same command for the guest of a board.
 pub fn arguments(args: &RampupArgs, asked: &[Asked], spin: &str) -> Vec<String> {
-    let mut words: Vec<String> = ["rampup", "--machine", "host", "--out", "/run/share", "--quiet"]
-        .map(str::to_owned)
-        .to_vec();
+    let fixed = ["rampup", "--machine", "host", "--out", "/run/share", "--quiet", "--no-report"];
+    let mut words: Vec<String> = fixed.map(str::to_owned).to_vec();
     let mut option = |flag: &str, value: String| words.push(format!("--{flag}={value}"));
     option("duration", spin.to_owned());
     option("repeats", args.repeats.to_string());

@@ -47,13 +47,17 @@ pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Fa
         spin: asked::spin(args, alone),
         talk,
     };
-    let mut dirs = Vec::new();
+    let (mut dirs, mut interrupted) = (Vec::new(), false);
     for (target, destination) in targets.iter().zip(destinations(&host, args, targets)?) {
         let (dir, state) = order.measure(target, &destination)?;
         dirs.push(dir);
-        if state == RunState::Interrupted {
+        interrupted = state == RunState::Interrupted;
+        if interrupted {
             break;
         }
+    }
+    if args.no_report {
+        return Ok(if interrupted { Exit::Interrupted } else { Exit::Ok });
     }
     super::show(&dirs, args.format)
 }
