@@ -42,6 +42,7 @@ use rayon::prelude::*;
 
 use crate::model::{self, BootstrapNote, Report};
 use cell::CellData;
+pub(crate) use events::numbers as trial_numbers;
 use source::Context;
 pub use source::{AnalysisOptions, RunData};
 
