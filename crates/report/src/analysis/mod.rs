@@ -36,6 +36,7 @@ mod sentence;
 mod source;
 mod speed;
 mod summary;
+mod traces;
 mod words;
 
 use rayon::prelude::*;
@@ -84,6 +85,7 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
             .par_iter()
             .filter_map(|context| events::summarise(context, contexts.len() > 1))
             .collect(),
+        traces: traces::compare_all(&contexts),
         blame,
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),
