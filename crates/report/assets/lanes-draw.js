@@ -30,13 +30,15 @@ function mix(color, share) {
 const paint = color => Array.isArray(color) ? mix(colors[color[0]], color[1]) : colors[color];
 const css = color => { const c = paint(color); return `rgb(${c & 255},${c >> 8 & 255},${c >> 16 & 255})`; };
 
+/** Takes the size of the page's room; whether it is another one. */
 function resize() {
   const box = plot.parentElement, ratio = window.devicePixelRatio || 1;
+  const size = [box.clientWidth, box.clientHeight].map(length => Math.max(2, Math.round(length * ratio)));
+  if (view.width && plot.width === size[0] && plot.height === size[1] && view.ratio === ratio) return false;
   const end = view.start + view.step * view.width;
   view.ratio = ratio;
   for (const canvas of [plot, cursor]) {
-    canvas.width = Math.max(2, Math.round(box.clientWidth * ratio));
-    canvas.height = Math.max(2, Math.round(box.clientHeight * ratio));
+    [canvas.width, canvas.height] = size;
   }
   const before = view.width;
   view.width = Math.max(1, plot.width - Math.round(GUTTER * ratio));
@@ -45,6 +47,7 @@ function resize() {
   pixels = new Uint32Array(image.data.buffer);
   pool = [];
   if (before) view.step = (end - view.start) / view.width;
+  return true;
 }
 
 /** Buffers of one value per pixel column, kept from frame to frame. */

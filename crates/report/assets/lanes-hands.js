@@ -290,7 +290,8 @@ async function begin() {
   theme();
   buildRows();
   resize();
-  new ResizeObserver(() => { resize(); clamp(); redraw(); }).observe(main);
+  // A canvas of a new size is empty: it is filled before anybody sees it.
+  new ResizeObserver(() => { if (resize()) { clamp(); draw(); say(); } }).observe(main);
   legend();
   const wanted = (query.get('view') || '').split(',').map(Number);
   view.step = Infinity;
