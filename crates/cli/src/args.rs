@@ -329,7 +329,8 @@ Examples:
   flyball report --format json | jq '.comparisons[].verdict'
   flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
   flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
-  flyball report --figures figures/   three figures as SVG and PNG";
+  flyball report --figures figures/   three figures as SVG and PNG
+  flyball report trace.txt --timeline t.html    every event on one axis, to zoom into";
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -354,6 +355,9 @@ pub struct ReportArgs {
     /// Write the figures as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+    /// Write every event into this page, to zoom into
+    #[arg(long, value_name = "FILE.html")]
+    pub timeline: Option<PathBuf>,
     /// Write runs and report into one file, without the host's name
     #[arg(long, value_name = "FILE.tar.gz")]
     pub bundle: Option<PathBuf>,

@@ -7,7 +7,8 @@
 //!           | lateness.METRIC | response.METRIC
 //!           | missed | disturbed                              windows, or a share with %
 //!           | ratio | ratio.p99                               subject / baseline
-//! selector := '[' key '=' name (',' key '=' name)* ']'         key: workload, condition, run
+//! selector := '[' key '=' name (',' key '=' name)* ']'         key: workload, condition, run,
+//!                                                              figure (of runs of events)
 //! operator := > | >= | < | <= | == | !=
 //! value    := 2ms | 500us | 10ns | 1s                         absolute latency
 //!           | +5% | -5%                                        relative to the baseline
@@ -143,6 +144,8 @@ enum Key {
     Workload,
     Condition,
     Run,
+    /// A figure of a comparison of runs of events.
+    Figure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 mod blame;
 mod events;
 mod scheduling;
+mod traces;
 
 pub use blame::{BlameCell, BlameCulprit, BlamePart, BlameRun, BlameWindow};
 pub use events::{
@@ -17,6 +18,8 @@ pub use scheduling::{
     CoreLevel, CpuStates, FrequencyChange, IdleShare, LatencyBucket, LevelTime, StageTime,
     TaskDetail, TaskStates, UtilizationShare,
 };
+
+pub use traces::{ChangeKind, TraceComparison, TraceFigure};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +49,9 @@ pub struct Report {
     /// One entry per run with tables of events: simulations, ramps, traces.
     #[serde(default)]
     pub events: Vec<EventRun>,
+    /// Runs of events against the first of them; empty where there is only one.
+    #[serde(default)]
+    pub traces: Vec<TraceComparison>,
     /// What the responses were made of, one entry per run with events beside its windows.
     #[serde(default)]
     pub blame: Vec<BlameRun>,

@@ -4,6 +4,7 @@
 pub(crate) mod blame;
 mod points;
 mod scheduling;
+pub(crate) mod traces;
 mod trials;
 
 use crate::model::{EventRun, EventTrial, Report};
@@ -96,7 +97,8 @@ pub(crate) fn zero(report: &Report) -> Option<String> {
 /// Every table that has rows.
 pub(crate) fn all(report: &Report, detail: Detail) -> Vec<Sheet> {
     let runs = runs(report);
-    let mut sheets = vec![points::phases(&runs, detail), points::sweep(&runs, detail)];
+    let mut sheets = traces::figures(report, detail);
+    sheets.extend([points::phases(&runs, detail), points::sweep(&runs, detail)]);
     sheets.extend([trials::items(&runs, detail), scheduling::tasks(&runs, detail)]);
     sheets.extend([scheduling::levels(&runs, detail), scheduling::stages(&runs, detail)]);
     sheets.extend([scheduling::running(&runs, detail), trials::domains(&runs)]);

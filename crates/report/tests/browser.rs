@@ -8,13 +8,12 @@
     reason = "a test runs the browser itself; the one door is for the product"
 )]
 
+mod chromium;
 #[path = "../../trace/tests/sample/mod.rs"]
 mod ramp;
 mod sample;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
+use chromium::{browser, chromium, console, folder, screenshot};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::html::{HtmlOptions, render};
 use flyball_report::model::Report;
@@ -29,56 +28,11 @@ fn events() -> Report {
     analyse(&runs, &AnalysisOptions::default())
 }
 
-fn browser() -> Option<PathBuf> {
-    let found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-        .into_iter()
-        .map(PathBuf::from)
-        .find(|p| p.exists());
-    if found.is_none() {
-        #[allow(clippy::print_stdout)] // a skipped test says why
-        {
-            println!("skipped: no Chromium in /usr/bin (apt-get install chromium)");
-        }
-    }
-    found
-}
-
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 fn write_page(name: &str, report: &Report) -> String {
     let path = folder().join(format!("{name}.html"));
     let options = HtmlOptions { title: None, generator: Some("flyball 0.1.0".to_owned()) };
     std::fs::write(&path, render(report, &options)).unwrap();
     format!("file://{}", path.display())
-}
-
-fn chromium(browser: &Path, arguments: &[&str]) -> Output {
-    let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
-        .args([
-            "--hide-scrollbars",
-            "--virtual-time-budget=3000",
-            "--enable-logging=stderr",
-            "--v=0",
-        ])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn screenshot(browser: &Path, url: &str, name: &str, size: &str) {
-    let file = folder().join(format!("{name}.png"));
-    let target = format!("--screenshot={}", file.display());
-    chromium(browser, &[&target, &format!("--window-size={size}"), url]);
-    assert!(std::fs::metadata(&file).unwrap().len() > 10_000, "{name} is empty");
 }
 
 #[test]
@@ -97,8 +51,7 @@ fn scripts_run_and_the_console_stays_silent() {
         let sortable = dom.contains("<th><button type=\"button\">Workload")
             || dom.contains("<th><button type=\"button\">trial");
         assert!(sortable, "{name}: no sortable heads");
-        let log = String::from_utf8_lossy(&output.stderr);
-        let said: Vec<_> = log.lines().filter(|l| l.contains("CONSOLE")).collect();
+        let said = console(&output.stderr);
         assert!(said.is_empty(), "{name}: {said:?}");
     }
 }

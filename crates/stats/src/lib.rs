@@ -23,8 +23,8 @@ mod welch;
 
 pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
 pub use bootstrap::{
-    BootstrapOptions, Draws, Estimate, Prepared, Statistic, estimate, geometric_mean_of,
-    geometric_mean_ratio, ratio,
+    BootstrapOptions, Draws, Estimate, Prepared, Statistic, difference, estimate,
+    geometric_mean_of, geometric_mean_ratio, ratio,
 };
 pub use cell::Cell;
 pub use drift::{Drift, drift};

@@ -19,6 +19,7 @@ pub mod reproduce;
 pub mod shadow;
 pub mod shell;
 pub mod sim;
+pub mod timeline;
 pub mod trace;
 pub mod transition;
 pub mod tune;

@@ -77,6 +77,13 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
             runs.iter().map(|run| analyse(std::slice::from_ref(run), &analysis)).collect();
         write_figures(&report, &each, dir, talk)?;
     }
+    if let Some(file) = &args.timeline {
+        let page = super::timeline::write(&runs, args.marker.as_ref(), file)?;
+        for note in &page.notes {
+            output::talk(&format!("note: {note}"));
+        }
+        say(talk, &format!("timeline {} ({} rows)", file.display(), page.rows));
+    }
     if let Some(file) = &args.bundle {
         if let Some(foreign) = paths.iter().find(|path| !Run::is_run(path)) {
             return Err(Failure::new(

@@ -36,12 +36,14 @@ mod sentence;
 mod source;
 mod speed;
 mod summary;
+mod traces;
 mod words;
 
 use rayon::prelude::*;
 
 use crate::model::{self, BootstrapNote, Report};
 use cell::CellData;
+pub(crate) use events::numbers as trial_numbers;
 use source::Context;
 pub use source::{AnalysisOptions, RunData};
 
@@ -83,6 +85,7 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
             .par_iter()
             .filter_map(|context| events::summarise(context, contexts.len() > 1))
             .collect(),
+        traces: traces::compare_all(&contexts),
         blame,
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),

@@ -2,13 +2,14 @@
 
 use super::{Key, Metric, Operator, Outcome, Quantity, Rule, Statistic, Status, Value};
 use crate::model::{
-    Cell, Comparison, Distribution, Estimate, Report, Side, VerdictWord, WorkloadComparison,
+    Cell, ChangeKind, Comparison, Distribution, Estimate, Report, Side, TraceComparison,
+    VerdictWord, WorkloadComparison,
 };
 use crate::text;
 
 /// Outcomes of one rule.
 pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
-    let found: Vec<Outcome> = match (rule.metric, rule.value) {
+    let mut found: Vec<Outcome> = match (rule.metric, rule.value) {
         (Metric::Verdict, _) => comparisons(rule, report).map(|c| verdict(rule, c)).collect(),
         (Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
             comparisons(rule, report).flat_map(|c| against_baseline(rule, report, c)).collect()
@@ -20,6 +21,9 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
             .map(|c| absolute(rule, c))
             .collect(),
     };
+    if matches!(rule.metric, Metric::Verdict | Metric::Ratio) {
+        found.extend(traces(rule, report));
+    }
     if found.is_empty() {
         let what = match (rule.metric, rule.value) {
             (Metric::Verdict | Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
@@ -58,9 +62,43 @@ fn comparisons<'a>(rule: &'a Rule, report: &'a Report) -> impl Iterator<Item = &
     let between_runs = report.comparisons.iter().any(across);
     report.comparisons.iter().filter(move |c| {
         (!between_runs || across(c))
+            && rule.selector.iter().all(|(key, _)| *key != Key::Figure)
             && wants(rule, Key::Condition, &c.subject.condition)
             && wants(rule, Key::Run, &c.subject.run)
     })
+}
+
+/// A verdict on runs of events, or a figure's ratio or verdict where the selector names figures.
+fn traces(rule: &Rule, report: &Report) -> Vec<Outcome> {
+    let by_figure = rule.selector.iter().any(|(key, _)| *key == Key::Figure);
+    let mut found = Vec::new();
+    let of_events = rule.selector.iter().all(|(key, _)| matches!(key, Key::Figure | Key::Run));
+    let wanted = |c: &&TraceComparison| of_events && wants(rule, Key::Run, &c.subject);
+    for comparison in report.traces.iter().filter(wanted) {
+        if rule.metric == Metric::Verdict && !by_figure {
+            found.push(word(rule, &comparison.title, comparison.verdict));
+        }
+        for figure in comparison.figures.iter().filter(|f| wants(rule, Key::Figure, &f.name)) {
+            let object = format!("{}, {}", figure.name, comparison.title);
+            match (rule.metric, figure.change_is) {
+                (Metric::Verdict, _) if by_figure => {
+                    found.push(word(rule, &object, figure.verdict));
+                }
+                (Metric::Ratio, ChangeKind::Ratio) => {
+                    found.push(ratio(rule, &object, figure.verdict, Some(figure.change)));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn word(rule: &Rule, object: &str, word: VerdictWord) -> Outcome {
+    let equal = rule.value == Value::Word(word);
+    let met = if rule.operator == Operator::Equal { equal } else { !equal };
+    let status = if met { Status::Fail } else { Status::Pass };
+    outcome(rule, object, status, format!("the verdict is {}", text::verdict(word)))
 }
 
 fn verdict(rule: &Rule, c: &Comparison) -> Outcome {
@@ -80,10 +118,7 @@ fn verdict(rule: &Rule, c: &Comparison) -> Outcome {
             "the comparison lacks this workload".to_owned(),
         );
     };
-    let equal = rule.value == Value::Word(word);
-    let met = if rule.operator == Operator::Equal { equal } else { !equal };
-    let status = if met { Status::Fail } else { Status::Pass };
-    outcome(rule, &object, status, format!("the verdict is {}", text::verdict(word)))
+    self::word(rule, &object, word)
 }
 
 /// A figure of a cell against an absolute limit.

@@ -25,8 +25,12 @@ const OTHERS: [(&str, Metric); 5] = [
     ("ratio.p99", Metric::RatioP99),
     ("verdict", Metric::Verdict),
 ];
-const KEYS: [(&str, Key); 3] =
-    [("workload", Key::Workload), ("condition", Key::Condition), ("run", Key::Run)];
+const KEYS: [(&str, Key); 4] = [
+    ("workload", Key::Workload),
+    ("condition", Key::Condition),
+    ("run", Key::Run),
+    ("figure", Key::Figure),
+];
 /// Longer ones first, so that `>=` is not read as `>`.
 const OPERATORS: [(&str, Operator); 6] = [
     (">=", Operator::AtLeast),
@@ -110,7 +114,7 @@ fn selector(reader: &mut Reader<'_>) -> Result<Vec<(Key, String)>, GateError> {
         let word = reader.word(char::is_alphanumeric);
         let Some((_, key)) = KEYS.iter().find(|(name, _)| *name == word) else {
             reader.at = from;
-            return Err(reader.error("`workload`, `condition` or `run`", &names(&KEYS)));
+            return Err(reader.error("`workload`, `condition`, `run` or `figure`", &names(&KEYS)));
         };
         reader.skip_space();
         if !reader.take("=") {

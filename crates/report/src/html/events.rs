@@ -104,6 +104,14 @@ fn tables(out: &mut String, report: &Report) {
         "<section id=\"tables\" aria-labelledby=\"h-tables\"><h2 id=\"h-tables\">Tables</h2>\
          <p class=\"lead\">Select a heading to sort.</p>\n",
     );
+    let reasons = sheets::traces::reasons(report);
+    if !reasons.is_empty() {
+        out.push_str("<div class=\"panel\"><h3>What confounds or limits the comparisons</h3><ul class=\"findings\">");
+        for (title, text) in reasons {
+            let _ = write!(out, "<li><b>{}</b>: {}</li>", escape(&title), escape(&text));
+        }
+        out.push_str("</ul></div>");
+    }
     for sheet in &sheets {
         let _ = write!(
             out,

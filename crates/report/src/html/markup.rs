@@ -3,7 +3,7 @@
 use crate::model::{Estimate, VerdictWord};
 use crate::text;
 
-pub(super) use crate::draw::svg::escape;
+pub(crate) use crate::draw::svg::escape;
 
 /// `10.9 <span class=ci>[10.8, 11.0]</span>`.
 pub(super) fn with_interval(estimate: &Estimate) -> String {

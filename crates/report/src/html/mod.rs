@@ -3,11 +3,11 @@
 
 mod blame;
 mod charts;
-mod encode;
+pub(crate) mod encode;
 mod events;
 mod evidence;
 mod hero;
-mod markup;
+pub(crate) mod markup;
 mod tables;
 mod workload;
 
@@ -43,7 +43,7 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        policy(&style),
+        policy(&style, SCRIPT),
         escape(&title)
     );
     navigation(&mut out, report);
@@ -90,16 +90,26 @@ fn headline(report: &Report) -> String {
 }
 
 /// Only this very style and this very script may act; nothing may be fetched.
-fn policy(style: &str) -> String {
+pub(crate) fn policy(style: &str, script: &str) -> String {
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; font-src data:; \
          base-uri 'none'; form-action 'none'",
         encode::base64(&encode::sha256(style.as_bytes())),
-        encode::base64(&encode::sha256(SCRIPT.as_bytes()))
+        encode::base64(&encode::sha256(script.as_bytes()))
     )
 }
 
 fn style() -> String {
+    let mut out = base_style();
+    out.push_str(&theme::classes());
+    for i in 0..SERIES {
+        let _ = write!(out, ".b-s{i}{{background:var(--s{i})}}");
+    }
+    out + STYLE
+}
+
+/// The typeface, and the colours of both themes.
+pub(crate) fn base_style() -> String {
     let mut out = String::new();
     for (weight, bytes) in [(400, font::REGULAR_WOFF2), (600, font::SEMI_BOLD_WOFF2)] {
         let _ = write!(
@@ -116,11 +126,7 @@ fn style() -> String {
         ":root{{{light}}}@media screen{{:root[data-theme=dark]{{{dark}}}\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}}}"
     );
-    out.push_str(&theme::classes());
-    for i in 0..SERIES {
-        let _ = write!(out, ".b-s{i}{{background:var(--s{i})}}");
-    }
-    out + STYLE
+    out
 }
 
 /// A centrifugal governor, from which the program has its name.

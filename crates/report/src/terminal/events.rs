@@ -21,7 +21,7 @@ pub(super) fn blocks(
     width: usize,
     style: Style,
 ) -> Vec<Vec<String>> {
-    let mut blocks = vec![ran(report, width, style)];
+    let mut blocks = vec![ran(report, width, style), reasons(report, width, style)];
     let sheets = sheets::all(report, options.detail());
     blocks.extend(sheets.iter().map(|sheet| lines(sheet, width, style)));
     blocks.push(missing(report, width, style));
@@ -46,6 +46,15 @@ fn ran(report: &Report, width: usize, style: Style) -> Vec<String> {
         lines.extend(text::wrap(&facts, width - 2).into_iter().map(|line| format!("  {line}")));
     }
     lines
+}
+
+/// What confounds or limits the comparisons of the runs.
+fn reasons(report: &Report, width: usize, style: Style) -> Vec<String> {
+    let found = sheets::traces::reasons(report).into_iter();
+    let line = |(title, text): (String, String)| {
+        labelled("Comparison", &text::plain(&format!("{title}: {text}")), width, style, usize::MAX)
+    };
+    found.flat_map(line).collect()
 }
 
 pub(super) fn lines(sheet: &Sheet, width: usize, style: Style) -> Vec<String> {

@@ -64,6 +64,7 @@ pub fn cortex() -> Report {
         frequencies: frequencies(),
         loads: loads(),
         events: Vec::new(),
+        traces: Vec::new(),
         blame: Vec::new(),
         disturbances: vec![finding("disturbances", "not recorded in this data: no preemptions, no steal, no migrations", None)],
         not_checked: vec![

@@ -46,6 +46,7 @@ pub fn bench() -> Report {
         frequencies: frequencies(),
         loads: loads(),
         events: Vec::new(),
+        traces: Vec::new(),
         blame: Vec::new(),
         disturbances: vec![
             finding("hypervisor steal", "1.1 % of windows; kept and marked", None),

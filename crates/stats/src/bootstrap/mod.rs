@@ -4,12 +4,14 @@
 //! unit that is drawn. `plan` says what is drawn, `index` evaluates a draw without sorting,
 //! `interval` turns replicates into an interval.
 
+mod difference;
 mod index;
 mod interval;
 mod plan;
 
 use crate::rng::Rng;
 use crate::{Cell, StatsError, Summary};
+pub use difference::difference;
 pub(crate) use index::Index;
 use interval::{Part, interval};
 pub(crate) use plan::{ENOUGH_REPEATS, Plan};

@@ -210,44 +210,70 @@ fn clock_of<'a>(manifest: &'a Manifest, table: &str) -> Option<&'a str> {
 
 /// How to get from the windows' clock to the events'.
 fn clocks(manifest: &Manifest) -> Result<Clocks, Missing> {
-    let known = |table: &str| {
-        clock_of(manifest, table).filter(|clock| !matches!(*clock, "unknown" | "none" | ""))
-    };
-    let refuse = |found: String| {
-        Err(Missing::new(
-            "blame",
-            "windows and events on one clock, or a known offset between their clocks",
-            found,
-            "record the events on CLOCK_MONOTONIC: trace_clock mono (flyball bench --trace does)",
-        ))
-    };
-    let (Some(windows), Some(events)) = (known("windows"), known("slices")) else {
-        let say = |table| known(table).unwrap_or("an unknown clock").to_owned();
-        return refuse(format!("windows on {}, slices on {}", say("windows"), say("slices")));
-    };
-    if windows == events {
-        let (windows, events) = (windows.to_owned(), events.to_owned());
-        return Ok(Clocks { windows, events, offset_ns: 0, uncertainty_ns: 0 });
-    }
-    // `offset_ns` is the other clock minus this one.
-    let from = |table: &str, to: &str| {
-        let record = manifest.clocks.iter().find(|record| record.table == table)?;
-        let offset = record.offset_ns.filter(|_| record.offset_to.as_deref() == Some(to))?;
-        Some((offset, record.uncertainty_ns))
-    };
-    let there = from("slices", windows);
-    let back = || from("windows", events).and_then(|(ns, sure)| Some((ns.checked_neg()?, sure)));
-    match there.or_else(back) {
-        Some((offset_ns, Some(uncertainty_ns))) => Ok(Clocks {
-            windows: windows.to_owned(),
-            events: events.to_owned(),
-            offset_ns,
-            uncertainty_ns,
-        }),
-        Some((_, None)) => refuse(format!(
-            "windows on {windows}, slices on {events}, an offset without its uncertainty"
-        )),
-        None => refuse(format!("windows on {windows}, slices on {events}, no offset between them")),
+    Clocks::between(manifest, "blame", "windows", "slices")
+}
+
+impl Clocks {
+    /// How to get from the clock of the table `windows` to that of the table `events`; `what` is
+    /// what it is for.
+    ///
+    /// # Errors
+    /// A clock that is not known, or two without a known offset between them.
+    pub fn between(
+        manifest: &Manifest,
+        what: &str,
+        windows: &str,
+        events: &str,
+    ) -> Result<Clocks, Missing> {
+        let (windows_table, events_table) = (windows, events);
+        let known = |table: &str| {
+            clock_of(manifest, table).filter(|clock| !matches!(*clock, "unknown" | "none" | ""))
+        };
+        let refuse = |found: String| {
+            Err(Missing::new(
+                what,
+                format!(
+                    "{windows_table} and events on one clock, or a known offset between their clocks"
+                ),
+                found,
+                "record the events on CLOCK_MONOTONIC: trace_clock mono (flyball bench --trace does)",
+            ))
+        };
+        let (Some(windows), Some(events)) = (known(windows_table), known(events_table)) else {
+            let say = |table| known(table).unwrap_or("an unknown clock").to_owned();
+            return refuse(format!(
+                "{windows_table} on {}, {events_table} on {}",
+                say(windows_table),
+                say(events_table)
+            ));
+        };
+        if windows == events {
+            let (windows, events) = (windows.to_owned(), events.to_owned());
+            return Ok(Clocks { windows, events, offset_ns: 0, uncertainty_ns: 0 });
+        }
+        // `offset_ns` is the other clock minus this one.
+        let from = |table: &str, to: &str| {
+            let record = manifest.clocks.iter().find(|record| record.table == table)?;
+            let offset = record.offset_ns.filter(|_| record.offset_to.as_deref() == Some(to))?;
+            Some((offset, record.uncertainty_ns))
+        };
+        let there = from(events_table, windows);
+        let back =
+            || from(windows_table, events).and_then(|(ns, sure)| Some((ns.checked_neg()?, sure)));
+        match there.or_else(back) {
+            Some((offset_ns, Some(uncertainty_ns))) => Ok(Clocks {
+                windows: windows.to_owned(),
+                events: events.to_owned(),
+                offset_ns,
+                uncertainty_ns,
+            }),
+            Some((_, None)) => refuse(format!(
+                "{windows_table} on {windows}, {events_table} on {events}, an offset without its uncertainty"
+            )),
+            None => refuse(format!(
+                "{windows_table} on {windows}, {events_table} on {events}, no offset between them"
+            )),
+        }
     }
 }
 

@@ -7,6 +7,8 @@ mod phases;
 mod tasks;
 mod trial;
 
+pub(crate) use trial::numbers;
+
 use flyball_run::Tables;
 use flyball_trace::Recording;
 

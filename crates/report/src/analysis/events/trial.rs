@@ -41,7 +41,7 @@ pub(super) fn all(context: &Context<'_>, several: bool) -> Vec<EventTrial> {
 }
 
 /// The numbers of the trials; `None` alone where events belong to the run.
-fn numbers(tables: &Tables) -> Vec<Option<u32>> {
+pub(crate) fn numbers(tables: &Tables) -> Vec<Option<u32>> {
     let mut found: Vec<u32> = Vec::new();
     macro_rules! see {
         ($($table:ident),+) => {$( found.extend(tables.$table.trial.iter().flatten()); )+};

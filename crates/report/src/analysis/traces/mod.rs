@@ -1,0 +1,222 @@
+//! Runs of events against the first of them: residencies, latencies, migrations, with intervals over
+//! repetitions or blocks of time, and a verdict on each.
+//!
+//! | condition, first match wins | verdict |
+//! |---|---|
+//! | the tasks, the lengths or the processor differ; much was lost | confounded |
+//! | fewer than 3 units on a side, or no interval | undecided |
+//! | the whole interval inside the margin | equivalent |
+//! | the interval excludes no change | effect |
+//! | otherwise | undecided |
+
+mod figures;
+mod units;
+
+use super::events::only_events;
+use super::source::Context;
+use crate::model::{ChangeKind, Reason, TraceComparison, TraceFigure, VerdictWord};
+use crate::text;
+use figures::Figure;
+use units::Units;
+
+/// Lengths that differ by more are not of the same thing.
+const LENGTHS: f64 = 0.10;
+/// A task with this share of one side's running time and none of the other's is a difference.
+const TASK: f64 = 0.02;
+/// Lost time above which nothing is compared, and above which it is said.
+const LOST: [f64; 2] = [0.10, 0.001];
+/// Fewest units for a verdict, as for repeats.
+const LEAST: usize = 3;
+
+/// Every run that is told by its events against the first of them.
+pub(super) fn compare_all(contexts: &[Context<'_>]) -> Vec<TraceComparison> {
+    let mut told = contexts.iter().filter(|context| only_events(context));
+    let Some(first) = told.next() else { return Vec::new() };
+    let rest: Vec<&Context<'_>> = told.collect();
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    let task = first.options.task.as_deref();
+    let baseline = Units::of(first, task);
+    let compare = |subject: &&Context<'_>| {
+        let units = Units::of(subject, task);
+        comparison([subject, first], [&units, &baseline])
+    };
+    rest.iter().filter_map(compare).collect()
+}
+
+/// One run against another; none where they have no figure in common.
+fn comparison(
+    [subject, baseline]: [&Context<'_>; 2],
+    sides: [&Units; 2],
+) -> Option<TraceComparison> {
+    let options = baseline.options;
+    let found = figures::all(sides, options.task.as_deref(), &options.bootstrap());
+    if found.is_empty() {
+        return None;
+    }
+    let (confounding, limiting) = reasons([subject, baseline], sides);
+    let confounded = !confounding.is_empty();
+    let judged = |figure: Figure| {
+        let verdict = match confounded {
+            true => VerdictWord::Confounded,
+            false => verdict(&figure, options.margin),
+        };
+        let change_is = match figure.ratio {
+            true => ChangeKind::Ratio,
+            false => ChangeKind::Difference,
+        };
+        TraceFigure {
+            name: figure.name,
+            change_is,
+            unit: figure.unit.to_owned(),
+            baseline: figure.values[1],
+            subject: figure.values[0],
+            change: figure.change,
+            verdict,
+            resampled: figure.resampled.map(|n| n as u64),
+        }
+    };
+    let figures: Vec<TraceFigure> = found.into_iter().map(judged).collect();
+    Some(TraceComparison {
+        title: format!("{} against {}", subject.name, baseline.name),
+        subject: subject.name.clone(),
+        baseline: baseline.name.clone(),
+        verdict: overall(confounded, &figures),
+        reasons: confounding.into_iter().chain(limiting).collect(),
+        units: resampled(sides),
+        margin: options.margin,
+        figures,
+    })
+}
+
+/// The verdict over all figures.
+fn overall(confounded: bool, figures: &[TraceFigure]) -> VerdictWord {
+    let any = |word| figures.iter().any(|figure| figure.verdict == word);
+    match (confounded, any(VerdictWord::Effect), any(VerdictWord::Undecided)) {
+        (true, ..) => VerdictWord::Confounded,
+        (_, true, _) => VerdictWord::Effect,
+        (_, _, true) => VerdictWord::Undecided,
+        _ => VerdictWord::Equivalent,
+    }
+}
+
+/// What a figure's interval says.
+fn verdict(figure: &Figure, margin: f64) -> VerdictWord {
+    let (Some(low), Some(high)) = (figure.change.low, figure.change.high) else {
+        return VerdictWord::Undecided;
+    };
+    if figure.resampled.iter().any(|&units| units < LEAST) {
+        return VerdictWord::Undecided;
+    }
+    // A share's margin is in points, that of a rate a share of the baseline's.
+    let (centre, below, above) = match (figure.ratio, figure.unit) {
+        (true, _) => (1.0, 1.0 / (1.0 + margin), 1.0 + margin),
+        (false, "") => (0.0, -margin, margin),
+        (false, _) => (0.0, -margin * figure.values[1], margin * figure.values[1]),
+    };
+    if low >= below && high <= above {
+        VerdictWord::Equivalent
+    } else if low > centre || high < centre {
+        VerdictWord::Effect
+    } else {
+        VerdictWord::Undecided
+    }
+}
+
+/// What confounds, and what only limits.
+fn reasons(contexts: [&Context<'_>; 2], sides: [&Units; 2]) -> (Vec<Reason>, Vec<Reason>) {
+    let reason = |kind: &str, text: String| Reason { kind: kind.to_owned(), text, inferred: false };
+    let [subject, baseline] = contexts;
+    let [a, b] = sides;
+    let (mut confounding, mut limiting) = (Vec::new(), Vec::new());
+    let tasks = only_on_one_side(subject, baseline, a, b);
+    if !tasks.is_empty() {
+        confounding.push(reason("tasks_differ", format!("the tasks differ: {}", tasks.join("; "))));
+    }
+    let (longer, shorter) = (a.length_ns.max(b.length_ns), a.length_ns.min(b.length_ns));
+    if (longer - shorter) as f64 > LENGTHS * longer as f64 {
+        let length = |units: &Units| text::number(units.length_ns as f64 / 1e6, 1);
+        confounding.push(reason(
+            "durations_differ",
+            format!("the recordings differ in length: {} ms against {} ms", length(a), length(b)),
+        ));
+    }
+    let machines = [subject, baseline].map(|context| context.run.manifest.machine.as_ref());
+    if let [Some(a), Some(b)] = machines {
+        let differ = |what: &str, a: &Option<String>, b: &Option<String>| match (a, b) {
+            (Some(a), Some(b)) if a != b && !a.is_empty() && !b.is_empty() => {
+                Some(format!("{what}: {a} against {b}"))
+            }
+            _ => None,
+        };
+        let processor = differ("the processors differ", &a.cpu_model, &b.cpu_model);
+        confounding.extend(processor.map(|text| reason("runs_differ", text)));
+        // Another kernel is what many a comparison is about.
+        let kernel = differ("the kernels differ", &a.kernel, &b.kernel);
+        limiting.extend(kernel.map(|text| reason("kernels_differ", text)));
+    }
+    for (context, units) in [(subject, a), (baseline, b)] {
+        let text = format!(
+            "{}: events were lost in {} of its time",
+            context.name,
+            text::share(units.lost)
+        );
+        if units.lost > LOST[0] {
+            confounding.push(reason("events_lost", text));
+        } else if units.lost > LOST[1] {
+            limiting.push(reason("events_lost", text));
+        }
+        if !units.repeated {
+            let text = format!(
+                "{}: one recording, so its interval tells of time within it, not of repetitions",
+                context.name
+            );
+            limiting.push(reason("one_recording", text));
+        }
+    }
+    (confounding, limiting)
+}
+
+/// Tasks that took a share of one side's time and none of the other's.
+fn only_on_one_side(
+    subject: &Context<'_>,
+    baseline: &Context<'_>,
+    a: &Units,
+    b: &Units,
+) -> Vec<String> {
+    // Where nobody recorded who ran nothing is known to differ.
+    if a.tasks.is_empty() || b.tasks.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (context, own, other) in [(subject, a, b), (baseline, b, a)] {
+        let all: u64 = own.tasks.values().sum();
+        for (name, &ns) in &own.tasks {
+            let share = ns as f64 / all.max(1) as f64;
+            if share >= TASK && !other.tasks.contains_key(name) {
+                let text = format!(
+                    "{} ran under {} alone, {} of its running time",
+                    text::plain(name),
+                    context.name,
+                    text::share(share)
+                );
+                found.push(text);
+            }
+        }
+    }
+    found
+}
+
+/// What was resampled, in words.
+fn resampled([a, b]: [&Units; 2]) -> String {
+    let side = |units: &Units| {
+        let n = units.units.len() as u64;
+        match units.repeated {
+            true => text::count(n, "repetition"),
+            false => text::count(n, "block") + " of time",
+        }
+    };
+    let (a, b) = (side(a), side(b));
+    if a == b { format!("{a} on each side") } else { format!("{a} against {b}") }
+}

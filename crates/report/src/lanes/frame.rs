@@ -1,0 +1,77 @@
+//! The page around the lanes: markup, style, script, data.
+
+use std::fmt::Write as _;
+
+use super::pack::Block;
+use crate::html::{base_style, encode, markup::escape, policy};
+
+const STYLE: &str = include_str!("../../assets/lanes.css");
+
+/// The script, in the order of what uses what: data and questions to it, drawing, hands.
+const SCRIPT: [&str; 4] = [
+    include_str!("../../assets/lanes-data.js"),
+    include_str!("../../assets/lanes-rows.js"),
+    include_str!("../../assets/lanes-draw.js"),
+    include_str!("../../assets/lanes-hands.js"),
+];
+
+/// The keys, as the page tells them.
+const KEYS: &str = "<kbd>wheel</kbd> or <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>drag</kbd> or <kbd>←</kbd> <kbd>→</kbd> move, \
+    <kbd>↑</kbd> <kbd>↓</kbd> scroll the lanes, <kbd>0</kbd> all, <kbd>/</kbd> search a task, \
+    <kbd>n</kbd> <kbd>p</kbd> its next and previous slice, <kbd>Esc</kbd> let go";
+
+/// The whole page, UTF-8 HTML.
+pub(super) fn page(
+    title: &str,
+    description: &str,
+    blocks: &[Block],
+    generator: Option<&str>,
+) -> String {
+    let style = base_style() + STYLE;
+    let script = format!("(()=>{{'use strict';\n{}}})();", SCRIPT.concat());
+    let packed: usize = blocks.iter().map(|block| block.bytes.len()).sum();
+    let mut out = String::with_capacity(packed / 3 * 4 + description.len() + (1 << 20));
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+        policy(&style, &script),
+        escape(title),
+    );
+    let _ = write!(
+        out,
+        "<header><h1>{}</h1><span class=\"tools\"><span class=\"search\"><input id=\"search\" type=\"search\" \
+         placeholder=\"Task\" aria-label=\"Search a task\" autocomplete=\"off\" spellcheck=\"false\">\
+         <ul id=\"found\" hidden></ul></span><button type=\"button\" id=\"in\" aria-label=\"Zoom in\">+</button>\
+         <button type=\"button\" id=\"out\" aria-label=\"Zoom out\">−</button>\
+         <button type=\"button\" id=\"all\">All</button><button type=\"button\" id=\"theme\">Dark</button></span></header>\n\
+         <p id=\"status\" role=\"status\">Reading ...</p>\n<ul id=\"legend\" aria-label=\"Colours\"></ul>\n\
+         <main id=\"view\" tabindex=\"0\" role=\"application\" aria-label=\"Time line: arrow keys move, plus and minus zoom\">\
+         <canvas id=\"plot\"></canvas><canvas id=\"cursor\"></canvas><div id=\"tip\" hidden></div></main>\n\
+         <ul id=\"notes\"></ul>\n<footer><p>{KEYS}.</p><p>A bar is as high as its share of the pixel's time, at least one \
+         pixel; a line reaches from the lowest to the highest value of its pixel. Nothing is left out. \
+         Made by {}. This page is one file and loads nothing.</p></footer>\n\
+         <noscript>This page draws its data by a script: allow it to see anything.</noscript>\n",
+        escape(title),
+        escape(generator.unwrap_or("flyball")),
+    );
+    for block in blocks {
+        let _ = writeln!(
+            out,
+            "<script type=\"text/plain\" class=\"block\" data-bytes=\"{}\"{}>{}</script>",
+            block.raw,
+            if block.deflated { " data-deflated" } else { "" },
+            encode::base64(&block.bytes)
+        );
+    }
+    // A name from a file must not end the element that it stands in.
+    let description = description.replace('<', "\\u003c");
+    let _ = write!(
+        out,
+        "<script type=\"application/json\" id=\"description\">{description}</script>\n\
+         <script>{script}</script>\n</body>\n</html>\n"
+    );
+    out
+}
