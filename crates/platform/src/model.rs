@@ -158,6 +158,7 @@ pub enum Cost {
 
 impl Cost {
     /// The time for a change from point `from` to point `to`; zero where they are the same.
+    #[inline]
     pub fn of(&self, from: usize, to: usize) -> Nanos {
         if from == to {
             return Nanos::ZERO;

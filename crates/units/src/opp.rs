@@ -104,6 +104,7 @@ impl OppTable {
     /// The operating point for `target` under policy limits, as cpufreq resolves it: the target is
     /// clamped to the limits first, then the relation is applied inside them. Where no point lies
     /// on the relation's side, the nearest one on the other side is taken.
+    #[inline]
     pub fn resolve(
         &self,
         target: KiloHertz,
@@ -111,7 +112,19 @@ impl OppTable {
         max: KiloHertz,
         relation: Relation,
     ) -> KiloHertz {
+        self.0[self.resolve_index(target, min, max, relation)].frequency
+    }
+
+    /// As [`OppTable::resolve`]: the point's number, counted from the lowest.
+    pub fn resolve_index(
+        &self,
+        target: KiloHertz,
+        min: KiloHertz,
+        max: KiloHertz,
+        relation: Relation,
+    ) -> usize {
         let target = target.max(min).min(max);
+        let split = self.0.partition_point(|opp| opp.frequency < target);
         let (plain, efficient) = match relation {
             Relation::L => (Relation::L, false),
             Relation::H => (Relation::H, false),
@@ -120,31 +133,36 @@ impl OppTable {
             Relation::HE => (Relation::H, true),
             Relation::CE => (Relation::C, true),
         };
-        let chosen = self.find(target, plain, efficient);
-        match chosen {
-            Some(frequency) if !efficient || (min <= frequency && frequency <= max) => frequency,
-            _ => self.find(target, plain, false).unwrap_or(self.min()),
+        if efficient
+            && let Some(at) = self.find(split, target, plain, |opp| !opp.inefficient)
+            && (min..=max).contains(&self.0[at].frequency)
+        {
+            return at;
         }
+        self.find(split, target, plain, |_| true).unwrap_or(0)
     }
 
-    /// The relation over all points, or over the efficient ones only (None where there are none).
-    fn find(&self, target: KiloHertz, relation: Relation, efficient: bool) -> Option<KiloHertz> {
-        let split = self.0.partition_point(|opp| opp.frequency < target);
-        let wanted = |opp: &&Opp| !efficient || !opp.inefficient;
-        let above = self.0[split..].iter().find(wanted).map(|opp| opp.frequency);
-        if above == Some(target) {
-            return above;
+    /// The plain relation over the points that are `wanted`; None where there are none. `split` is
+    /// the first point at or above the target.
+    #[inline]
+    fn find(
+        &self,
+        split: usize,
+        target: KiloHertz,
+        relation: Relation,
+        wanted: impl Fn(&Opp) -> bool,
+    ) -> Option<usize> {
+        let (below, above) = self.0.split_at(split);
+        let above = above.iter().position(&wanted).map(|at| split + at);
+        let below = || below.iter().rposition(&wanted);
+        let Some(above) = above else { return below() };
+        let distance = self.0[above].frequency.0 - target.0;
+        if distance == 0 || relation == Relation::L {
+            return Some(above);
         }
-        let below = self.0[..split].iter().rfind(wanted).map(|opp| opp.frequency);
-        match (relation, below, above) {
-            (_, below, None) => below,
-            (_, None, above) => above,
-            (Relation::L | Relation::LE, _, above) => above,
-            (Relation::H | Relation::HE, below, _) => below,
-            (Relation::C | Relation::CE, Some(below), Some(above)) => {
-                Some(if target.0 - below.0 > above.0 - target.0 { above } else { below })
-            }
-        }
+        let Some(below) = below() else { return Some(above) };
+        let closer_above = target.0 - self.0[below].frequency.0 > distance;
+        Some(if relation == Relation::C && closer_above { above } else { below })
     }
 }
 
@@ -205,6 +223,43 @@ mod tests {
         assert_eq!(resolve(1300, Relation::LE), 1000, "nothing efficient above: the highest");
         let inside = table().resolve(KiloHertz(800), KiloHertz(800), KiloHertz(800), Relation::LE);
         assert_eq!(inside.0, 800, "no efficient point inside the limits");
+    }
+
+    /// The relations in words, without a search.
+    fn defined(target: u64, min: u64, max: u64, relation: Relation) -> u64 {
+        let target = target.max(min).min(max);
+        let among = |points: &[u64]| {
+            let above = points.iter().copied().find(|&khz| khz >= target);
+            let below = points.iter().copied().rfind(|&khz| khz <= target);
+            match (relation, below, above) {
+                (_, Some(only), None) | (_, None, Some(only)) => Some(only),
+                (Relation::L | Relation::LE, _, above) => above,
+                (Relation::H | Relation::HE, below, _) => below,
+                (_, Some(below), Some(above)) if target - below > above - target => Some(above),
+                (_, below, _) => below,
+            }
+        };
+        let efficient = matches!(relation, Relation::LE | Relation::HE | Relation::CE);
+        let preferred = among(&[600, 1000]).filter(|khz| efficient && (min..=max).contains(khz));
+        preferred.or_else(|| among(&[600, 800, 1000, 1400])).unwrap()
+    }
+
+    #[test]
+    fn resolving_is_its_definition() {
+        use Relation::{C, CE, H, HE, L, LE};
+        let (table, limits) = (table(), [500, 600, 700, 800, 900, 1000, 1200, 1400, 1500]);
+        for relation in [L, H, C, LE, HE, CE] {
+            for (min, max) in limits.iter().flat_map(|&a| limits.iter().map(move |&b| (a, b))) {
+                for target in (500..1600).step_by(10).filter(|_| min <= max) {
+                    let (low, high) = (KiloHertz(min), KiloHertz(max));
+                    let found = table.resolve(KiloHertz(target), low, high, relation).0;
+                    let expected = defined(target, min, max, relation);
+                    assert_eq!(found, expected, "{target} {min} {max} {relation:?}");
+                    let at = table.resolve_index(KiloHertz(target), low, high, relation);
+                    assert_eq!(table.as_slice()[at].frequency.0, found);
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! To the maximum above a threshold, in proportion to the load below it.
 
-use crate::accounting::{LoadMeter, Reading};
+use crate::accounting::{LoadMeter, Reading, scaled};
 use crate::delay;
 use crate::knobs::{Knobs, Spec, switch};
 use crate::policy::Policy;
@@ -113,9 +113,9 @@ impl Ondemand {
         }
         self.rate_mult = 1;
         let (lowest, highest) = (policy.opps.min().0, policy.opps.max().0);
-        let slope = u128::from(load.min(100)) * u128::from(highest - lowest) / 100;
         // At most the highest, as the load is at most 100.
-        let next = KiloHertz(lowest + slope as u64);
+        let slope = scaled(highest - lowest, load.min(100).into(), 100);
+        let next = KiloHertz(lowest + slope);
         if bias == 0 {
             return policy.target(next, Relation::CE, "in proportion to the load");
         }

@@ -1,6 +1,6 @@
 //! powerd++: the mean demand over some samples, divided by a target load.
 
-use crate::accounting::{LastTimes, Reading};
+use crate::accounting::{LastTimes, Reading, scaled};
 use crate::knobs::{Knobs, Spec};
 use crate::policies::mode::{self, Mode};
 use crate::policy::Policy;
@@ -85,10 +85,8 @@ impl State {
     fn sample(&mut self, times: &[CpuTimes]) -> bool {
         let Some(spent) = self.last.advance(times, Reading::default()) else { return false };
         let mhz = self.policy.current.0 / 1000;
-        let demand = |cpu: &crate::accounting::Spent| {
-            let idle = u128::from(mhz) * u128::from(cpu.idle) / u128::from(cpu.total.max(1));
-            mhz.saturating_sub(u64::try_from(idle).unwrap_or(u64::MAX))
-        };
+        let demand =
+            |cpu: &crate::accounting::Spent| mhz.saturating_sub(scaled(mhz, cpu.idle, cpu.total));
         let highest = spent.iter().filter(|cpu| cpu.total > 0).map(demand).max();
         if let Some(slot) = self.samples.get_mut(self.at) {
             *slot = highest.unwrap_or(0);

@@ -1,6 +1,7 @@
 //! A CPU as the engine sees it.
 
 use super::idle::Sleeps;
+use crate::setup::Class;
 use flyball_governors::CpuTimes;
 use flyball_pelt::{Averages, ClockPelt, FitRule, QueueUtilEst, QueueWaiting, Removed};
 
@@ -13,6 +14,29 @@ pub(super) enum Activity {
     Waking,
     /// Executes [`Cpu::current`].
     Busy,
+}
+
+/// What the time of a running task counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// A task.
+    #[default]
+    Plain,
+    /// A task of a positive nice value.
+    Niced,
+    /// An interrupt.
+    Interrupt,
+}
+
+impl Runs {
+    /// Of a class.
+    pub(super) fn of(class: Class) -> Runs {
+        match class {
+            Class::Fair { nice: 1.. } => Runs::Niced,
+            Class::Fair { .. } | Class::Fifo { .. } => Runs::Plain,
+            Class::Interrupt => Runs::Interrupt,
+        }
+    }
 }
 
 /// A CPU.
@@ -29,10 +53,12 @@ pub(super) struct Cpu {
     pub(super) ns_per_cycle: Vec<f64>,
 
     pub(super) activity: Activity,
-    /// Whether [`Cpu::current`] is an interrupt.
-    pub(super) in_interrupt: bool,
+    /// What the time of [`Cpu::current`] counts as.
+    pub(super) runs: Runs,
     /// The task that runs.
     pub(super) current: Option<usize>,
+    /// In leaps, the only task that ever runs here.
+    pub(super) alone: Option<usize>,
     /// Fair tasks that wait, in no order.
     pub(super) fair: Vec<usize>,
     /// FIFO tasks and interrupts that wait, the one to run next at the end.
@@ -70,9 +96,12 @@ pub(super) struct Cpu {
     /// Times of the next events; `u64::MAX` without one.
     pub(super) tick_at: u64,
     pub(super) complete_at: u64,
+    /// Out of its idle state; in leaps also when it begins to leave it.
     pub(super) awake_at: u64,
     /// Nothing is executed before this time.
     pub(super) frozen_until: u64,
+    /// What a unit of the running task's work takes at the present frequency, in ns.
+    pub(super) ns_per_unit: f64,
     /// Up to when the running task's progress is accounted.
     pub(super) progress_at: u64,
 

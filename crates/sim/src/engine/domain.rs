@@ -77,6 +77,7 @@ pub(super) struct Change {
 
 impl Domain {
     /// Time of its next event.
+    #[inline]
     pub(super) fn next_event(&self) -> u64 {
         let change = match self.change {
             Some(Change { acts_at, acting: false, .. }) => acts_at,
@@ -87,6 +88,7 @@ impl Domain {
     }
 
     /// The point it is at or on the way to.
+    #[inline]
     pub(super) fn destination(&self) -> usize {
         match self.change {
             Some(Change { queued: Some((to, _)), .. }) => to,
@@ -96,12 +98,14 @@ impl Domain {
     }
 
     /// The operating point that a wish comes to under the limits of now.
-    pub(super) fn resolve(&self, (target, relation): (KiloHertz, Relation)) -> Option<usize> {
+    #[inline]
+    pub(super) fn resolve(&self, (target, relation): (KiloHertz, Relation)) -> usize {
         let max = self.ceiling();
-        self.opps.index_of(self.opps.resolve(target, self.min.min(max), max, relation))
+        self.opps.resolve_index(target, self.min.min(max), max, relation)
     }
 
     /// Highest frequency allowed now.
+    #[inline]
     pub(super) fn ceiling(&self) -> KiloHertz {
         self.max.min(self.points[self.thermal_cap].frequency)
     }

@@ -22,6 +22,7 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 
 impl Machine {
     /// Does what a governor asked for.
+    #[inline]
     pub(super) fn request(&mut self, d: usize, request: Request, writer: usize) {
         let wanted = match request {
             Request::Frequency { target, relation } => (target, relation),
@@ -50,17 +51,17 @@ impl Machine {
         let (highest, current) = (domain.opps.max(), domain.points[domain.point].frequency);
         let reference = reference_frequency(highest.0, current.0, domain.frequency_invariant);
         let wanted = (cpuperf_frequency(level, capacity, KiloHertz(reference)), Relation::LE);
-        if domain.resolve(wanted) != Some(domain.destination()) {
+        if domain.resolve(wanted) != domain.destination() {
             domain.level_changed = Some(self.now);
         }
         Some(wanted)
     }
 
+    #[inline]
     fn resolve_wanted(&mut self, d: usize, writer: usize) {
         let domain = &self.domains[d];
-        if let Some(to) = domain.resolve(domain.wanted) {
-            self.change_to(d, to, writer);
-        }
+        let to = domain.resolve(domain.wanted);
+        self.change_to(d, to, writer);
     }
 
     /// The limits of a domain changed: what was asked for is resolved anew, then the governor is
@@ -77,6 +78,7 @@ impl Machine {
     }
 
     /// Writes a change to operating point `to`, if the domain is not there or on the way already.
+    #[inline]
     pub(super) fn change_to(&mut self, d: usize, to: usize, writer: usize) {
         let domain = &mut self.domains[d];
         if to == domain.destination() {
@@ -90,6 +92,7 @@ impl Machine {
         }
     }
 
+    #[inline]
     fn write_change(&mut self, d: usize, to: usize, writer: usize) {
         let domain = &mut self.domains[d];
         let (from, costs) = (domain.point, &domain.transition);
@@ -112,19 +115,6 @@ impl Machine {
         if write > 0 {
             let until = self.cpus[writer].frozen_until.max(self.now).saturating_add(write);
             self.freeze(writer, until);
-        }
-    }
-
-    /// CPU `c` executes nothing before `until`.
-    fn freeze(&mut self, c: usize, until: u64) {
-        let busy = self.cpus[c].activity == Activity::Busy;
-        if busy {
-            self.progress(c);
-        }
-        let cpu = &mut self.cpus[c];
-        cpu.frozen_until = cpu.frozen_until.max(until);
-        if busy {
-            self.set_completion(c);
         }
     }
 
@@ -155,12 +145,12 @@ impl Machine {
 
     /// Operating point `to` holds from now on.
     pub(super) fn set_point<O: Observer>(&mut self, d: usize, to: usize, observer: &mut O) {
-        for at in 0..self.domains[d].cpus.len() {
-            let c = self.domains[d].cpus[at];
-            self.flush(c);
-            self.progress(c);
-        }
         let domain = &mut self.domains[d];
+        for at in 0..domain.cpus.len() {
+            let cpu = &mut self.cpus[domain.cpus[at]];
+            cpu.flush(self.now, domain);
+            cpu.progress(self.now, &mut self.tasks);
+        }
         domain.residency[domain.point] += self.now - domain.since;
         domain.since = self.now;
         domain.point = to;

@@ -112,31 +112,31 @@ impl Machine {
 
     /// Gives a polling governor the times of its CPUs.
     pub(super) fn poll_governor<O: Observer>(&mut self, d: usize, writer: usize, observer: &mut O) {
-        for at in 0..self.domains[d].cpus.len() {
-            let c = self.domains[d].cpus[at];
-            self.flush(c);
-            self.domains[d].times[at] = self.times_of(c);
-        }
         let domain = &mut self.domains[d];
+        for at in 0..domain.cpus.len() {
+            let cpu = &mut self.cpus[domain.cpus[at]];
+            cpu.flush(self.now, domain);
+            domain.times[at] = times_of(cpu, self.idle_tick);
+        }
         let event = Event::Poll { times: Cow::Borrowed(domain.times.as_slice()) };
         let decision = domain.governor.on(&event, since_boot(self.now));
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);
         self.apply(d, &decision, writer);
     }
+}
 
-    /// Exact where idle CPUs stop their tick, else as the statistics clock sampled them.
-    fn times_of(&self, c: usize) -> CpuTimes {
-        let cpu = &self.cpus[c];
-        match self.idle_tick {
-            IdleTick::Continues => cpu.sampled,
-            IdleTick::Stops => CpuTimes {
-                busy: Nanos(cpu.totals.busy - cpu.totals.nice),
-                nice: Nanos(cpu.totals.nice),
-                idle: Nanos(cpu.totals.idle - cpu.totals.iowait),
-                iowait: Nanos(cpu.totals.iowait),
-            },
-        }
+/// Exact where idle CPUs stop their tick, else as the statistics clock sampled them.
+#[inline]
+fn times_of(cpu: &Cpu, idle_tick: IdleTick) -> CpuTimes {
+    match idle_tick {
+        IdleTick::Continues => cpu.sampled,
+        IdleTick::Stops => CpuTimes {
+            busy: Nanos(cpu.totals.busy - cpu.totals.nice),
+            nice: Nanos(cpu.totals.nice),
+            idle: Nanos(cpu.totals.idle - cpu.totals.iowait),
+            iowait: Nanos(cpu.totals.iowait),
+        },
     }
 }
 

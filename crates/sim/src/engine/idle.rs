@@ -60,7 +60,10 @@ impl Sleeps {
     /// A sleep ended after `length` ns.
     pub(super) fn learn(&mut self, states: &[IdleState], length: u64) {
         if let Some(expected) = self.expected.filter(|&expected| expected > 0) {
-            let share = (u128::from(length) * u128::from(ONE) / u128::from(expected)) as u64;
+            let share = match length.checked_mul(ONE) {
+                Some(product) => product / expected,
+                None => (u128::from(length) * u128::from(ONE) / u128::from(expected)) as u64,
+            };
             self.correction = (self.correction * 7 + share.min(ONE)) / 8;
         }
         let long_enough = |state: &IdleState| state.target_residency.0 <= length;

@@ -5,13 +5,14 @@
 //! tick and an update of load tracking change nothing that can be seen. If each CPU moreover has at
 //! most one task, which is pinned to it and only works and sleeps, then between two events of its
 //! domain (a poll, a change of frequency) a CPU goes through its own items undisturbed. So the loop
-//! goes over the domains' events only, and brings each CPU of a domain up to that time in one go.
-//! Accounting, idle states, changes of frequency and governors are the engine's own; a test holds
-//! the totals against the engine's, bit for bit. Only the temperature is not: see
-//! [`Machine::mean_power`].
+//! goes over the domains' events only, and brings each CPU of a domain up to that time in one go;
+//! and one domain goes all the way to the next look at the temperature, which they share, before
+//! the next one begins. Accounting, idle states, changes of frequency and governors are the
+//! engine's own; a test holds the totals against the engine's, bit for bit. Only the temperature is
+//! not: see [`Machine::mean_power`].
 
 use super::Machine;
-use super::cpu::Activity;
+use super::cpu::{Activity, Runs};
 use super::schedule::{MOST_STEPS, PENANCE};
 use super::task::{Program, Segment, State, Task};
 use crate::behavior::Step;
@@ -65,48 +66,58 @@ impl Machine {
             }
             self.announced = true;
             self.leaping = true;
+            for (t, task) in self.tasks.iter().enumerate() {
+                if let Some(c) = task.pinned {
+                    (self.cpus[c].alone, self.cpus[c].awake_at) = (Some(t), task.timer);
+                }
+            }
             for (d, domain) in self.domains.iter().enumerate() {
                 observer.frequency(Nanos::ZERO, d, domain.points[domain.point].frequency);
             }
         }
         let until = until.0.min(self.duration);
-        let of_cpu = |c| self.tasks.iter().position(|task| task.pinned == Some(c));
-        let tasks: Vec<Option<usize>> = (0..self.cpus.len()).map(of_cpu).collect();
-        while let Some((d, at)) = self.earliest_domain(until) {
-            if self.temperature_at < at {
-                self.leap_to_temperature(&tasks, observer);
-                continue;
+        loop {
+            let end = until.min(self.temperature_at);
+            for d in 0..self.domains.len() {
+                self.leap_domain(d, end, observer);
+            }
+            if self.temperature_at > until {
+                break;
+            }
+            self.leap_to_temperature(observer);
+        }
+        // What happens at the very end has happened, as in the engine.
+        for c in 0..self.cpus.len() {
+            self.leap_cpu(c, until.saturating_add(1), observer);
+        }
+        self.now = until;
+    }
+
+    /// Lets clock domain `d` go through all of its events up to `end`. Until somebody looks at the
+    /// temperature, domains have nothing to do with each other: each one goes all the way alone,
+    /// and its time begins again where the one of the domain before did.
+    fn leap_domain<O: Observer>(&mut self, d: usize, end: u64, observer: &mut O) {
+        loop {
+            let at = self.next[d];
+            if at > end || at == u64::MAX {
+                return;
             }
             for index in 0..self.domains[d].cpus.len() {
                 let c = self.domains[d].cpus[index];
-                if let Some(t) = tasks[c] {
-                    self.leap_cpu(c, t, at, observer);
-                }
+                self.leap_cpu(c, at, observer);
             }
             self.now = at;
             self.events += 1;
             self.domain_event(d, observer);
         }
-        while self.temperature_at <= until {
-            self.leap_to_temperature(&tasks, observer);
-        }
-        // What happens at the very end has happened, as in the engine.
-        for (c, t) in tasks.iter().enumerate() {
-            if let &Some(t) = t {
-                self.leap_cpu(c, t, until.saturating_add(1), observer);
-            }
-        }
-        self.now = until;
     }
 
     /// Up to the next look at the temperature. Since the last one the mean power has flowed: within
     /// the 100 ms between two looks, when it flowed makes no difference that matters.
-    fn leap_to_temperature<O: Observer>(&mut self, tasks: &[Option<usize>], observer: &mut O) {
+    fn leap_to_temperature<O: Observer>(&mut self, observer: &mut O) {
         let at = self.temperature_at;
-        for (c, t) in tasks.iter().enumerate() {
-            if let &Some(t) = t {
-                self.leap_cpu(c, t, at, observer);
-            }
+        for c in 0..self.cpus.len() {
+            self.leap_cpu(c, at, observer);
         }
         self.now = at;
         self.events += 1;
@@ -124,45 +135,36 @@ impl Machine {
         self.base_power + if passed > 0 { (energy - before) / passed as f64 } else { 0.0 }
     }
 
-    /// The first event of a clock domain that is not after `until`.
+    /// Lets CPU `c` go through everything that happens before `end`.
     #[inline]
-    fn earliest_domain(&self, until: u64) -> Option<(usize, u64)> {
-        let mut best = (0, u64::MAX);
-        for (d, &at) in self.next.iter().enumerate().take(self.domains.len()) {
-            if at < best.1 {
-                best = (d, at);
-            }
-        }
-        (best.1 <= until && best.1 != u64::MAX).then_some(best)
-    }
-
-    /// Lets CPU `c` with task `t` go through everything that happens before `end`.
-    fn leap_cpu<O: Observer>(&mut self, c: usize, t: usize, end: u64, observer: &mut O) {
+    fn leap_cpu<O: Observer>(&mut self, c: usize, end: u64, observer: &mut O) {
         loop {
             let cpu = &self.cpus[c];
-            let at = match cpu.activity {
-                Activity::Idle(_) => self.tasks[t].timer,
-                Activity::Waking => cpu.awake_at,
-                Activity::Busy => cpu.complete_at,
-            };
+            let at = cpu.awake_at.min(cpu.complete_at);
             if at >= end {
                 return;
             }
             self.now = at;
             self.events += 1;
-            match self.cpus[c].activity {
-                Activity::Idle(state) => self.leap_out_of_idle(c, t, state),
-                Activity::Waking => {
-                    self.leap_in(c, t);
-                    self.leap_program(c, t, observer);
+            self.leap_cpu_event(c, observer);
+        }
+    }
+
+    /// What CPU `c` waited for has come. One without a task waits for nothing.
+    fn leap_cpu_event<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let Some(t) = self.cpus[c].alone else { return };
+        match self.cpus[c].activity {
+            Activity::Idle(state) => self.leap_out_of_idle(c, t, state),
+            Activity::Waking => {
+                self.leap_in(c, t);
+                self.leap_program(c, t, observer);
+            }
+            Activity::Busy => {
+                self.progress(c);
+                if let Some(segment) = self.tasks[t].segment.take() {
+                    self.tasks[t].totals.cycles += segment.units * segment.cycles;
                 }
-                Activity::Busy => {
-                    self.progress(c);
-                    if let Some(segment) = self.tasks[t].segment.take() {
-                        self.tasks[t].totals.cycles += segment.units * segment.cycles;
-                    }
-                    self.leap_program(c, t, observer);
-                }
+                self.leap_program(c, t, observer);
             }
         }
     }
@@ -194,6 +196,7 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.awake_at = u64::MAX;
         cpu.current = Some(t);
+        cpu.runs = Runs::of(self.tasks[t].class);
         cpu.activity = Activity::Busy;
         cpu.progress_at = self.now;
         self.set_power(c);
@@ -247,6 +250,7 @@ impl Machine {
         let state = (!states.is_empty())
             .then(|| cpu.sleeps.choose(self.idle_rule, states, timer, |_| true));
         cpu.activity = Activity::Idle(state);
+        cpu.awake_at = until;
         cpu.idle_since = self.now;
         cpu.idle_calls += 1;
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {

@@ -6,7 +6,7 @@
 //! until that CPU updates them next: then they count as changed, and cpufreq is asked.
 
 use super::Machine;
-use super::cpu::Cpu;
+use super::cpu::{Cpu, Runs};
 use crate::observe::Observer;
 use crate::setup::TaskId;
 use flyball_governors::UtilFlags;
@@ -25,7 +25,7 @@ impl Cpu {
         self.clock_at = now;
         if self.current.is_none() {
             self.clock.advance_idle(delta);
-        } else if self.in_interrupt {
+        } else if self.runs == Runs::Interrupt {
             self.count_interrupt(delta, now);
         } else {
             self.clock.advance(delta, self.capacity, self.frequency_scale);

@@ -23,6 +23,7 @@ mod leap;
 mod load;
 mod place;
 mod power;
+mod progress;
 mod schedule;
 mod summary;
 mod task;
@@ -223,6 +224,7 @@ impl Machine {
         self.next[slot] = self.cpus[c].next_event();
     }
 
+    #[inline]
     fn requeue_domain(&mut self, d: usize) {
         self.next[d] = self.domains[d].next_event();
     }

@@ -1,9 +1,9 @@
 //! Where time and energy are accounted, exactly at each change.
 
 use super::Machine;
-use super::cpu::Activity;
+use super::cpu::{Activity, Cpu, Runs};
+use super::domain::Domain;
 use crate::observe::Observer;
-use crate::setup::Class;
 use flyball_governors::Event;
 use flyball_platform::Thermal;
 use flyball_units::Nanos;
@@ -70,60 +70,76 @@ fn exp_of_minus(x: f64) -> f64 {
     result
 }
 
-impl Machine {
-    /// Accounts time and energy of CPU `c` up to now; to be called before anything changes that
-    /// they depend on.
+impl Cpu {
+    /// Accounts time and energy up to `now`; to be called before anything changes that they depend
+    /// on. `domain` is its clock domain.
     #[inline]
-    pub(super) fn flush(&mut self, c: usize) {
-        let cpu = &mut self.cpus[c];
-        let passed = self.now - cpu.power_since;
+    pub(super) fn flush(&mut self, now: u64, domain: &mut Domain) {
+        let passed = now - self.power_since;
         if passed == 0 {
             return;
         }
-        cpu.power_since = self.now;
-        cpu.totals.energy += cpu.power * passed as f64;
-        match cpu.activity {
+        self.power_since = now;
+        self.totals.energy += self.power * passed as f64;
+        match self.activity {
             Activity::Busy => {
-                cpu.totals.busy += passed;
-                let domain = &mut self.domains[cpu.domain];
+                self.totals.busy += passed;
                 domain.busy[domain.point] += passed;
-                match cpu.current.map(|t| self.tasks[t].class) {
-                    Some(Class::Fair { nice: 1.. }) => cpu.totals.nice += passed,
-                    Some(Class::Interrupt) => cpu.totals.interrupt += passed,
-                    _ => {}
+                match self.runs {
+                    Runs::Plain => {}
+                    Runs::Niced => self.totals.nice += passed,
+                    Runs::Interrupt => self.totals.interrupt += passed,
                 }
             }
             Activity::Idle(state) => {
-                cpu.totals.idle += passed;
-                if cpu.iowait_count > 0 {
-                    cpu.totals.iowait += passed;
+                self.totals.idle += passed;
+                if self.iowait_count > 0 {
+                    self.totals.iowait += passed;
                 }
-                if let Some(time) = state.and_then(|at| cpu.totals.residency.get_mut(at)) {
+                if let Some(time) = state.and_then(|at| self.totals.residency.get_mut(at)) {
                     *time += passed;
                 }
             }
-            Activity::Waking => cpu.totals.idle += passed,
+            Activity::Waking => self.totals.idle += passed,
         }
     }
 
-    /// Sets the power of CPU `c`, whose energy is accounted, to what it does now.
-    pub(super) fn set_power(&mut self, c: usize) {
-        let total = self.total_power();
-        if let Some(temperature) = self.temperature.as_mut().filter(|_| !self.leaping) {
-            temperature.advance(self.now, total);
-        }
-        let cpu = &mut self.cpus[c];
-        let domain = &self.domains[cpu.domain];
+    /// Sets its power, after its energy was accounted, to what it does now. By how many nanowatts
+    /// it changed.
+    #[inline]
+    fn set_power(&mut self, domain: &Domain) -> i64 {
         let point = &domain.points[domain.point];
-        cpu.power = match cpu.activity {
+        self.power = match self.activity {
             Activity::Busy => point.busy_power_mw,
             Activity::Idle(Some(state)) => {
                 domain.idle_states.get(state).map_or(point.idle_power_mw, |state| state.power_mw)
             }
             Activity::Idle(None) | Activity::Waking => point.idle_power_mw,
         };
-        let before = std::mem::replace(&mut cpu.nanowatts, (cpu.power * 1e6) as i64);
-        self.nanowatts += cpu.nanowatts - before;
+        let before = std::mem::replace(&mut self.nanowatts, (self.power * 1e6) as i64);
+        self.nanowatts - before
+    }
+}
+
+impl Machine {
+    /// See [`Cpu::flush`].
+    #[inline]
+    pub(super) fn flush(&mut self, c: usize) {
+        let cpu = &mut self.cpus[c];
+        cpu.flush(self.now, &mut self.domains[cpu.domain]);
+    }
+
+    /// Sets the power of CPU `c`, whose energy is accounted, to what it does now.
+    #[inline]
+    pub(super) fn set_power(&mut self, c: usize) {
+        if !self.leaping {
+            let total = self.total_power();
+            if let Some(temperature) = &mut self.temperature {
+                temperature.advance(self.now, total);
+            }
+        }
+        let cpu = &mut self.cpus[c];
+        self.nanowatts += cpu.set_power(&self.domains[cpu.domain]);
     }
 
     /// Power of everything, in milliwatts.

@@ -1,7 +1,7 @@
 //! Who runs: queues, switches, and the steps of tasks.
 
 use super::Machine;
-use super::cpu::Activity;
+use super::cpu::{Activity, Runs};
 use super::task::{Program, Segment, State};
 use crate::behavior::{Step, Work};
 use crate::observe::{Observer, SwitchOut};
@@ -72,11 +72,12 @@ impl Machine {
     }
 
     /// CPU `c` has no running task for the moment.
+    #[inline]
     pub(super) fn release_cpu(&mut self, c: usize) {
         self.flush(c);
         let cpu = &mut self.cpus[c];
         cpu.current = None;
-        cpu.in_interrupt = false;
+        cpu.runs = Runs::default();
         cpu.complete_at = u64::MAX;
         cpu.stale = true;
     }
@@ -124,44 +125,13 @@ impl Machine {
         task.exec_start = cpu.clock.clock_task;
         task.protected = true;
         cpu.current = Some(t);
-        cpu.in_interrupt = task.is_interrupt();
+        cpu.runs = Runs::of(task.class);
         cpu.activity = Activity::Busy;
         cpu.progress_at = self.now;
         cpu.misfit = false;
         cpu.stale = true;
         self.set_power(c);
         observer.switched_in(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
-    }
-
-    /// Accounts what the running task of CPU `c` executed up to now.
-    pub(super) fn progress(&mut self, c: usize) {
-        let cpu = &mut self.cpus[c];
-        let Some(t) = cpu.current else { return };
-        let passed = self.now - cpu.progress_at;
-        let begin = cpu.progress_at.max(cpu.frozen_until);
-        let active = self.now.saturating_sub(begin);
-        cpu.progress_at = self.now;
-        cpu.totals.stalled += passed - active;
-        let task = &mut self.tasks[t];
-        if let Some(segment) = &mut task.segment {
-            let ns = segment.ns_per_unit(cpu.ns_per_cycle[self.domains[cpu.domain].point]);
-            let done = (active as f64 / ns).min(segment.units);
-            segment.units -= done;
-            task.totals.cycles += done * segment.cycles;
-        }
-    }
-
-    /// Computes when the running task of CPU `c`, whose progress is accounted, is done.
-    pub(super) fn set_completion(&mut self, c: usize) {
-        let cpu = &mut self.cpus[c];
-        let segment = cpu.current.and_then(|t| self.tasks[t].segment);
-        cpu.complete_at = segment.map_or(u64::MAX, |segment| {
-            let ns = segment.ns_per_unit(cpu.ns_per_cycle[self.domains[cpu.domain].point]);
-            // The conversion saturates.
-            let left = (segment.units * ns).ceil() as u64;
-            self.now.max(cpu.frozen_until).saturating_add(left)
-        });
-        self.requeue(c);
     }
 
     /// The running task of CPU `c` has done its step.

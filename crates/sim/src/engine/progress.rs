@@ -1,0 +1,97 @@
+//! How far the running task of a CPU got, and when its step is done.
+
+use super::Machine;
+use super::cpu::{Activity, Cpu};
+use super::task::Task;
+
+impl Cpu {
+    /// Accounts what the running task executed up to `now`.
+    #[inline]
+    pub(super) fn progress(&mut self, now: u64, tasks: &mut [Task]) {
+        let Some(t) = self.current else { return };
+        let passed = now - self.progress_at;
+        let active = now.saturating_sub(self.progress_at.max(self.frozen_until));
+        self.progress_at = now;
+        self.totals.stalled += passed - active;
+        let task = &mut tasks[t];
+        if let Some(segment) = &mut task.segment {
+            let done = (active as f64 / self.ns_per_unit).min(segment.units);
+            segment.units -= done;
+            task.totals.cycles += done * segment.cycles;
+        }
+    }
+
+    /// Computes when the running task, whose progress is accounted, is done at operating point
+    /// `point`. To be called whenever either has changed.
+    #[inline]
+    pub(super) fn set_completion(&mut self, now: u64, point: usize, tasks: &[Task]) {
+        let segment = self.current.and_then(|t| tasks[t].segment.as_ref());
+        self.complete_at = match segment {
+            None => u64::MAX,
+            Some(segment) => {
+                self.ns_per_unit = segment.ns_per_unit(self.ns_per_cycle[point]);
+                let left = rounded_up(segment.units * self.ns_per_unit);
+                now.max(self.frozen_until).saturating_add(left)
+            }
+        };
+    }
+
+    /// Executes nothing before `until`; `point` is the present operating point.
+    #[inline]
+    pub(super) fn freeze(&mut self, now: u64, until: u64, point: usize, tasks: &mut [Task]) {
+        let busy = self.activity == Activity::Busy;
+        if busy {
+            self.progress(now, tasks);
+        }
+        self.frozen_until = self.frozen_until.max(until);
+        if busy {
+            self.set_completion(now, point, tasks);
+        }
+    }
+}
+
+/// The least whole number that is not below `value`; the ends of the type where that lies outside.
+#[inline]
+fn rounded_up(value: f64) -> u64 {
+    // The conversion drops the fraction, and saturates. `ceil` would be a call into the C library.
+    let whole = value as u64;
+    if (whole as f64) < value { whole.saturating_add(1) } else { whole }
+}
+
+impl Machine {
+    /// See [`Cpu::progress`].
+    #[inline]
+    pub(super) fn progress(&mut self, c: usize) {
+        self.cpus[c].progress(self.now, &mut self.tasks);
+    }
+
+    /// See [`Cpu::set_completion`].
+    #[inline]
+    pub(super) fn set_completion(&mut self, c: usize) {
+        let cpu = &mut self.cpus[c];
+        cpu.set_completion(self.now, self.domains[cpu.domain].point, &self.tasks);
+        self.requeue(c);
+    }
+
+    /// See [`Cpu::freeze`].
+    #[inline]
+    pub(super) fn freeze(&mut self, c: usize, until: u64) {
+        let cpu = &mut self.cpus[c];
+        cpu.freeze(self.now, until, self.domains[cpu.domain].point, &mut self.tasks);
+        self.requeue(c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_up_is_that_of_the_library() {
+        let values =
+            [0.0, -0.0, 0.1, 1.0, 1.5, 4_503_599_627_370_495.5, 9e15, 1.9e19, f64::INFINITY];
+        for value in values.into_iter().chain([-1.0, f64::NAN, 1e-300]) {
+            assert_eq!(rounded_up(value), value.ceil() as u64, "{value}");
+        }
+    }
+}
