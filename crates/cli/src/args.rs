@@ -292,9 +292,9 @@ pub struct LoadgenArgs {
 const IMPORT_EXAMPLES: &str = "\
 Formats, found by content:
   CORTEX run folders (telemetry.ndjson and frequency-log.csv), cyclictest (--json, -h, -v),
-  hyperfine (--export-json), loadrec of powerd++, and any CSV with a column map:
+  hyperfine (--export-json), Google Benchmark (JSON), loadrec of powerd++, and any CSV:
   flyball import data.csv --map latency_us=lat,cpu=core,condition=gov
-  ftrace text (/sys/kernel/tracing/trace, trace_pipe, trace-cmd report):
+  traces (text of tracefs, trace-cmd report, perf script; trace.dat; perfetto):
   flyball import trace.txt --clock mono --writes p-states.log
   raw files of FTaLaT, and CoreMark scores at fixed and alternating frequencies:
   flyball import zen2-ftalat --counter 2.5GHz";

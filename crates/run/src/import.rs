@@ -11,6 +11,7 @@ mod csv_rows;
 mod cyclictest;
 mod detect;
 mod ftalat;
+mod google_benchmark;
 mod hyperfine;
 mod loadrec;
 mod sampled;
@@ -69,6 +70,7 @@ fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
         Format::CyclictestJson => cyclictest::import_json(path)?,
         Format::CyclictestText => cyclictest::import_text(path)?,
         Format::Hyperfine => hyperfine::import(path)?,
+        Format::GoogleBenchmark => google_benchmark::import(path)?,
         Format::Ftalat => ftalat::import(path, options.counter_hz)?,
         Format::Coremark => coremark::import(path)?,
         Format::Loadrec => loadrec::import(path)?,

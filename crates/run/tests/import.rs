@@ -326,6 +326,23 @@ fn hyperfine_commands_are_conditions() {
     assert_eq!(run.manifest.clocks[0].clock, "none");
 }
 
+/// Written by Google Benchmark 1.7.1 (`--benchmark_repetitions=12`, and 3 with
+/// `--benchmark_report_aggregates_only=true`).
+#[test]
+fn google_benchmarks_repetitions_are_repeats() {
+    let run = read(golden("google-benchmark.json")).unwrap();
+    let windows = &run.tables.windows;
+    assert_eq!(windows.workload.names(), ["BM_sort/1000".into(), "BM_sum/4096".into()]);
+    assert_eq!((windows.len(), windows.repeat[11], windows.repeat[12]), (24, 12, 1));
+    assert_eq!((windows.exec_ns[0], windows.exec_ns[12]), (51_669, 66_299));
+    assert_eq!(windows.cpu_time_ns.get(0), Some(5_807), "of one iteration, as the time is");
+    assert_eq!(run.manifest.source.as_ref().unwrap().tool, "google-benchmark");
+    assert!(run.warnings.iter().any(|warning| warning.message.contains("built for debugging")));
+    let error = read(golden("google-benchmark-aggregates.json")).unwrap_err();
+    assert!(error.found().contains("aggregates"), "{error}");
+    assert!(error.hint().contains("--benchmark_repetitions"), "{error:?}");
+}
+
 #[test]
 fn cyclictest_in_three_forms() {
     let run = read(golden("cyclictest.json")).unwrap();
@@ -350,6 +367,7 @@ fn cyclictest_in_three_forms() {
 fn formats_are_known_by_content() {
     let of = |name: &str| detect(golden(name)).unwrap();
     assert_eq!(of("hyperfine.json"), Format::Hyperfine);
+    assert_eq!(of("google-benchmark.json"), Format::GoogleBenchmark);
     assert_eq!(of("cyclictest.json"), Format::CyclictestJson);
     assert_eq!(
         (of("cyclictest-v.txt"), of("cyclictest-h.txt")),

@@ -7,13 +7,17 @@ use std::sync::Arc;
 use flyball_run::{Error, Result};
 use fs_err as fs;
 
-use crate::dat;
+use crate::dat::{self, Broken};
 use crate::ftrace::{self, Counts, Header, Item, Line, parse};
+use crate::perfetto;
 
 /// Bytes looked at to find the kind out.
 const HEAD_BYTES: u64 = 64 * 1024;
 /// Lines of these.
 const HEAD_LINES: usize = 256;
+
+/// Largest file that is held in memory.
+const WHOLE_BYTES: u64 = 1 << 30;
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum Kind {
     Text,
     /// trace-cmd's binary file.
     Dat,
+    /// perfetto's.
+    Perfetto,
 }
 
 impl Kind {
@@ -45,6 +51,9 @@ impl Kind {
         if head.starts_with(dat::MAGIC) {
             return Some(Kind::Dat);
         }
+        if perfetto::is_trace(head) {
+            return Some(Kind::Perfetto);
+        }
         let mut lines = head.split(|byte| *byte == b'\n').take(HEAD_LINES);
         let is_text = head.starts_with(b"# tracer:")
             || lines.any(|line| matches!(parse(line), Ok(Line::Record(_) | Line::Lost { .. })));
@@ -56,6 +65,7 @@ impl Kind {
         match self {
             Kind::Text => "ftrace",
             Kind::Dat => "trace-cmd",
+            Kind::Perfetto => "perfetto",
         }
     }
 }
@@ -70,8 +80,23 @@ pub struct Reader {
 
 #[derive(Debug)]
 enum Inner {
-    Text(ftrace::Reader<fs::File>),
+    Text(Box<ftrace::Reader<fs::File>>),
     Dat(Box<dat::Reader<Arc<fs::File>>>),
+    Perfetto(Box<perfetto::Reader>),
+}
+
+/// A file that is held in memory.
+fn whole(mut file: fs::File, path: &Path) -> Result<Vec<u8>> {
+    let failed = |error: io::Error| Error::io(path, "to read it", &error);
+    let length = file.metadata().map_err(failed)?.len();
+    if length > WHOLE_BYTES {
+        let found = format!("{} MiB", length >> 20);
+        let broken = Broken::unsupported("a perfetto trace of at most 1 GiB", found);
+        return Err(broken.of_file(path, "record a shorter time, or fewer data sources"));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 impl Reader {
@@ -84,11 +109,12 @@ impl Reader {
         let kind = Kind::of(path)?.unwrap_or(Kind::Text);
         let file = fs::File::open(path).map_err(|error| Error::io(path, "to read it", &error))?;
         let inner = match kind {
-            Kind::Text => Inner::Text(ftrace::Reader::new(file)),
-            Kind::Dat => Inner::Dat(Box::new(
-                dat::Reader::open(Arc::new(file))
-                    .map_err(|broken| broken.of_file(path, dat::HINT))?,
-            )),
+            Kind::Text => Inner::Text(Box::new(ftrace::Reader::new(file))),
+            Kind::Dat => {
+                let reader = dat::Reader::open(Arc::new(file));
+                Inner::Dat(Box::new(reader.map_err(|broken| broken.of_file(path, dat::HINT))?))
+            }
+            Kind::Perfetto => Inner::Perfetto(Box::new(perfetto::Reader::of(whole(file, path)?))),
         };
         Ok(Reader { path: path.to_owned(), kind, inner })
     }
@@ -108,6 +134,7 @@ impl Reader {
         match &self.inner {
             Inner::Text(reader) => reader.header(),
             Inner::Dat(reader) => reader.header(),
+            Inner::Perfetto(reader) => reader.header(),
         }
     }
 
@@ -116,6 +143,7 @@ impl Reader {
         match &self.inner {
             Inner::Text(reader) => reader.counts(),
             Inner::Dat(reader) => reader.counts(),
+            Inner::Perfetto(reader) => reader.counts(),
         }
     }
 
@@ -130,6 +158,7 @@ impl Reader {
         match &mut self.inner {
             Inner::Text(reader) => reader.for_each(each),
             Inner::Dat(reader) => reader.for_each(each),
+            Inner::Perfetto(reader) => reader.for_each(each),
         }
     }
 }

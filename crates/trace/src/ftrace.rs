@@ -1,4 +1,5 @@
-//! The text that ftrace and its tools write: `trace` and `trace_pipe` of tracefs, `trace-cmd report`.
+//! The text that ftrace and its tools write: `trace` and `trace_pipe` of tracefs, `trace-cmd report`,
+//! `perf script`.
 //!
 //! ```text
 //!           <idle>-0       [001] d..1.    10.421724: cpu_idle: state=1 cpu_id=1
@@ -22,6 +23,7 @@ pub use event::{Event, TaskRef};
 pub use header::Header;
 pub use interrupt::InterruptRef;
 pub(crate) use interrupt::{SOFTIRQS, known_vector};
+pub(crate) use line::flag_letters;
 pub use line::{Line, Malformed, Record, parse};
 pub(crate) use probe::{is_probe_name, parse as parse_probe};
 pub use reader::{Counts, Item, Reader, TornLine, Unit};

@@ -6,6 +6,7 @@
 //! - [`ftrace`]: the text of tracefs and trace-cmd, streamed;
 //! - [`import`]: traces into run directories;
 //! - [`load`]: a machine's load per CPU and interval, recorded cheaply;
+//! - [`perfetto`]: perfetto's traces, and sched-analyzer's, which are such;
 //! - [`recording`]: the event tables of one run or trial as typed events, with the stretch of time
 //!   that is looked at, the machine's CPUs, and the gaps where events were lost;
 //! - [`shadow`]: a governor fed with recorded signals, beside what the kernel did;
@@ -22,6 +23,7 @@ pub mod ftrace;
 pub mod import;
 pub mod load;
 pub mod missing;
+pub mod perfetto;
 pub mod questions;
 pub mod recording;
 pub mod shadow;

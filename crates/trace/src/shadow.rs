@@ -146,7 +146,7 @@ impl Shadow {
     /// Takes the next item of the trace.
     pub fn item(&mut self, item: Item<'_>) {
         match item {
-            Item::Record(record) => self.record(record),
+            Item::Record(record) | Item::Reading(record) => self.record(record),
             Item::Lost { cpu, .. } => {
                 if let Some(queue) = self.queues.get_mut(&cpu) {
                     queue.forget();

@@ -18,7 +18,7 @@ fn golden(name: &str) -> PathBuf {
 /// An item in words that both readers have to agree on.
 fn told(item: Item<'_>) -> String {
     match item {
-        Item::Record(record) => {
+        Item::Record(record) | Item::Reading(record) => {
             let Record { t_ns, cpu, tid, task, event, .. } = *record;
             let task = String::from_utf8_lossy(task);
             match event {

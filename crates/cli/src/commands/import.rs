@@ -40,7 +40,7 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
         } else if args.clock.is_some() || args.writes.is_some() {
             return Err(Failure::new(
                 Exit::Usage,
-                format!("{}: expected ftrace text for --clock and --writes", path.display()),
+                format!("{}: expected a trace for --clock and --writes", path.display()),
             )
             .hint("leave them away for other formats"));
         } else {

@@ -26,6 +26,8 @@ pub enum Format {
     CyclictestText,
     /// `hyperfine --export-json`.
     Hyperfine,
+    /// `--benchmark_out_format=json` of Google Benchmark.
+    GoogleBenchmark,
     /// Raw output of FTaLaT and its descendants: one file per switch, or a folder of them.
     Ftalat,
     /// CoreMark scores at fixed and alternating frequencies: `dataset.csv`, or a folder with it.
@@ -36,13 +38,14 @@ pub enum Format {
 
 impl Format {
     /// Every format with the name that `--format` takes.
-    pub const NAMES: [(&'static str, Format); 9] = [
+    pub const NAMES: [(&'static str, Format); 10] = [
         ("run", Format::Run),
         ("cortex", Format::Cortex),
         ("csv", Format::Csv),
         ("cyclictest-json", Format::CyclictestJson),
         ("cyclictest", Format::CyclictestText),
         ("hyperfine", Format::Hyperfine),
+        ("google-benchmark", Format::GoogleBenchmark),
         ("ftalat", Format::Ftalat),
         ("coremark", Format::Coremark),
         ("loadrec", Format::Loadrec),
@@ -76,7 +79,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
         };
         unknown(
             path,
-            "CORTEX NDJSON, CSV with a header, or the output of cyclictest, hyperfine or loadrec",
+            "CORTEX NDJSON, CSV with a header, or the output of cyclictest, hyperfine, Google Benchmark or loadrec",
             found,
         )
     })
@@ -150,6 +153,8 @@ fn detect_json(head: &str) -> Option<Format> {
     let has = |key: &str| head.contains(&format!("\"{key}\""));
     if has("rt_test_version:") || (has("thread") && has("cycles")) {
         Some(Format::CyclictestJson)
+    } else if super::google_benchmark::is_one(head) {
+        Some(Format::GoogleBenchmark)
     } else if has("results") && (has("times") || has("command")) {
         Some(Format::Hyperfine)
     } else if has("plugin")

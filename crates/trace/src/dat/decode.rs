@@ -5,7 +5,9 @@ use std::io::Write;
 
 use super::format::{Field, Format, Shape};
 use crate::ftrace::{Event, InterruptRef, Malformed, TaskRef};
-use crate::ftrace::{SOFTIRQS, is_probe_name, known_vector, parse_probe, state_letters};
+use crate::ftrace::{
+    SOFTIRQS, flag_letters, is_probe_name, known_vector, parse_probe, state_letters,
+};
 
 /// `cpu_idle`'s state for leaving idle.
 const AWAKE: u32 = u32::MAX;
@@ -83,17 +85,8 @@ impl Decoder {
 
     /// The thread that the CPU ran, and ftrace's letters for where it was.
     pub fn head(&self, record: &[u8]) -> Option<(u32, &'static [u8])> {
-        let flags = self.flags.number(record)?;
-        // Letters as in the text's third place: TRACE_FLAG_NMI, _HARDIRQ, _SOFTIRQ.
-        let letters: &[u8] = match (flags & 0x40 != 0, flags & 0x08 != 0, flags & 0x10 != 0) {
-            (true, true, _) => b"..Z..",
-            (true, false, _) => b"..z..",
-            (false, true, true) => b"..H..",
-            (false, true, false) => b"..h..",
-            (false, false, true) => b"..s..",
-            (false, false, false) => b".....",
-        };
-        Some((self.tid.unsigned(record)?, letters))
+        let flags = self.flags.number(record)? as u32;
+        Some((self.tid.unsigned(record)?, flag_letters(flags)))
     }
 
     /// The event of a record; `scratch` holds the text of probes.

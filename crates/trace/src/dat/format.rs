@@ -57,7 +57,7 @@ impl Format {
     }
 }
 
-/// `field:char comm[16];	offset:8;	size:16;	signed:0;`
+/// `field:char comm[16]; offset:8; size:16; signed:0;`, with tabs between.
 pub(super) fn field(line: &str) -> Option<Field> {
     let mut parts = line.trim().split(';').map(str::trim);
     let declaration = parts.next()?.strip_prefix("field:")?.trim();

@@ -55,6 +55,19 @@ impl Record<'_> {
     }
 }
 
+/// A record's flags as letters: the third, for where the CPU was, is filled (TRACE_FLAG_NMI,
+/// _HARDIRQ and _SOFTIRQ of include/linux/trace_events.h).
+pub(crate) fn flag_letters(flags: u32) -> &'static [u8] {
+    match (flags & 0x40 != 0, flags & 0x08 != 0, flags & 0x10 != 0) {
+        (true, true, _) => b"..Z..",
+        (true, false, _) => b"..z..",
+        (false, true, true) => b"..H..",
+        (false, true, false) => b"..h..",
+        (false, false, true) => b"..s..",
+        (false, false, false) => b".....",
+    }
+}
+
 /// What a line lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed<'a> {
@@ -109,7 +122,11 @@ fn about_cpu(line: &[u8]) -> Option<Line<'_>> {
 /// A line without a head: part of a stack trace, of a tool's preamble, or torn.
 fn unheaded(line: &[u8]) -> Result<Line<'_>, Malformed<'_>> {
     let text = trim(line);
-    let is_stack = text.starts_with(b"=>") || text.starts_with(b"<stack trace>");
+    // perf's begin with a tab and an address.
+    let address = || text.trim_ascii_start().split(|byte| *byte == b' ').next().unwrap_or_default();
+    let is_stack = text.starts_with(b"=>")
+        || text.starts_with(b"<stack trace>")
+        || (line.first() == Some(&b'\t') && address().iter().all(u8::is_ascii_hexdigit));
     let preamble = [b"cpus=".as_slice(), b"version =", b"trace-cmd", b"tracer:"];
     if is_stack {
         Ok(Line::Stack)
@@ -134,7 +151,11 @@ fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {
     if !rest.first().is_some_and(|byte| *byte == b' ' || byte.is_ascii_digit()) {
         return None;
     }
-    let (task, tid) = thread(line.get(..bracket)?)?;
+    let before = line.get(..bracket)?;
+    let ((task, tid), of_perf) = match thread(before) {
+        Some(thread) => (thread, false),
+        None => (perf_thread(before)?, true),
+    };
     let rest = trim(rest);
     let (flags, t_ns, rest) = match time(rest) {
         Some((t_ns, rest)) => (b"".as_slice(), t_ns, rest),
@@ -144,7 +165,41 @@ fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {
             (rest.get(..end)?, t_ns, behind)
         }
     };
-    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, trim(rest)))
+    let text = if of_perf { perf_event(rest) } else { trim(rest) };
+    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, text))
+}
+
+/// `perf script`: the name, blanks, `tid` or `pid/tid`.
+fn perf_thread(text: &[u8]) -> Option<(&[u8], u32)> {
+    let split = |text: &'_ [u8]| {
+        let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        (text.len() - digits, digits > 0)
+    };
+    let text = text.trim_ascii_end();
+    let (at, is_number) = split(text);
+    let (mut name, tid) = text.split_at_checked(at).filter(|_| is_number)?;
+    if let Some(pid) = name.strip_suffix(b"/") {
+        let (at, is_number) = split(pid);
+        name = pid.get(..at).filter(|_| is_number)?;
+    }
+    let name = name.strip_suffix(b" ")?.trim_ascii();
+    let is_name = (1..=NAME_BYTES).contains(&name.len());
+    let tid = u32::try_from(number(tid)?.0).ok()?;
+    is_name.then_some((name, tid))
+}
+
+/// `perf script`: the event without the count of samples and the system before it.
+fn perf_event(text: &[u8]) -> &[u8] {
+    let text = match number(trim(text)) {
+        Some((_, rest)) if rest.first() == Some(&b' ') => trim(rest),
+        _ => trim(text),
+    };
+    let event = memchr(b':', text).and_then(|colon| text.get(colon + 1..));
+    let is_event = |event: &[u8]| {
+        memchr(b':', event)
+            .is_some_and(|end| end > 0 && memchr(b' ', event).is_none_or(|b| b > end))
+    };
+    event.filter(|event| is_event(event)).unwrap_or(text)
 }
 
 /// `task-pid`, with `(tgid)` or without.
@@ -238,6 +293,27 @@ mod tests {
         assert_eq!(record("a-1    [001]329135156419: x: y").t_ns, 329_135_156_419);
         assert!(parse(b"a-1 [000] ..... 1.0000000001: x: y").is_err());
         assert!(parse(b"a-1 [000] ..... 18446744073.709551616: x: y").is_err());
+    }
+
+    #[test]
+    fn lines_of_perf_script() {
+        let change = Event::Frequency { cpu: 2, khz: 800_000 };
+        for line in [
+            "          a b-c/0    18 [001]    10.421724: power:cpu_frequency: state=800000 cpu_id=2",
+            "a b-c/0   7/18    [001]    10.421724000:          1 power:cpu_frequency: state=800000 cpu_id=2",
+        ] {
+            let record = record(line);
+            assert_eq!((record.task, record.tid, record.cpu), (b"a b-c/0".as_slice(), 18, 1));
+            assert_eq!((record.t_ns, record.event), (10_421_724_000, change), "{line}");
+        }
+        let cycles =
+            record("perf 219 [000] 399.68:  1 cycles:  ffffffff81 x+0x1 ([kernel.kallsyms])");
+        assert_eq!(cycles.event, Event::Other(b"cycles"));
+        assert_eq!(
+            parse(b"\tffffffff81a0 try_to_wake_up+0x1 ([kernel.kallsyms])"),
+            Ok(Line::Stack)
+        );
+        assert!(parse(b"a name that is too long 18 [001] 10.4: x: y").is_err());
     }
 
     #[test]

@@ -23,6 +23,8 @@ const SHOWN_BYTES: usize = 80;
 pub enum Item<'a> {
     /// An event that is understood.
     Record(&'a Record<'a>),
+    /// The reading of a counter: its head does not say who ran then.
+    Reading(&'a Record<'a>),
     /// Events of a CPU were lost between the event before and the next.
     Lost {
         /// The CPU.

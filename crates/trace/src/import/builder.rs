@@ -75,6 +75,7 @@ impl Builder {
     pub fn item(&mut self, item: Item<'_>) {
         match item {
             Item::Record(record) => self.record(record),
+            Item::Reading(record) => self.reading(record),
             Item::Lost { cpu, events } => self.lost(cpu, events),
         }
     }
@@ -135,13 +136,9 @@ impl Builder {
             Event::Idle { cpu, state } => self.idle(t_ns, cpu, state),
             Event::Enters(interrupt) => self.enter(t_ns, record.cpu, interrupt),
             Event::Leaves(interrupt) => self.leave(t_ns, record.cpu, interrupt),
-            Event::EntityAverages { tid, util, runnable } => self.entity(t_ns, tid, util, runnable),
-            Event::EntityEstimate { tid, util, estimate } => {
-                self.estimate(t_ns, tid, util, estimate);
-            }
-            Event::QueueAverages { cpu, util, runnable, estimate } => {
-                self.queue(record, cpu, util, runnable, estimate);
-            }
+            Event::EntityAverages { .. }
+            | Event::EntityEstimate { .. }
+            | Event::QueueAverages { .. } => self.signal(record),
             Event::Capacity { cpu, capacity } => self.clocks.capacity(t_ns, cpu, capacity),
             Event::GovernorAsked { cpu, util, max } => {
                 self.cpu(record.cpu).asked = Some((cpu, util, max));
@@ -162,13 +159,40 @@ impl Builder {
         }
     }
 
-    /// Notes the time, ends a gap, and learns from the head who runs there.
-    fn see(&mut self, record: &Record<'_>) {
+    /// A reading of a counter: nothing but what it reads.
+    fn reading(&mut self, record: &Record<'_>) {
+        self.widen(record.t_ns);
+        if record.tid != 0 {
+            self.tasks.name(TaskRef { name: record.task, tid: record.tid, priority: None });
+        }
+        self.signal(record);
+    }
+
+    fn signal(&mut self, record: &Record<'_>) {
         let t_ns = record.t_ns;
+        match record.event {
+            Event::EntityAverages { tid, util, runnable } => self.entity(t_ns, tid, util, runnable),
+            Event::EntityEstimate { tid, util, estimate } => {
+                self.estimate(t_ns, tid, util, estimate);
+            }
+            Event::QueueAverages { cpu, util, runnable, estimate } => {
+                self.queue(record, cpu, util, runnable, estimate);
+            }
+            _ => {}
+        }
+    }
+
+    fn widen(&mut self, t_ns: u64) {
         match &mut self.span {
             Some((from, to)) => (*from, *to) = (t_ns.min(*from), t_ns.max(*to)),
             None => self.span = Some((t_ns, t_ns)),
         }
+    }
+
+    /// Notes the time, ends a gap, and learns from the head who runs there.
+    fn see(&mut self, record: &Record<'_>) {
+        let t_ns = record.t_ns;
+        self.widen(t_ns);
         let first = !self.cpus.contains_key(&record.cpu);
         let cpu = self.cpus.entry(record.cpu).or_default();
         if t_ns < cpu.last_ns {

@@ -190,6 +190,9 @@ pub(crate) fn check(reader: &Reader) -> Result<()> {
     };
     let hint = match reader.kind() {
         Kind::Text => "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`",
+        Kind::Perfetto => {
+            "record the data source linux.ftrace with sched/sched_switch, power/cpu_frequency, ..."
+        }
         Kind::Dat => {
             "record the events sched_switch, cpu_frequency, ...: trace-cmd record -e sched -e power"
         }

@@ -48,7 +48,7 @@ impl Seen {
         let mut builder = Builder::new();
         let mut updates = 0;
         let outcome = reader.for_each(|item| -> io::Result<()> {
-            if let Item::Record(record) = item
+            if let Item::Record(record) | Item::Reading(record) = item
                 && matches!(record.event, Event::QueueAverages { .. })
             {
                 updates += 1;
