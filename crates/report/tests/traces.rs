@@ -1,6 +1,6 @@
 //! Runs of events against one another: known differences are found, equal ones are equal, what
 //! confounds is said, rules see it.
-#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::gate::{Gate, Status};
