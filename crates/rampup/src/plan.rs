@@ -170,7 +170,8 @@ mod tests {
         assert!(segments.iter().flat_map(|s| &s.spins).all(|spin| spin.1 < PHASE));
         assert_eq!(plan().spins(), 120);
         let seconds = plan().duration().as_secs_f64();
-        assert!((seconds - 73.2).abs() < 0.1, "{seconds}");
+        // 40 segments: 0.2 s before the first gap; 1.031 s of gaps, and per gap a spin and half a phase.
+        assert!((seconds - 40.0 * (0.2 + 1.031 + 3.0 * 0.205)).abs() < 1e-6, "{seconds}");
     }
 
     #[test]

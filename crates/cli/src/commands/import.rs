@@ -40,7 +40,11 @@ pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
         } else if args.clock.is_some() || args.writes.is_some() {
             return Err(Failure::new(
                 Exit::Usage,
-                format!("{}: expected a trace for --clock and --writes", path.display()),
+                format!(
+                    "--clock and --writes: expected a trace (of ftrace, trace-cmd, perfetto or perf), \
+                     found {}",
+                    path.display()
+                ),
             )
             .hint("leave them away for other formats"));
         } else {

@@ -93,6 +93,6 @@ mod tests {
     #[test]
     fn zero_is_a_time() {
         let found = quantiles(vec![0.0; 6], OPTIONS).median.unwrap();
-        assert!(found.value <= 1e-9 && found.high <= 1e-9);
+        assert!(found.value < 1e-8 && found.high < 1e-8, "{found:?}");
     }
 }

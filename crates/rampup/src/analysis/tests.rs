@@ -83,7 +83,7 @@ fn a_ramp_is_found_with_its_times() {
     let Ramp::Visible { lowest, until_ms } = cell.ramp else { panic!("{:?}", cell.ramp) };
     assert!((lowest - 0.3).abs() < 0.01 && until_ms == 30.0, "{lowest} {until_ms}");
     assert!((found.highest_per_us - 1000.0).abs() < 2.0);
-    assert_eq!(found.highest_khz.map(|khz| khz / 10_000), Some(300));
+    assert!(found.highest_khz.is_some_and(|khz| khz.abs_diff(3_000_000) < 6_000), "{found:?}");
     assert_eq!((cell.first_cpu.get(&0), cell.moved), (Some(&20), 20));
 }
 
