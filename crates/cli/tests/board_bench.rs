@@ -65,7 +65,7 @@ fn a_window_takes_as_much_longer_as_the_p_state_is_slower() {
     }
     assert_eq!(code, Some(0), "{stderr}");
     let board = run.manifest.machine.as_ref().unwrap().board.as_ref().unwrap();
-    assert_eq!((board.platform.as_str(), board.step_instructions), ("board-x86", 10_000));
+    assert_eq!((board.platform.as_str(), board.step_instructions), ("board-x86", 6_666));
     assert_eq!(run.manifest.workloads[0].params["batch"].as_integer(), Some(40));
     let rows = || (0..run.tables.windows.len()).filter_map(|row| run.tables.windows.row(row));
     let of = |name: &str| -> Vec<Window> {
