@@ -4,6 +4,7 @@ use crate::board;
 use crate::plan::CoreChoice;
 use crate::probe::CalibrationTarget;
 use flyball_host::{CpuSet, Host, Policy, Topology, arch};
+use flyball_run::FrequencySample;
 use flyball_run::manifest::{BoardRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine};
 use flyball_units::{CpuId, KiloHertz};
 use std::path::Path;
@@ -13,6 +14,23 @@ use std::path::Path;
 const INTEL_SMALL_CORES: &[u32] = &[
     0x37, 0x4a, 0x4c, 0x4d, 0x5a, 0x5c, 0x5d, 0x5f, 0x7a, 0x86, 0x96, 0x9c, 0xaf, 0xb6, 0xbe, 0xdd,
 ];
+
+/// What cpufreq claims of each clock domain now: what holds until the first change in a trace. Nothing
+/// of a domain without a claim.
+pub fn claimed(topology: &Topology, host: &dyn Host) -> Vec<FrequencySample> {
+    let sample = |policy: &Policy| {
+        let khz = policy.claimed(host).ok()?;
+        Some(FrequencySample {
+            t_ns: host.now().0,
+            domain: format!("policy{}", policy.id),
+            claimed_khz: Some(khz.0),
+            source: "scaling_cur_freq".to_owned(),
+            governor: policy.governor.clone(),
+            ..FrequencySample::default()
+        })
+    };
+    topology.policies.iter().filter_map(sample).collect()
+}
 
 /// The manifest's machine.
 pub fn describe(topology: &Topology, host: &dyn Host) -> Machine {

@@ -14,7 +14,7 @@ use flyball_run::manifest::{
     CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, Flyball, OverheadRecord,
 };
 use flyball_run::name::rfc3339;
-use flyball_run::{FrequencySample, Manifest, Note, RampUp, RampUpSample, RunState, RunWriter};
+use flyball_run::{Manifest, Note, RampUp, RampUpSample, RunState, RunWriter};
 use flyball_units::Nanos;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -187,7 +187,9 @@ impl Session<'_> {
     fn all(&mut self, topology: &Topology, done: &dyn Fn(usize)) -> Result<bool, RampupError> {
         self.writer.begin::<RampUp>()?;
         self.writer.begin::<RampUpSample>()?;
-        self.claimed(topology)?;
+        for claimed in flyball_measure::machine::claimed(topology, self.host.as_ref()) {
+            self.writer.frequency(&claimed)?;
+        }
         for segment in self.plan.segments() {
             let Some(condition) = self.plan.conditions.get(segment.condition) else { continue };
             let found = self.held(condition, &segment)?;
@@ -202,23 +204,6 @@ impl Session<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// What cpufreq claims before the first change that a trace sees.
-    fn claimed(&mut self, topology: &Topology) -> Result<(), RampupError> {
-        for policy in &topology.policies {
-            if let Ok(khz) = policy.claimed(self.host.as_ref()) {
-                self.writer.frequency(&FrequencySample {
-                    t_ns: self.host.now().0,
-                    domain: format!("policy{}", policy.id),
-                    claimed_khz: Some(khz.0),
-                    source: "scaling_cur_freq".to_owned(),
-                    governor: policy.governor.clone(),
-                    ..FrequencySample::default()
-                })?;
-            }
-        }
-        Ok(())
     }
 
     /// A segment under the settings of its condition, which are restored behind it.

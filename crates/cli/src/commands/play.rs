@@ -13,7 +13,7 @@ use flyball_measure::machine::describe;
 use flyball_play::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
 use flyball_run::manifest::{ClockRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
-use flyball_run::{FrequencySample, Manifest, Note, RunState, RunWriter};
+use flyball_run::{Manifest, Note, RunState, RunWriter};
 use flyball_sim::record::spread;
 use flyball_sim::scenario::Scenario;
 use flyball_trace::capture::Group;
@@ -99,18 +99,8 @@ impl Stage {
             Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
             Destination::Below(root) => RunWriter::create_below(root, seconds, &manifest)?,
         };
-        for policy in &self.topology.policies {
-            // What holds until the first change in a trace; without cpufreq there is nothing to claim.
-            if let Ok(khz) = policy.claimed(host) {
-                writer.frequency(&FrequencySample {
-                    t_ns: host.now().0,
-                    domain: format!("policy{}", policy.id),
-                    claimed_khz: Some(khz.0),
-                    source: "scaling_cur_freq".to_owned(),
-                    governor: policy.governor.clone(),
-                    ..FrequencySample::default()
-                })?;
-            }
+        for claimed in flyball_measure::machine::claimed(&self.topology, host) {
+            writer.frequency(&claimed)?;
         }
         let played = play(&self.host, score, self.speed)?;
         manifest.state =
