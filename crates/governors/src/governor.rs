@@ -39,6 +39,9 @@ pub trait Governor: Send {
 pub struct Needs {
     /// Cumulative busy and idle times at the times it asks to be woken.
     pub poll: bool,
+    /// A poll waits until the scheduler next calls cpufreq for a CPU of the domain: at a tick of a busy
+    /// CPU, a wake-up, or when a task goes to sleep; never while all of them are idle.
+    pub deferrable: bool,
     /// A sample, busy or idle, at each statistics tick of each CPU; the tick's rate it was made
     /// for, in Hz.
     pub tick_hz: Option<u32>,

@@ -146,7 +146,7 @@ impl Governor for Conservative {
     }
 
     fn needs(&self) -> Needs {
-        Needs { poll: true, ..Needs::default() }
+        Needs { poll: true, deferrable: true, ..Needs::default() }
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {

@@ -171,7 +171,7 @@ impl Governor for Ondemand {
     }
 
     fn needs(&self) -> Needs {
-        Needs { poll: true, ..Needs::default() }
+        Needs { poll: true, deferrable: true, ..Needs::default() }
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {

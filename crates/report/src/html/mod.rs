@@ -37,15 +37,7 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
     let title = options.title.clone().unwrap_or_else(|| headline(report));
     let style = style();
     let mut out = String::with_capacity(256 * 1024);
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        policy(&style, SCRIPT),
-        escape(&title)
-    );
+    out.push_str(&head(&title, &style, SCRIPT));
     navigation(&mut out, report);
     hero::header(&mut out, report, &title);
     out.push_str("<main id=\"content\">\n");
@@ -89,8 +81,20 @@ fn headline(report: &Report) -> String {
     }
 }
 
+/// All of a page before its content.
+pub(crate) fn head(title: &str, style: &str, script: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+        policy(style, script),
+        escape(title)
+    )
+}
+
 /// Only this very style and this very script may act; nothing may be fetched.
-pub(crate) fn policy(style: &str, script: &str) -> String {
+fn policy(style: &str, script: &str) -> String {
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; font-src data:; \
          base-uri 'none'; form-action 'none'",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::pack::Block;
-use crate::html::{base_style, encode, markup::escape, policy};
+use crate::html::{base_style, encode, head, markup::escape};
 
 const STYLE: &str = include_str!("../../assets/lanes.css");
 
@@ -31,15 +31,7 @@ pub(super) fn page(
     let script = format!("(()=>{{'use strict';\n{}}})();", SCRIPT.concat());
     let packed: usize = blocks.iter().map(|block| block.bytes.len()).sum();
     let mut out = String::with_capacity(packed / 3 * 4 + description.len() + (1 << 20));
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        policy(&style, &script),
-        escape(title),
-    );
+    out.push_str(&head(title, &style, &script));
     let _ = write!(
         out,
         "<header><h1>{}</h1><span class=\"tools\"><span class=\"search\"><input id=\"search\" type=\"search\" \

@@ -190,6 +190,7 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> D
         signals: vec![CpuSignals::default(); cpus.len()],
         times: vec![CpuTimes::default(); cpus.len()],
         wake_at: u64::MAX,
+        deferred: false,
         governor_task: None,
         point: 0,
         wanted: (from.opps.min(), Relation::L),

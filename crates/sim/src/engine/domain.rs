@@ -24,6 +24,8 @@ pub(super) struct Domain {
     pub(super) times: Vec<CpuTimes>,
     /// When the governor wants to be woken; `u64::MAX`: never.
     pub(super) wake_at: u64,
+    /// That time has come; the governor waits for the scheduler's call.
+    pub(super) deferred: bool,
     /// Task that does the governor's work, if it costs something.
     pub(super) governor_task: Option<usize>,
 

@@ -91,8 +91,34 @@ impl Machine {
         }
     }
 
+    /// The scheduler calls cpufreq for a CPU of domain `d`: a governor that waits for that has its turn.
+    #[inline]
+    pub(super) fn call(&mut self, d: usize) {
+        if self.domains[d].deferred {
+            self.domains[d].wake_at = self.now;
+            self.requeue_domain(d);
+        }
+    }
+
+    /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What it
+    /// compares the first one with is taken at once.
+    fn defers<O: Observer>(&mut self, d: usize, observer: &mut O) -> bool {
+        let domain = &mut self.domains[d];
+        if !domain.needs.deferrable || domain.governor_wakeups == 0 {
+            return false;
+        }
+        let called = std::mem::replace(&mut domain.deferred, true);
+        domain.wake_at = u64::MAX;
+        let waits = if self.leaping { !self.leap_calls(d, observer) } else { !called };
+        self.domains[d].deferred = waits;
+        waits
+    }
+
     /// The time that a governor asked to be woken at. One that costs something is a task.
     pub(super) fn wake_governor<O: Observer>(&mut self, d: usize, observer: &mut O) {
+        if self.defers(d, observer) {
+            return;
+        }
         let domain = &mut self.domains[d];
         domain.wake_at = u64::MAX;
         domain.governor_wakeups += 1;

@@ -108,8 +108,42 @@ impl Machine {
             }
             self.now = at;
             self.events += 1;
+            if self.domains[d].deferred {
+                // Whatever happens may change when the scheduler calls next.
+                self.domains[d].wake_at = at;
+            }
             self.domain_event(d, observer);
         }
+    }
+
+    /// Whether the scheduler calls cpufreq for a CPU of domain `d` now; if not, the governor looks again
+    /// when it may.
+    pub(super) fn leap_calls<O: Observer>(&mut self, d: usize, observer: &mut O) -> bool {
+        let (now, mut next) = (self.now, u64::MAX);
+        if now == self.temperature_at {
+            return false; // ticks come after the look at the temperature, which calls again
+        }
+        for index in 0..self.domains[d].cpus.len() {
+            let c = self.domains[d].cpus[index];
+            let stays = |cpu: &super::Cpu| cpu.idle_calls + cpu.totals.wakeups;
+            let before = stays(&self.cpus[c]);
+            self.leap_cpu(c, now + 1, observer);
+            let cpu = &self.cpus[c];
+            if stays(cpu) != before {
+                return true;
+            }
+            next = next.min(cpu.awake_at).min(cpu.complete_at);
+            if let Activity::Busy = cpu.activity {
+                let tick = self.tick_from(now);
+                if tick == now {
+                    return true;
+                }
+                next = next.min(tick);
+            }
+        }
+        self.domains[d].wake_at = next;
+        self.requeue_domain(d);
+        false
     }
 
     /// Up to the next look at the temperature. Since the last one the mean power has flowed: within
@@ -122,6 +156,10 @@ impl Machine {
         self.now = at;
         self.events += 1;
         self.check_temperature(observer);
+        // It may have changed a frequency, and with it when the scheduler calls next; that may be now.
+        for d in 0..self.domains.len() {
+            self.call(d);
+        }
     }
 
     /// Mean power since the last time that this was asked, in milliwatts.

@@ -244,6 +244,9 @@ impl Machine {
         self.tasks[t].enter(state, self.now);
         let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
         observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
+        if !self.tasks[t].is_interrupt() {
+            self.call(self.cpus[c].domain);
+        }
         if self.tasks[t].rank > 0 && !self.tasks[t].is_interrupt() {
             self.ask(c, flyball_governors::UtilFlags::default(), observer);
         }

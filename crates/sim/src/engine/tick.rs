@@ -11,10 +11,13 @@ use flyball_units::{CpuId, Nanos};
 impl Machine {
     /// The first tick after now.
     pub(super) fn next_tick(&self) -> u64 {
-        match self.now.checked_sub(self.tick_phase) {
-            Some(passed) => self.tick_phase + (passed / self.tick + 1) * self.tick,
-            None => self.tick_phase,
-        }
+        self.tick_from(self.now + 1)
+    }
+
+    /// The first tick that is not before `at`.
+    pub(super) fn tick_from(&self, at: u64) -> u64 {
+        let passed = at.saturating_sub(self.tick_phase);
+        self.tick_phase + passed.div_ceil(self.tick) * self.tick
     }
 
     /// A tick of CPU `c`: execution is accounted, the running task's signals and then its queue's
@@ -28,6 +31,8 @@ impl Machine {
             return;
         };
         cpu.touch(self.now);
+        let d = cpu.domain;
+        self.call(d);
         let mut slice_over = false;
         if self.tasks[t].is_fair() {
             slice_over = self.update_current(c);

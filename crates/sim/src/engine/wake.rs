@@ -76,6 +76,9 @@ impl Machine {
     /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
     fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
         self.cpus[c].touch(self.now);
+        if !self.tasks[t].is_interrupt() {
+            self.call(self.cpus[c].domain);
+        }
         let woken = self.tasks[t].state != State::Runnable;
         self.tasks[t].enter(State::Runnable, self.now);
         self.aggregate_clamps(c, |_| true, Some(t));

@@ -32,7 +32,7 @@ impl Choice {
 
     /// Refuses a governor that a recording cannot feed, and names what it lacks.
     pub(super) fn check(&self, governor: &dyn Governor, updates: u64) -> Result<(), ShadowError> {
-        let Needs { poll, tick_hz, idle, utilization, temperature } = governor.needs();
+        let Needs { poll, tick_hz, idle, utilization, temperature, .. } = governor.needs();
         let lacks = if poll {
             "busy and idle times at the moments of its own polls: a recording does not tell when the kernel would have polled".to_owned()
         } else if let Some(hz) = tick_hz {
