@@ -127,7 +127,7 @@ impl Machine {
         let tasks = self.tasks.iter().filter(|task| task.cpu == c).map(|task| task.timer);
         let governors = self.domains.iter().filter_map(|domain| {
             let task = domain.governor_task?;
-            (self.tasks[task].cpu == c && !domain.needs.deferrable).then_some(domain.wake_at)
+            (self.tasks[task].cpu == c).then_some(domain.wake_at)
         });
         tasks.chain(governors).min().filter(|&at| at != u64::MAX)
     }
