@@ -91,8 +91,8 @@ pub enum NoGrid {
     },
     /// No frequency stands out.
     #[error(
-        "no grid between {shortest_us} and {longest_us} us in {switches} switches: the highest peak has \
-         coherence {coherence:.2}, as chance alone gives with probability {probability}"
+        "no grid between {shortest_us:.0} and {longest_us:.0} us in {switches} switches: the highest peak has \
+         coherence {coherence:.2}, as chance alone gives with probability {probability:.2}"
     )]
     None {
         /// Switches looked at.

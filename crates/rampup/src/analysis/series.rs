@@ -28,6 +28,8 @@ pub struct Series {
     pub samples: usize,
     /// Those that were disturbed.
     pub disturbed: usize,
+    /// When samples began since the begin, all of them.
+    pub begun: Vec<u64>,
     /// Undisturbed samples: time since the begin, rate.
     pub rates: Vec<(u64, f64)>,
     /// The CPUs: from when on, since the begin, which.
@@ -90,6 +92,7 @@ pub fn series(run: &Run) -> Vec<Series> {
         let Some(&place) = places.get(&sample.rampup) else { continue };
         let Some(one) = all.get_mut(place) else { continue };
         one.samples += 1;
+        one.begun.push(sample.after_ns);
         if let Some(cpu) = sample.cpu
             && one.cpus.last().is_none_or(|(_, last)| *last != cpu)
         {
@@ -125,9 +128,16 @@ impl Series {
         pair.first().map(|(after_ns, _)| *after_ns as f64)
     }
 
-    /// Median rate in a stretch of time since the begin, as a share of the settled one.
+    /// Median rate in a stretch of time since the begin, as a share of the settled one. A stretch in which
+    /// no sample began has the rate of the one that lasted through it: else a short stretch would know
+    /// the quick repetitions only.
     pub fn share_between(&self, from_ns: u64, to_ns: u64) -> Option<f64> {
         let inside = self.rates.iter().filter(|(at, _)| (from_ns..to_ns).contains(at));
-        Some(median_of(inside.map(|(_, rate)| *rate))? / self.settled.filter(|rate| *rate > 0.0)?)
+        let rate = median_of(inside.map(|(_, rate)| *rate)).or_else(|| {
+            let begun = self.begun.partition_point(|at| *at < to_ns).checked_sub(1)?;
+            let through = *self.begun.get(begun)?;
+            self.rates.iter().find(|(at, _)| *at == through).map(|(_, rate)| *rate)
+        })?;
+        Some(rate / self.settled.filter(|rate| *rate > 0.0)?)
     }
 }

@@ -122,6 +122,22 @@ fn a_slow_first_millisecond_is_a_ramp() {
 }
 
 #[test]
+fn a_long_sample_counts_in_every_stretch_that_it_lasts_through() {
+    // The second of three samples of 12 ms is disturbed.
+    let slow = Series {
+        begun: vec![0, 12_000_000, 24_000_000],
+        rates: vec![(0, 100.0), (24_000_000, 1000.0)],
+        settled: Some(1000.0),
+        ..Series::default()
+    };
+    assert_eq!(slow.share_between(0, 30_000), Some(0.1));
+    assert_eq!(slow.share_between(3_000_000, 10_000_000), Some(0.1));
+    assert_eq!(slow.share_between(13_000_000, 20_000_000), None);
+    assert_eq!(slow.share_between(20_000_000, 30_000_000), Some(1.0));
+    assert_eq!(Series::default().share_between(0, 1), None);
+}
+
+#[test]
 fn nothing_is_said_of_nothing() {
     let found = analyse(&run(|_, _| (0.0, true)));
     let cell = &found.cells[0];

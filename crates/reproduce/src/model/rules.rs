@@ -213,8 +213,8 @@ fn shape(context: &Context<'_>, given: &Arguments) -> Outcome {
         });
         let residual = published.map_or(0.0, |entry| entry.published.value - value);
         let reason = format!(
-            "upward: the shape of the downward cells gives {value:.0} us and leaves {residual:.0}; what the write, \
-             the stall and the waiting contribute was not measured apart"
+            "upward: the shape of the downward cells gives {value:.0} us and leaves {residual:.0}; write, stall \
+             and waiting were not measured apart"
         );
         return Err(Undecided::Reason(reason));
     }

@@ -104,7 +104,10 @@ impl Machine {
     /// runs as a task has a timer of its own; what the first poll is compared with is taken at once.
     fn defers<O: Observer>(&mut self, d: usize, observer: &mut O) -> bool {
         let domain = &mut self.domains[d];
-        if !domain.needs.deferrable || domain.governor_task.is_some() || domain.governor_wakeups == 0 {
+        if !domain.needs.deferrable
+            || domain.governor_task.is_some()
+            || domain.governor_wakeups == 0
+        {
             return false;
         }
         let called = std::mem::replace(&mut domain.deferred, true);
