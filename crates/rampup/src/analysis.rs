@@ -254,7 +254,7 @@ fn cell(key: &Key<'_>, members: &[&Series], run: &Run, context: &Context) -> Cel
     for cpu in members.iter().filter_map(|it| it.cpus.first()) {
         *first_cpu.entry(cpu.1).or_insert(0) += 1;
     }
-    let samples: usize = members.iter().map(|it| it.samples).sum();
+    let samples: usize = members.iter().map(|it| it.begun.len()).sum();
     let disturbed: usize = members.iter().map(|it| it.disturbed).sum();
     Cell {
         condition: key.0.to_owned(),

@@ -24,12 +24,10 @@ pub struct Series {
     pub trial: Option<u32>,
     /// Time that the hypervisor took.
     pub steal_ns: u64,
-    /// Samples.
-    pub samples: usize,
-    /// Those that were disturbed.
-    pub disturbed: usize,
-    /// When samples began since the begin, all of them.
+    /// When its samples began, since the begin.
     pub begun: Vec<u64>,
+    /// How many of them were disturbed.
+    pub disturbed: usize,
     /// Undisturbed samples: time since the begin, rate.
     pub rates: Vec<(u64, f64)>,
     /// The CPUs: from when on, since the begin, which.
@@ -91,7 +89,6 @@ pub fn series(run: &Run) -> Vec<Series> {
     for sample in (0..samples.len()).filter_map(|row| samples.row(row)) {
         let Some(&place) = places.get(&sample.rampup) else { continue };
         let Some(one) = all.get_mut(place) else { continue };
-        one.samples += 1;
         one.begun.push(sample.after_ns);
         if let Some(cpu) = sample.cpu
             && one.cpus.last().is_none_or(|(_, last)| *last != cpu)
