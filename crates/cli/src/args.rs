@@ -208,7 +208,7 @@ pub struct BenchArgs {
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<String>,
     /// What to run it on: host; model:NAME[,kernel=K], a simulated machine; or
-    /// board:NAME[,kernel=K,arch=A], a real kernel on an emulated one
+    /// board:NAME[,kernel=K,arch=A,append=ARGS], a real kernel on an emulated one
     #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// On a model: take the kernels' costs from this run of a real machine

@@ -12,7 +12,7 @@ use crate::cores;
 use crate::error::MachineError;
 use crate::in_guest;
 use crate::machine::{Machine, Prepared};
-use crate::target::Target;
+use crate::target::BoardTarget;
 use flyball_board::cache::Cache;
 use flyball_board::plugin::USUAL_STEP;
 use flyball_board::{Arch, BoardError, Ready, Request, arch_for, request, usual_ipc};
@@ -41,6 +41,7 @@ pub struct Board {
     platform: Platform,
     arch: Arch,
     kernel: Option<String>,
+    append: Option<String>,
     modules: Option<PathBuf>,
     events: bool,
 }
@@ -65,28 +66,23 @@ struct BoardRun {
 }
 
 impl Board {
-    /// The board of a platform (`x86_64` and `aarch64` mean the usual ones), under a kernel image or
-    /// `debian:SERIES`; with `events` the guest's scheduler is recorded beside the windows.
+    /// The board that is meant, where `x86_64` and `aarch64` are platforms, too: the usual ones; with
+    /// `events` the guest's scheduler is recorded beside the windows.
     ///
     /// # Errors
     /// A name that nothing has; the hint names the nearest.
-    pub fn named(
-        name: &str,
-        kernel: Option<&str>,
-        arch: Option<&str>,
-        events: bool,
-    ) -> Result<Board, MachineError> {
-        let own = |text: Option<&str>| text.map(str::to_owned);
-        let target = Target::Board { name: name.to_owned(), kernel: own(kernel), arch: own(arch) };
+    pub fn of(target: &BoardTarget, events: bool) -> Result<Board, MachineError> {
+        let name = target.name.as_str();
         let usual: Option<Arch> = name.parse().ok();
         let platform = request::platform(usual.map_or(name, |arch| arch.usual_platform()))?;
-        let asked: Option<Arch> = arch.map(str::parse).transpose()?;
+        let asked: Option<Arch> = target.arch.as_deref().map(str::parse).transpose()?;
         let arch = asked.or(usual).unwrap_or_else(|| arch_for(&platform));
         Ok(Board {
             name: target.to_string(),
             platform,
             arch,
-            kernel: own(kernel),
+            kernel: target.kernel.clone(),
+            append: target.append.clone(),
             modules: None,
             events,
         })
@@ -125,6 +121,7 @@ impl Board {
             arch: Some(self.arch),
             platform: Some(self.platform.clone()),
             kernel: self.kernel.clone(),
+            append: self.append.clone(),
             modules: self.modules.clone(),
             timeout,
             command,
@@ -229,11 +226,16 @@ mod tests {
 
     #[test]
     fn names_and_their_slips() {
-        let board = Board::named("aarch64", Some("debian:7"), None, false).unwrap();
+        let named = |name: &str, kernel: Option<&str>, arch: Option<&str>| {
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            let (kernel, arch) = (own(kernel), own(arch));
+            Board::of(&BoardTarget { name: name.to_owned(), kernel, arch, append: None }, false)
+        };
+        let board = named("aarch64", Some("debian:7"), None).unwrap();
         assert_eq!((board.arch, board.platform.name.as_str()), (Arch::Aarch64, "board-aarch64"));
         assert_eq!(board.name(), "board:aarch64,kernel=debian:7");
-        let error = Board::named("board-x68", None, None, false).unwrap_err();
+        let error = named("board-x68", None, None).unwrap_err();
         assert!(error.hint().unwrap_or_default().contains("board-x86"), "{error}");
-        assert!(Board::named("board-x86", None, Some("mips"), false).is_err());
+        assert!(named("board-x86", None, Some("mips")).is_err());
     }
 }

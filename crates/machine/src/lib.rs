@@ -33,4 +33,4 @@ pub use sweep::{
     Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,
     e_share_sweep,
 };
-pub use target::{Target, TargetError};
+pub use target::{BoardTarget, Target, TargetError};

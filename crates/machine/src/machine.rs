@@ -80,9 +80,7 @@ pub fn open_recording(
                 None => model,
             }))
         }
-        Target::Board { name, kernel, arch } => {
-            Ok(Box::new(Board::named(name, kernel.as_deref(), arch.as_deref(), events)?))
-        }
+        Target::Board(board) => Ok(Box::new(Board::of(board, events)?)),
         Target::Record(_) => {
             not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")
         }

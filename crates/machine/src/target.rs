@@ -20,16 +20,22 @@ pub enum Target {
         kernel: Option<String>,
     },
     /// A real kernel on a virtual board.
-    Board {
-        /// The platform's name or file, or an architecture for its usual platform.
-        name: String,
-        /// An image or `debian:SERIES`; the architecture's usual one where absent.
-        kernel: Option<String>,
-        /// The architecture; where absent what the platform needs.
-        arch: Option<String>,
-    },
+    Board(BoardTarget),
     /// A recording.
     Record(PathBuf),
+}
+
+/// Which virtual board, and what runs on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoardTarget {
+    /// The platform's name or file, or an architecture for its usual platform.
+    pub name: String,
+    /// An image or `debian:SERIES`; the architecture's usual one where absent.
+    pub kernel: Option<String>,
+    /// The architecture; where absent what the platform needs.
+    pub arch: Option<String>,
+    /// More kernel arguments, such as `nohz_full=1-3`.
+    pub append: Option<String>,
 }
 
 /// A text that names no machine.
@@ -45,7 +51,8 @@ pub struct TargetError {
 }
 
 /// The forms, for help and errors.
-const FORMS: &str = "host, model:NAME[,kernel=K], board:NAME[,kernel=K][,arch=A] or record:DIR";
+const FORMS: &str =
+    "host, model:NAME[,kernel=K], board:NAME[,kernel=K][,arch=A][,append=ARGS] or record:DIR";
 
 impl FromStr for Target {
     type Err = TargetError;
@@ -65,7 +72,10 @@ impl FromStr for Target {
             ("model", Some(rest)) => {
                 model(rest).map_err(|expected| wrong(&expected, Some(models())))
             }
-            ("board", Some(rest)) => board(rest).map_err(|expected| wrong(&expected, None)),
+            ("board", Some(rest)) => board(rest).map_err(|expected| {
+                let hint = "a comma begins the next key; CPUs can be ranges: append=nohz_full=1-3";
+                wrong(&expected, Some(hint.to_owned()))
+            }),
             ("record", Some(dir)) => Ok(Target::Record(PathBuf::from(dir))),
             ("model", None) => Err(wrong("a model's name after `model:`", Some(models()))),
             ("board" | "record", None) => {
@@ -91,8 +101,9 @@ fn model(rest: &str) -> Result<Target, String> {
 
 /// What follows `board:`.
 fn board(rest: &str) -> Result<Target, String> {
-    let (name, [kernel, arch]) = name_and_options(rest, "a board's name", ["kernel", "arch"])?;
-    Ok(Target::Board { name, kernel, arch })
+    let keys = ["kernel", "arch", "append"];
+    let (name, [kernel, arch, append]) = name_and_options(rest, "a board's name", keys)?;
+    Ok(Target::Board(BoardTarget { name, kernel, arch, append }))
 }
 
 /// `NAME[,KEY=VALUE]...` with the values of `keys`, in their order.
@@ -161,17 +172,22 @@ impl fmt::Display for Target {
             Target::Model { name, kernel: Some(kernel) } => {
                 write!(f, "model:{name},kernel={kernel}")
             }
-            Target::Board { name, kernel, arch } => {
-                write!(f, "board:{name}")?;
-                for (key, value) in [("kernel", kernel), ("arch", arch)] {
-                    if let Some(value) = value {
-                        write!(f, ",{key}={value}")?;
-                    }
-                }
-                Ok(())
-            }
+            Target::Board(board) => board.fmt(f),
             Target::Record(dir) => write!(f, "record:{}", dir.display()),
         }
+    }
+}
+
+impl fmt::Display for BoardTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "board:{}", self.name)?;
+        let options = [("kernel", &self.kernel), ("arch", &self.arch), ("append", &self.append)];
+        for (key, value) in options {
+            if let Some(value) = value {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -187,6 +203,7 @@ mod tests {
             "model:apple-m1,kernel=linux-6.12",
             "board:a53",
             "board:rk3399,kernel=debian:7,arch=aarch64",
+            "board:aarch64,append=nohz_full=1-3 threadirqs",
             "record:runs/x:y",
         ] {
             let target: Target = text.parse().unwrap();
@@ -202,6 +219,7 @@ mod tests {
             ("model:", "a model's name", "models: "),
             ("model:apple-m1,kernal=x", "found `kernal=x`", "models: "),
             ("board", "something after `board:`", "forms: "),
+            ("board:aarch64,append=nohz_full=1,3", "found `3`", "ranges"),
         ] {
             let error = text.parse::<Target>().unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");

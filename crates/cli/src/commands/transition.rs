@@ -47,15 +47,12 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
             "--machine: expected a model without a kernel: it has no part in what a switch costs",
         )),
         Target::Model { name, kernel: None } => measure::model(&name, args, &plan, &shown, talk),
-        Target::Board { .. } if args.dry_run => Err(Failure::new(
+        Target::Board(_) if args.dry_run => Err(Failure::new(
             Exit::Usage,
             "--dry-run: expected this machine or a model, found a board",
         )
         .hint("inside: flyball board run -- flyball transition --dry-run")),
-        Target::Board { name, kernel, arch } => {
-            let board = Board::named(&name, kernel.as_deref(), arch.as_deref(), false)?;
-            measure::board(&board, args, &shown, talk)
-        }
+        Target::Board(board) => measure::board(&Board::of(&board, false)?, args, &shown, talk),
         Target::Record(dir) => Err(Failure::new(
             Exit::Usage,
             format!(

@@ -71,9 +71,7 @@ impl Machine {
                     (self.cpus[c].alone, self.cpus[c].awake_at) = (Some(t), task.timer);
                 }
             }
-            for (d, domain) in self.domains.iter().enumerate() {
-                observer.frequency(Nanos::ZERO, d, domain.points[domain.point].frequency);
-            }
+            self.announce(observer);
         }
         let until = until.0.min(self.duration);
         loop {

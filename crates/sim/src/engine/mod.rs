@@ -121,6 +121,11 @@ impl Machine {
         let until = until.0.min(self.duration);
         if !std::mem::replace(&mut self.announced, true) {
             self.announce(observer);
+            for (c, cpu) in self.cpus.iter().enumerate() {
+                if let Activity::Idle(state) = cpu.activity {
+                    observer.idle(Nanos::ZERO, CpuId(c as u32), state);
+                }
+            }
         }
         while let Some((slot, at)) = self.earliest(until) {
             self.now = at;
@@ -133,15 +138,10 @@ impl Machine {
         self.now = self.now.max(until);
     }
 
-    /// Tells how the machine starts: frequencies, idle states, temperature.
+    /// Tells how the machine starts: frequencies, temperature.
     fn announce<O: Observer>(&self, observer: &mut O) {
         for (d, domain) in self.domains.iter().enumerate() {
             observer.frequency(Nanos::ZERO, d, domain.points[domain.point].frequency);
-        }
-        for (c, cpu) in self.cpus.iter().enumerate() {
-            if let Activity::Idle(state) = cpu.activity {
-                observer.idle(Nanos::ZERO, CpuId(c as u32), state);
-            }
         }
         if let Some(temperature) = &self.temperature {
             observer.temperature(Nanos::ZERO, temperature.celsius);

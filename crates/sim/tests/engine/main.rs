@@ -11,4 +11,5 @@ mod load;
 mod placement;
 mod powerd;
 mod ramp;
+mod samplers;
 mod scheduling;

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_host::Host;
-use flyball_machine::{Board, Machine};
+use flyball_machine::{Board, BoardTarget, Machine};
 use flyball_measure::bench::{Context, Destination, Progress};
 use flyball_measure::experiment::Experiment;
 use flyball_report::model::{Comparison, VerdictWord};
@@ -98,8 +98,13 @@ fn sides(args: &BoardAbArgs) -> Result<Vec<Side>, Failure> {
         .enumerate()
         .map(|(at, (letter, kernel))| {
             let short = kernel.rsplit('/').next().unwrap_or(kernel);
-            let board = Board::named(&args.platform, Some(kernel), args.arch.as_deref(), false)?
-                .with_modules(args.modules.get(at).cloned());
+            let target = BoardTarget {
+                name: args.platform.clone(),
+                kernel: Some(kernel.clone()),
+                arch: args.arch.clone(),
+                append: None,
+            };
+            let board = Board::of(&target, false)?.with_modules(args.modules.get(at).cloned());
             Ok(Side { label: format!("{letter} {short}"), board })
         })
         .collect()

@@ -100,10 +100,7 @@ impl Order<'_> {
             Target::Model { name, kernel } => {
                 self.model(target, (name, kernel.as_deref()), destination)
             }
-            Target::Board { name, kernel, arch } => {
-                let board = Board::named(name, kernel.as_deref(), arch.as_deref(), true)?;
-                self.board(&board, destination)
-            }
+            Target::Board(board) => self.board(&Board::of(board, true)?, destination),
             Target::Record(dir) => Err(Failure::new(
                 Exit::Usage,
                 format!("--machine: expected a machine, found record:{}", dir.display()),

@@ -1,0 +1,101 @@
+//! When ondemand and conservative sample: only as the scheduler calls cpufreq, unless they are daemons.
+
+use crate::common::*;
+use flyball_governors::{Decision, Event};
+use flyball_sim::engine::Machine;
+use flyball_sim::observe::{Observer, SwitchOut};
+use flyball_sim::setup::{GovernorCost, Setup, TaskId};
+use flyball_units::{CpuId, Nanos};
+use std::collections::BTreeSet;
+
+const SECONDS: u64 = 3;
+/// HZ=250.
+const TICK: u64 = 4 * MS;
+
+/// The one that works; a daemon has the next number.
+const WORK: TaskId = TaskId(0);
+
+/// Polls, and when the task that works woke up and went to sleep.
+#[derive(Default)]
+struct Seen {
+    polls: Vec<u64>,
+    woken: BTreeSet<u64>,
+    asleep: BTreeSet<u64>,
+}
+
+impl Observer for Seen {
+    fn governor(&mut self, at: Nanos, _: usize, event: &Event<'_>, _: &Decision) {
+        if matches!(event, Event::Poll { .. }) {
+            self.polls.push(at.0);
+        }
+    }
+    fn woken(&mut self, at: Nanos, task: TaskId, _: CpuId) {
+        if task == WORK {
+            self.woken.insert(at.0);
+        }
+    }
+    fn switched_out(&mut self, at: Nanos, task: TaskId, _: CpuId, _: SwitchOut) {
+        if task == WORK {
+            self.asleep.insert(at.0);
+        }
+    }
+}
+
+impl Seen {
+    /// Whether the task was awake, its first and last instant included.
+    fn awake(&self, at: u64) -> bool {
+        let begun = self.woken.range(..=at).next_back();
+        begun.is_some_and(|begun| self.asleep.range(*begun..at).next().is_none())
+    }
+}
+
+/// One domain of four CPUs; on one of them 30 million cycles every 97 ms: 9 to 50 ms of work.
+fn setup_of(governor: &str) -> Setup {
+    let mut setup = setup("board-x86", "debian-6.12", governor, Nanos::from_secs(SECONDS));
+    let mut one = task("one", Periodic::new(97 * MS, 30_000_000));
+    one.allowed = vec![CpuId(1)];
+    setup.tasks.push(one);
+    setup
+}
+
+fn seen(setup: Setup) -> Seen {
+    let mut seen = Seen::default();
+    Machine::new(setup).unwrap().run(&mut seen);
+    seen
+}
+
+#[test]
+fn a_sampler_waits_for_the_scheduler() {
+    for governor in ["ondemand", "conservative"] {
+        let seen = seen(setup_of(governor));
+        // The first takes what the second is compared with.
+        let polls = &seen.polls[1..];
+        assert!(polls.len() > 60, "{governor}: {}", polls.len());
+        for at in polls {
+            assert!(seen.awake(*at), "{governor} polled at {at} while all CPUs were idle");
+            let called =
+                at.is_multiple_of(TICK) || seen.woken.contains(at) || seen.asleep.contains(at);
+            assert!(called, "{governor} polled at {at}, when the scheduler did not call");
+        }
+        let some = |kind: &dyn Fn(&u64) -> bool| polls.iter().any(kind);
+        assert!(some(&|at| at.is_multiple_of(TICK)), "{governor}: at ticks");
+        assert!(some(&|at| seen.woken.contains(at)), "{governor}: at wake-ups");
+        // conservative's period is a tick here: it is never over when the task goes to sleep.
+        assert_eq!(some(&|at| seen.asleep.contains(at)), governor == "ondemand", "{governor}");
+        assert!(polls.is_sorted_by(|a, b| a + TICK <= *b), "{governor}: closer than its period");
+    }
+}
+
+#[test]
+fn a_daemon_polls_by_its_timer() {
+    for governor in ["ondemand", "conservative"] {
+        let mut setup = setup_of(governor);
+        setup.governor_cost = GovernorCost { cycles_per_poll: 1, cpu: CpuId(0) };
+        let seen = seen(setup);
+        let idle = seen.polls.iter().filter(|at| !seen.awake(**at)).count();
+        let gaps: BTreeSet<u64> =
+            seen.polls.windows(2).map(|pair| (pair[1] - pair[0]) / (MS / 10)).collect();
+        assert!(idle > 100, "{governor}: {idle} of {}", seen.polls.len());
+        assert_eq!(gaps.len(), 1, "{governor}: evenly, whatever the load: {gaps:?}");
+    }
+}
