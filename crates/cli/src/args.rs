@@ -325,6 +325,7 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   flyball report                      the newest run
   flyball report RUN-A RUN-B          B against A
+  flyball report new-* --against old-*    several runs on each side: repeats of one thing
   flyball report ../cortex/run-set    another tool's data, imported on the way
   flyball report --format json | jq '.comparisons[].verdict'
   flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
@@ -337,6 +338,9 @@ pub struct ReportArgs {
     /// Run directories or files of another tool; the newest run where absent
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+    /// Runs that the others are judged against; several on a side are repeats of one thing
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "runs")]
+    pub against: Vec<PathBuf>,
     /// Which column of a CSV is which field: FIELD=COLUMN,...
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,

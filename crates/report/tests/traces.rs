@@ -189,6 +189,42 @@ fn repetitions_are_the_units_where_there_are_some() {
 }
 
 #[test]
+fn several_recordings_on_a_side_are_the_units() {
+    // What differs from recording to recording is as large as the difference looked for.
+    let side = |name: &'static str, latencies: [u64; 4], against: bool| {
+        (0..).zip(latencies).map(move |(seed, latency)| RunData {
+            against,
+            ..run(&format!("{name}{seed}"), Side { latency, seed: 10 + seed, ..SIDE })
+        })
+    };
+    let compare = |new: [u64; 4]| {
+        let old = side("old", [100, 130, 105, 125], true);
+        let found = report(&old.chain(side("new", new, false)).collect::<Vec<_>>()).traces;
+        let [found] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(found.title, "new0 and 3 more against old0 and 3 more");
+        assert_eq!(found.units, "4 recordings on each side");
+        assert!(found.reasons.is_empty(), "{:?}", found.reasons);
+        figure(found, "wake-up latency of all tasks median").clone()
+    };
+    let same = compare([130, 104, 128, 101]);
+    assert_eq!((same.verdict, same.resampled), (VerdictWord::Undecided, [4, 4]), "{same:?}");
+    let alone = compared(Side { latency: 100, ..SIDE }, Side { latency: 130, seed: 2, ..SIDE });
+    let alone = figure(&alone, "wake-up latency of all tasks median");
+    assert_eq!(alone.verdict, VerdictWord::Effect, "within one recording each it looks like one");
+    let slower = compare([230, 204, 228, 201]);
+    assert_eq!(slower.verdict, VerdictWord::Effect, "{slower:?}");
+}
+
+#[test]
+fn two_recordings_decide_nothing() {
+    let old = (0..2).map(|seed| RunData { against: true, ..run("old", Side { seed, ..SIDE }) });
+    let new = (2..4).map(|seed| run("new", Side { seed, latency: 300, ..SIDE }));
+    let found = report(&old.chain(new).collect::<Vec<_>>()).traces.remove(0);
+    let woken = figure(&found, "wake-up latency of all tasks median");
+    assert_eq!((woken.verdict, woken.resampled), (VerdictWord::Undecided, [2, 2]));
+}
+
+#[test]
 fn rules_and_text_see_the_comparison() {
     let report = report(&[run("old", SIDE), run("new", Side { latency: 150, seed: 2, ..SIDE })]);
     let status = |rule: &str| -> Vec<Status> {

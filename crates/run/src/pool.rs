@@ -1,5 +1,6 @@
 //! Several runs as one: an experiment with one condition that was run alternately on several machines
-//! becomes one run in which the machine is the condition and the round is the block.
+//! becomes one run in which the machine is the condition and the round is the block; one that was run
+//! several times becomes one run in which each of them is a repeat.
 
 use crate::error::{Error, Result};
 use crate::manifest::{ConditionRecord, Manifest, RunState};
@@ -12,8 +13,9 @@ const GAP_NS: u64 = 1_000_000_000;
 /// One of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// Name of its machine: the condition in the pooled run.
-    pub label: &'a str,
+    /// Name of its machine: the condition in the pooled run. Without one the conditions stay, and the
+    /// run is one repeat of them.
+    pub label: Option<&'a str>,
     /// Its round, from 0.
     pub round: u32,
     /// The run.
@@ -24,7 +26,7 @@ pub struct Part<'a> {
 /// the events of a run stay in its own directory.
 ///
 /// # Errors
-/// No part, one with more or fewer conditions than one, or with other work than the first.
+/// No part, a labelled one with more or fewer conditions than one, or one with other work than the first.
 pub fn pool(parts: &[Part<'_>]) -> Result<Run> {
     let Some(first) = parts.first() else {
         return Err(Error::bad_input("runs", "at least one", "none", "name some runs"));
@@ -34,6 +36,26 @@ pub fn pool(parts: &[Part<'_>]) -> Result<Run> {
         pool.add(part)?;
     }
     Ok(pool.run)
+}
+
+impl Part<'_> {
+    /// A condition's name in the pooled run.
+    fn condition(&self, own: &str) -> String {
+        self.label.unwrap_or(own).to_owned()
+    }
+
+    /// A repeat's number in the pooled run, where `before` repeats went before it.
+    fn repeat(&self, before: u32, own: u32) -> u32 {
+        if self.label.is_some() { before + own } else { self.round + 1 }
+    }
+
+    /// Which one it is, in words.
+    fn told(&self) -> String {
+        match self.label {
+            Some(label) => format!("{label}, round {}", self.round + 1),
+            None => self.run.name(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -62,14 +84,14 @@ impl Pool {
 
     fn add(&mut self, part: &Part<'_>) -> Result<()> {
         let from = &part.run.manifest;
-        let [condition] = from.conditions.as_slice() else {
+        if part.label.is_some() && from.conditions.len() != 1 {
             return Err(Error::bad_input(
                 part.run.name(),
                 "one condition",
                 format!("{}", from.conditions.len()),
                 "what differs between machines is compared under one condition at a time",
             ));
-        };
+        }
         let differs = self.run.manifest.workloads.iter().find(|ours| {
             from.workload(&ours.name).is_none_or(|theirs| theirs.params != ours.params)
         });
@@ -81,18 +103,18 @@ impl Pool {
                 "only the same work can be compared",
             ));
         }
-        let (trials, repeats) = self.manifest(part, condition);
+        let (trials, repeats) = self.manifest(part);
         let tables = &part.run.tables;
         let begin = span(tables).map_or(0, |(begin, _)| begin);
-        let (start, label) = (self.start_ns, part.label);
+        let start = self.start_ns;
         let at = |t: u64| t.saturating_sub(begin).saturating_add(start);
-        let renamed = |_: &str| label.to_owned();
+        let renamed = |condition: &str| part.condition(condition);
         for row in (0..tables.windows.len()).filter_map(|row| tables.windows.row(row)) {
             self.run.tables.windows.push(Window {
                 seq: self.seq,
                 trial: trials + row.trial,
                 condition: renamed(&row.condition),
-                repeat: repeats + row.repeat,
+                repeat: part.repeat(repeats, row.repeat),
                 block: part.round,
                 release_ns: at(row.release_ns),
                 dispatch_ns: at(row.dispatch_ns),
@@ -119,7 +141,7 @@ impl Pool {
             });
         }
         for row in (0..tables.notes.len()).filter_map(|row| tables.notes.row(row)) {
-            let message = format!("{label}, round {}: {}", part.round + 1, row.message);
+            let message = format!("{}: {}", part.told(), row.message);
             self.run.tables.notes.push(Note { t_ns: row.t_ns.map(at), message, ..row });
         }
         let (begin, end) = span(tables).unwrap_or((0, 0));
@@ -128,24 +150,28 @@ impl Pool {
     }
 
     /// Adds the part's records; returns the number of its first trial, and of the repeats before.
-    fn manifest(&mut self, part: &Part<'_>, condition: &ConditionRecord) -> (u32, u32) {
+    fn manifest(&mut self, part: &Part<'_>) -> (u32, u32) {
         let into = &mut self.run.manifest;
         let from = &part.run.manifest;
         let first = u32::try_from(into.order.len()).unwrap_or(u32::MAX);
-        let before = into.order.iter().filter(|trial| trial.condition == part.label);
+        let before = into.order.iter().filter(|trial| Some(trial.condition.as_str()) == part.label);
         let repeats = before.map(|trial| trial.repeat).max().unwrap_or(0);
         for trial in &from.order {
             let mut trial = trial.clone();
             trial.trial += first;
-            trial.condition = part.label.to_owned();
-            trial.repeat += repeats;
+            trial.condition = part.condition(&trial.condition);
+            trial.repeat = part.repeat(repeats, trial.repeat);
             trial.block = part.round;
             into.order.push(trial);
         }
-        if !into.conditions.iter().any(|known| known.name == part.label) {
-            let mut record = ConditionRecord { name: part.label.to_owned(), ..condition.clone() };
-            let machine = from.machine.as_ref();
-            if let Some(kernel) = machine.and_then(|machine| machine.kernel.clone()) {
+        for condition in &from.conditions {
+            let name = part.condition(&condition.name);
+            if into.conditions.iter().any(|known| known.name == name) {
+                continue;
+            }
+            let mut record = ConditionRecord { name, ..condition.clone() };
+            let kernel = from.machine.as_ref().and_then(|machine| machine.kernel.clone());
+            if let (Some(_), Some(kernel)) = (part.label, kernel) {
                 record.applied.insert("kernel".into(), kernel.into());
             }
             into.conditions.push(record);
@@ -158,8 +184,7 @@ impl Pool {
                     && known.found == check.found
             });
             if !told {
-                check.object =
-                    format!("{} ({}, round {})", check.object, part.label, part.round + 1);
+                check.object = format!("{} ({})", check.object, part.told());
                 into.checks.push(check);
             }
         }
@@ -220,7 +245,7 @@ mod tests {
             run(77, 101, RunState::Complete),
             run(3, 201, RunState::Complete),
         ];
-        let part = |at: usize, label, round| Part { label, round, run: &runs[at] };
+        let part = |at: usize, label, round| Part { label: Some(label), round, run: &runs[at] };
         let parts = [part(0, "A", 0), part(1, "B", 0), part(2, "A", 1), part(3, "B", 1)];
         let pooled = pool(&parts).unwrap();
         let rows: Vec<Window> = (0..8).filter_map(|at| pooled.tables.windows.row(at)).collect();
@@ -250,9 +275,38 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_one_experiment_are_its_repeats() {
+        let mut runs = [run(5_000_000, 100, RunState::Complete), run(9, 110, RunState::Complete)];
+        for run in &mut runs {
+            let idle = ConditionRecord { name: "idle".into(), ..ConditionRecord::default() };
+            run.manifest.conditions.push(idle);
+            run.tables.windows.push(Window {
+                trial: 2,
+                workload: "car".into(),
+                condition: "idle".into(),
+                repeat: 1,
+                release_ns: 9_000_000,
+                end_ns: 9_000_500,
+                ..Window::default()
+            });
+        }
+        let part = |round: u32, run| Part { label: None, round, run };
+        let pooled = pool(&[part(0, &runs[0]), part(1, &runs[1])]).unwrap();
+        let rows = (0..6).filter_map(|at| pooled.tables.windows.row(at));
+        let told: Vec<_> = rows.map(|r| (r.condition, r.repeat, r.block)).collect();
+        let expected = [("schedutil", 1, 0), ("schedutil", 1, 0), ("idle", 1, 0)];
+        let again = [("schedutil", 2, 1), ("schedutil", 2, 1), ("idle", 2, 1)];
+        let all = expected.into_iter().chain(again).map(|(name, r, b)| (name.to_owned(), r, b));
+        assert_eq!(told, all.collect::<Vec<_>>());
+        let names: Vec<&str> =
+            pooled.manifest.conditions.iter().map(|condition| condition.name.as_str()).collect();
+        assert_eq!(names, ["schedutil", "idle"]);
+    }
+
+    #[test]
     fn one_part_that_is_not_valid_spoils_the_pool() {
         let (good, bad) = (run(0, 1, RunState::Complete), run(0, 1, RunState::Invalid));
-        let part = |label, run| Part { label, round: 0, run };
+        let part = |label, run| Part { label: Some(label), round: 0, run };
         for parts in [[part("A", &good), part("B", &bad)], [part("A", &bad), part("B", &good)]] {
             assert_eq!(pool(&parts).unwrap().manifest.state, RunState::Invalid);
         }

@@ -74,7 +74,7 @@ fn group(
 ) -> Outside {
     let (mut arrives, mut after, mut loops) = (Vec::new(), Vec::new(), Vec::new());
     for trial in trials {
-        let Some(written) = written(trial, seen) else { continue };
+        let Some(written) = written(trial, seen, board) else { continue };
         let begin = trial.t_ns.unwrap_or_default();
         arrives.push(microseconds(written, begin));
         if let Some(transition) = trial.transition_ns {
@@ -100,14 +100,19 @@ fn group(
     }
 }
 
-/// When the P-state of a trial was written: the first such write from its start on, until its end.
-fn written(trial: &SwitchTrial, seen: &[Seen]) -> Option<u64> {
+/// When the P-state of a trial was written: the first such write from its start on, until its end, by any
+/// CPU of its clock domain: a driver may leave it to another than the one that asked.
+fn written(trial: &SwitchTrial, seen: &[Seen], board: Option<&BoardRecord>) -> Option<u64> {
+    let own = trial.cpu?;
+    let policies = board.map_or(&[][..], |board| &board.policies);
+    let domain = policies.iter().find(|policy| policy.cpus.contains(&own));
+    let of_domain = |cpu| domain.map_or(cpu == own, |policy| policy.cpus.contains(&cpu));
     let begin = trial.t_ns?;
     let until = begin.saturating_add(trial.write_ns?).saturating_add(SLACK_NS);
     let from = begin.saturating_sub(SLACK_NS);
     let first = seen.partition_point(|seen| seen.t_ns < from);
     let during = seen.get(first..)?.iter().take_while(|seen| seen.t_ns <= until);
-    let mut fitting = during.filter(|seen| seen.khz == trial.to_khz && Some(seen.cpu) == trial.cpu);
+    let mut fitting = during.filter(|seen| seen.khz == trial.to_khz && of_domain(seen.cpu));
     fitting.next().map(|seen| seen.t_ns)
 }
 
@@ -139,14 +144,14 @@ mod tests {
     #[test]
     fn each_switch_finds_its_p_state() {
         let mut run = Run::default();
-        let policy = BoardPolicyRecord {
-            cpus: vec![0, 1],
+        let policy = |cpus: &[u32]| BoardPolicyRecord {
+            cpus: cpus.to_vec(),
             instructions_per_cycle: 0.06,
             ..BoardPolicyRecord::default()
         };
         let board = BoardRecord {
             step_instructions: 10_000,
-            policies: vec![policy],
+            policies: vec![policy(&[0, 1]), policy(&[2, 3])],
             ..BoardRecord::default()
         };
         run.manifest.machine = Some(Machine { board: Some(board), ..Machine::default() });
@@ -157,8 +162,12 @@ mod tests {
         run.tables.trials.push(trial(95_000, 3_200_000, 3_200_000, 900));
         let seen: Vec<Seen> = (0..6_u64)
             .flat_map(|at| {
-                let write = |us: u64, khz| Seen { t_ns: us * 1000, cpu: 1, khz };
-                [write(10_000 * at + 300, 3_200_000), write(10_000 * at + 5000, 600_000)]
+                let write = |us: u64, cpu, khz| Seen { t_ns: us * 1000, cpu, khz };
+                [
+                    write(10_000 * at + 200, 2, 3_200_000), // of another clock domain
+                    write(10_000 * at + 300, (at % 2) as u32, 3_200_000),
+                    write(10_000 * at + 5000, 0, 600_000),
+                ]
             })
             .collect();
         let found = compare(&run, &seen);

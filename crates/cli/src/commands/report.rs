@@ -1,5 +1,7 @@
 //! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
 
+mod sides;
+
 use super::import::column_map;
 use super::rampup;
 use super::transition;
@@ -45,7 +47,8 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     let rules = rules(&args.output)?;
     let paths = match args.runs.is_empty() {
         true => vec![newest_run(RUNS)?],
-        false => args.runs.clone(),
+        // The first is the one that the others are compared with.
+        false => args.against.iter().chain(&args.runs).cloned().collect(),
     };
     let options = Options { map: column_map(args.map.as_deref())?, ..Options::default() };
     if let [path] = &paths[..]
@@ -53,12 +56,15 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     {
         return transition::report(path, &args, talk);
     }
-    if rampup::are_all(&paths)? {
+    if args.against.is_empty() && rampup::are_all(&paths)? {
         return rampup::report(&paths, &args);
     }
     let mut runs = Vec::new();
     for path in &paths {
         runs.push(read(path, &options)?);
+    }
+    if !args.against.is_empty() {
+        runs = sides::of(runs, args.against.len())?;
     }
     let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
     let seed = runs.iter().find_map(|run| run.manifest.seed);

@@ -18,6 +18,8 @@ pub struct RunData {
     pub tables: Tables,
     /// What the reader or importer had to say: torn lines, skipped rows.
     pub warnings: Vec<String>,
+    /// Whether it is one of the runs that the others are judged against.
+    pub against: bool,
 }
 
 impl RunData {
@@ -35,6 +37,7 @@ impl RunData {
             manifest: run.manifest,
             tables: run.tables,
             warnings,
+            against: false,
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     let parts: Vec<Part<'_>> = runs
         .iter()
         .filter_map(|(which, round, run)| {
-            Some(Part { label: &sides.get(*which)?.label, round: *round, run })
+            Some(Part { label: Some(&sides.get(*which)?.label), round: *round, run })
         })
         .collect();
     let mut pooled = pool(&parts)?;
@@ -74,7 +74,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     pooled.manifest.command = crate::command_line();
     pooled.write_into(&dir)?;
     let mut judged = args.output.clone();
-    judged.baseline.get_or_insert_with(|| parts[0].label.to_owned());
+    judged.baseline.get_or_insert_with(|| sides[0].label.clone());
     let (found, gates) =
         report::after_run(host.as_ref(), &dir, &judged, &rules, experiment.margin, talk)?;
     if pooled.manifest.state != RunState::Complete {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flyball_stats::{self as stats, BootstrapOptions, Draws, Prepared, Statistic};
 
 use super::super::distribution::carried;
-use super::units::{Unit, Units};
+use super::units::{Unit, UnitKind, Units};
 use crate::model::Estimate;
 use crate::text;
 
@@ -156,9 +156,9 @@ impl Out<'_> {
             let units: Vec<Vec<f64>> =
                 side.units.iter().map(&of).filter(|u| !u.is_empty()).collect();
             let middle = |unit: &Vec<f64>| stats::median_in_place(&mut unit.clone()).ln();
-            let repeats = match side.repeated {
-                true => units,
-                false => joined(units, middle, |mut a, b| {
+            let repeats = match side.kind {
+                UnitKind::Recording | UnitKind::Repetition => units,
+                UnitKind::Block => joined(units, middle, |mut a, b| {
                     a.extend(b);
                     a
                 }),
@@ -208,9 +208,9 @@ impl Out<'_> {
     fn values(&self, of: &impl Fn(&Unit) -> Option<f64>) -> [Vec<f64>; 2] {
         self.sides.map(|side| {
             let values: Vec<f64> = side.units.iter().filter_map(of).collect();
-            match side.repeated {
-                true => values,
-                false => joined(values, |value| *value, |a, b| (a + b) / 2.0),
+            match side.kind {
+                UnitKind::Recording | UnitKind::Repetition => values,
+                UnitKind::Block => joined(values, |value| *value, |a, b| (a + b) / 2.0),
             }
         })
     }

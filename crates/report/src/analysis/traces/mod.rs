@@ -1,5 +1,5 @@
-//! Runs of events against the first of them: residencies, latencies, migrations, with intervals over
-//! repetitions or blocks of time, and a verdict on each.
+//! Runs of events against the first of them, or several against several: residencies, latencies,
+//! migrations, with intervals over recordings, repetitions or blocks of time, and a verdict on each.
 //!
 //! | condition, first match wins | verdict |
 //! |---|---|
@@ -12,12 +12,17 @@
 mod figures;
 mod units;
 
+use std::collections::BTreeSet;
+
+use flyball_run::manifest::Machine;
+
 use super::events::only_events;
 use super::source::Context;
+use super::words;
 use crate::model::{ChangeKind, Reason, TraceComparison, TraceFigure, VerdictWord};
 use crate::text;
 use figures::Figure;
-use units::Units;
+use units::{UnitKind, Units};
 
 /// Lengths that differ by more are not of the same thing.
 const LENGTHS: f64 = 0.10;
@@ -28,34 +33,57 @@ const LOST: [f64; 2] = [0.10, 0.001];
 /// Fewest units for a verdict, as for repeats.
 const LEAST: usize = 3;
 
-/// Every run that is told by its events against the first of them.
-pub(super) fn compare_all(contexts: &[Context<'_>]) -> Vec<TraceComparison> {
-    let mut told = contexts.iter().filter(|context| only_events(context));
-    let Some(first) = told.next() else { return Vec::new() };
-    let rest: Vec<&Context<'_>> = told.collect();
-    if rest.is_empty() {
-        return Vec::new();
-    }
-    let task = first.options.task.as_deref();
-    let baseline = Units::of(first, task);
-    let compare = |subject: &&Context<'_>| {
-        let units = Units::of(subject, task);
-        comparison([subject, first], [&units, &baseline])
-    };
-    rest.iter().filter_map(compare).collect()
+/// What is compared with another: one run, or several recordings of the same.
+struct Side<'a> {
+    name: String,
+    runs: Vec<&'a Context<'a>>,
+    units: Units,
 }
 
-/// One run against another; none where they have no figure in common.
-fn comparison(
-    [subject, baseline]: [&Context<'_>; 2],
-    sides: [&Units; 2],
-) -> Option<TraceComparison> {
-    let options = baseline.options;
+impl<'a> Side<'a> {
+    fn of(runs: Vec<&'a Context<'a>>) -> Option<Side<'a>> {
+        let first = runs.first()?;
+        let name = match runs.len() {
+            1 => first.name.clone(),
+            n => format!("{} and {} more", first.name, n - 1),
+        };
+        let units = Units::of(&runs, first.options.task.as_deref());
+        Some(Side { name, runs, units })
+    }
+
+    /// What the runs' machines have there, each once.
+    fn of_machines(&self, what: impl Fn(&Machine) -> Option<&String>) -> BTreeSet<&str> {
+        let machines = self.runs.iter().filter_map(|run| run.run.manifest.machine.as_ref());
+        machines.filter_map(what).map(String::as_str).filter(|text| !text.is_empty()).collect()
+    }
+}
+
+/// The runs that are told by their events: all against those that are marked as the baseline, or each
+/// against the first.
+pub(super) fn compare_all(contexts: &[Context<'_>]) -> Vec<TraceComparison> {
+    let told = || contexts.iter().filter(|context| only_events(context));
+    let marked: Vec<&Context<'_>> = told().filter(|context| context.run.against).collect();
+    let (baseline, subjects): (Vec<_>, Vec<Vec<_>>) = match marked.is_empty() {
+        true => (told().take(1).collect(), told().skip(1).map(|one| vec![one]).collect()),
+        false => (marked, vec![told().filter(|context| !context.run.against).collect()]),
+    };
+    if subjects.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    let Some(baseline) = Side::of(baseline) else { return Vec::new() };
+    let subjects = subjects.into_iter().filter_map(Side::of);
+    subjects.filter_map(|subject| comparison(&subject, &baseline)).collect()
+}
+
+/// One side against another; none where they have no figure in common.
+fn comparison(subject: &Side<'_>, baseline: &Side<'_>) -> Option<TraceComparison> {
+    let options = baseline.runs.first()?.options;
+    let sides = [&subject.units, &baseline.units];
     let found = figures::all(sides, options.task.as_deref(), &options.bootstrap());
     if found.is_empty() {
         return None;
     }
-    let (confounding, limiting) = reasons([subject, baseline], sides);
+    let (confounding, limiting) = reasons(subject, baseline);
     let confounded = !confounding.is_empty();
     let judged = |figure: Figure| {
         let verdict = match confounded {
@@ -125,12 +153,11 @@ fn verdict(figure: &Figure, margin: f64) -> VerdictWord {
 }
 
 /// What confounds, and what only limits.
-fn reasons(contexts: [&Context<'_>; 2], sides: [&Units; 2]) -> (Vec<Reason>, Vec<Reason>) {
+fn reasons(subject: &Side<'_>, baseline: &Side<'_>) -> (Vec<Reason>, Vec<Reason>) {
     let reason = |kind: &str, text: String| Reason { kind: kind.to_owned(), text, inferred: false };
-    let [subject, baseline] = contexts;
-    let [a, b] = sides;
+    let (a, b) = (&subject.units, &baseline.units);
     let (mut confounding, mut limiting) = (Vec::new(), Vec::new());
-    let tasks = only_on_one_side(subject, baseline, a, b);
+    let tasks = only_on_one_side(subject, baseline);
     if !tasks.is_empty() {
         confounding.push(reason("tasks_differ", format!("the tasks differ: {}", tasks.join("; "))));
     }
@@ -142,35 +169,32 @@ fn reasons(contexts: [&Context<'_>; 2], sides: [&Units; 2]) -> (Vec<Reason>, Vec
             format!("the recordings differ in length: {} ms against {} ms", length(a), length(b)),
         ));
     }
-    let machines = [subject, baseline].map(|context| context.run.manifest.machine.as_ref());
-    if let [Some(a), Some(b)] = machines {
-        let differ = |what: &str, a: &Option<String>, b: &Option<String>| match (a, b) {
-            (Some(a), Some(b)) if a != b && !a.is_empty() && !b.is_empty() => {
-                Some(format!("{what}: {a} against {b}"))
-            }
-            _ => None,
+    let differ = |what: &str, of: fn(&Machine) -> Option<&String>| {
+        let [a, b] = [subject, baseline].map(|side| side.of_machines(of));
+        let list = |names: &BTreeSet<&str>| {
+            words::list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
         };
-        let processor = differ("the processors differ", &a.cpu_model, &b.cpu_model);
-        confounding.extend(processor.map(|text| reason("runs_differ", text)));
-        // Another kernel is what many a comparison is about.
-        let kernel = differ("the kernels differ", &a.kernel, &b.kernel);
-        limiting.extend(kernel.map(|text| reason("kernels_differ", text)));
-    }
-    for (context, units) in [(subject, a), (baseline, b)] {
-        let text = format!(
-            "{}: events were lost in {} of its time",
-            context.name,
-            text::share(units.lost)
-        );
+        let known = !a.is_empty() && !b.is_empty();
+        (known && a != b).then(|| format!("{what}: {} against {}", list(&a), list(&b)))
+    };
+    let processor = differ("the processors differ", |machine| machine.cpu_model.as_ref());
+    confounding.extend(processor.map(|text| reason("runs_differ", text)));
+    // Another kernel is what many a comparison is about.
+    let kernel = differ("the kernels differ", |machine| machine.kernel.as_ref());
+    limiting.extend(kernel.map(|text| reason("kernels_differ", text)));
+    for side in [subject, baseline] {
+        let units = &side.units;
+        let text =
+            format!("{}: events were lost in {} of its time", side.name, text::share(units.lost));
         if units.lost > LOST[0] {
             confounding.push(reason("events_lost", text));
         } else if units.lost > LOST[1] {
             limiting.push(reason("events_lost", text));
         }
-        if !units.repeated {
+        if units.kind == UnitKind::Block {
             let text = format!(
                 "{}: one recording, so its interval tells of time within it, not of repetitions",
-                context.name
+                side.name
             );
             limiting.push(reason("one_recording", text));
         }
@@ -179,18 +203,14 @@ fn reasons(contexts: [&Context<'_>; 2], sides: [&Units; 2]) -> (Vec<Reason>, Vec
 }
 
 /// Tasks that took a share of one side's time and none of the other's.
-fn only_on_one_side(
-    subject: &Context<'_>,
-    baseline: &Context<'_>,
-    a: &Units,
-    b: &Units,
-) -> Vec<String> {
+fn only_on_one_side(subject: &Side<'_>, baseline: &Side<'_>) -> Vec<String> {
+    let (a, b) = (&subject.units, &baseline.units);
     // Where nobody recorded who ran nothing is known to differ.
     if a.tasks.is_empty() || b.tasks.is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for (context, own, other) in [(subject, a, b), (baseline, b, a)] {
+    for (side, own, other) in [(subject, a, b), (baseline, b, a)] {
         let all: u64 = own.tasks.values().sum();
         for (name, &ns) in &own.tasks {
             let share = ns as f64 / all.max(1) as f64;
@@ -198,7 +218,7 @@ fn only_on_one_side(
                 let text = format!(
                     "{} ran under {} alone, {} of its running time",
                     text::plain(name),
-                    context.name,
+                    side.name,
                     text::share(share)
                 );
                 found.push(text);
@@ -212,9 +232,10 @@ fn only_on_one_side(
 fn resampled([a, b]: [&Units; 2]) -> String {
     let side = |units: &Units| {
         let n = units.units.len() as u64;
-        match units.repeated {
-            true => text::count(n, "repetition"),
-            false => text::count(n, "block") + " of time",
+        match units.kind {
+            UnitKind::Recording => text::count(n, "recording"),
+            UnitKind::Repetition => text::count(n, "repetition"),
+            UnitKind::Block => text::count(n, "block") + " of time",
         }
     };
     let (a, b) = (side(a), side(b));

@@ -1,5 +1,5 @@
-//! A recording cut into units of resampling: repetitions where a run has several, else equal blocks
-//! of its time.
+//! A side's recordings as units of resampling: whole recordings where there are several, else the one's
+//! repetitions, else equal blocks of its time.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,18 @@ const BLOCKS: u64 = 24;
 const LEAST_NS: u64 = 10_000_000;
 /// Repetitions from which on they are the units.
 const REPETITIONS: usize = 3;
+
+/// What a unit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum UnitKind {
+    /// A run, with all of its repetitions: they resemble each other more than another run.
+    Recording,
+    /// A repetition within the only run.
+    Repetition,
+    /// A stretch of the only run's time.
+    #[default]
+    Block,
+}
 
 /// What one unit holds.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +50,8 @@ pub(super) struct Unit {
 pub(super) struct Units {
     /// In order of time, or of the repetitions.
     pub units: Vec<Unit>,
-    /// Whether they are repetitions.
-    pub repeated: bool,
+    /// What they are.
+    pub kind: UnitKind,
     /// Mean length of a recording, ns.
     pub length_ns: u64,
     /// Running time per task's name, ns.
@@ -49,13 +61,38 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Cuts a run; `task` is looked at on its own.
-    pub(super) fn of(context: &Context<'_>, task: Option<&str>) -> Units {
+    /// The units of a side's runs; `task` is looked at on its own.
+    pub(super) fn of(contexts: &[&Context<'_>], task: Option<&str>) -> Units {
+        if let [only] = contexts {
+            return Units::of_one(only, task);
+        }
+        let mut all = Units { kind: UnitKind::Recording, ..Units::default() };
+        let count = contexts.len().max(1) as f64;
+        let mut length = 0.0;
+        for context in contexts {
+            let one = Units::of_one(context, task);
+            all.units.push(one.units.into_iter().fold(Unit::default(), Unit::and));
+            length += one.length_ns as f64 / count;
+            for (name, ns) in one.tasks {
+                *all.tasks.entry(name).or_default() += ns;
+            }
+            all.lost += one.lost / count;
+        }
+        all.length_ns = length as u64;
+        all
+    }
+
+    /// Cuts a run into its repetitions, or into blocks where it has too few of them.
+    fn of_one(context: &Context<'_>, task: Option<&str>) -> Units {
         let (tables, manifest) = (&context.run.tables, &context.run.manifest);
         let trials = numbers(tables);
         let recordings: Vec<Recording<'_>> =
             trials.iter().map(|trial| Recording::new(tables, manifest, *trial)).collect();
-        let mut found = Units { repeated: trials.len() >= REPETITIONS, ..Units::default() };
+        let kind = match trials.len() >= REPETITIONS {
+            true => UnitKind::Repetition,
+            false => UnitKind::Block,
+        };
+        let mut found = Units { kind, ..Units::default() };
         let (mut length, mut lost, mut cpu_time) = (0_u64, 0_u64, 0_u64);
         for recording in &recordings {
             let own = recording.span().length_ns();
@@ -70,13 +107,45 @@ impl Units {
                 lost += recording.gaps().overlap_ns(None, span.from_ns, span.to_ns);
                 cpu_time = cpu_time.saturating_add(own);
             }
-            let blocks = if found.repeated { 1 } else { (own / LEAST_NS).clamp(1, BLOCKS) };
+            let blocks = match kind {
+                UnitKind::Block => (own / LEAST_NS).clamp(1, BLOCKS),
+                _ => 1,
+            };
             let cut = Cut { from_ns: span.from_ns, length_ns: own.max(1), blocks };
             found.units.extend(cut.units(recording, task, &mut found.tasks));
         }
         found.length_ns = length / (recordings.len() as u64).max(1);
         found.lost = lost as f64 / (cpu_time.max(1)) as f64;
         found
+    }
+}
+
+impl Unit {
+    /// Both as one.
+    fn and(mut self, other: Unit) -> Unit {
+        fn add(into: &mut BTreeMap<String, u64>, from: BTreeMap<String, u64>) {
+            for (name, ns) in from {
+                *into.entry(name).or_default() += ns;
+            }
+        }
+        self.length_ns += other.length_ns;
+        self.migrations += other.migrations;
+        for (domain, levels) in other.frequency {
+            let own = self.frequency.entry(domain).or_default();
+            for (khz, ns) in levels {
+                *own.entry(khz).or_default() += ns;
+            }
+        }
+        for (own, others) in self.cores.iter_mut().zip(other.cores) {
+            add(own, others);
+        }
+        for (own, others) in self.wakeups.iter_mut().zip(other.wakeups) {
+            own.extend(others);
+        }
+        for (task, others) in other.items {
+            self.items.entry(task).or_default().extend(others);
+        }
+        self
     }
 }
 

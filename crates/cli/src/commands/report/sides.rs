@@ -1,0 +1,60 @@
+//! `flyball report NEW... --against OLD...`: several runs on a side are repeats of one thing.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use flyball_report::analysis::RunData;
+use flyball_run::Run;
+use flyball_run::pool::{Part, pool};
+use std::path::PathBuf;
+
+/// Two sides of runs of which the first `baseline` are what the others are judged against. Windows become
+/// one run per side in which each run is one repeat: what differs between runs is then not mistaken
+/// for what differs between the sides. Recordings of events stay apart and are marked.
+///
+/// # Errors
+/// Runs that hold neither, or some the one and some the other; runs of different work.
+pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, Failure> {
+    let measured = runs.iter().filter(|run| !run.tables.windows.is_empty()).count();
+    let odd = runs.iter().find(|run| {
+        !run.tables.trials.is_empty()
+            || !run.tables.rampups.is_empty()
+            || (measured > 0 && run.tables.windows.is_empty())
+    });
+    if let Some(odd) = odd {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "--against: expected runs that all hold windows or all hold events, found {}",
+                odd.path
+            ),
+        )
+        .hint("switches and ramp-ups are laid side by side without it: flyball report A B"));
+    }
+    if measured == 0 {
+        runs.iter_mut().take(baseline).for_each(|run| run.against = true);
+        return Ok(runs);
+    }
+    let subjects = runs.split_off(baseline.min(runs.len()));
+    [runs, subjects].into_iter().map(one).collect()
+}
+
+/// The runs of a side as one.
+fn one(mut side: Vec<RunData>) -> Result<RunData, Failure> {
+    if side.len() == 1 {
+        return Ok(side.remove(0));
+    }
+    let name = match side.first() {
+        Some(first) => format!("{} and {} more", first.name, side.len() - 1),
+        None => String::new(),
+    };
+    let mut warnings = Vec::new();
+    let mut runs = Vec::with_capacity(side.len());
+    for RunData { name: _, path, manifest, tables, warnings: told, against: _ } in side {
+        warnings.extend(told);
+        runs.push(Run { dir: Some(PathBuf::from(path)), manifest, tables, ..Run::default() });
+    }
+    let parts: Vec<Part<'_>> =
+        (0..).zip(&runs).map(|(round, run)| Part { label: None, round, run }).collect();
+    let pooled = pool(&parts)?;
+    Ok(RunData { warnings, ..RunData::new(name.clone(), name, pooled) })
+}
