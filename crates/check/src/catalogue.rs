@@ -57,7 +57,7 @@ catalogue! {
         "What a core delivers after a tenth of a second of work, beside what the kernel claims and what the policy allows. bad where 10 % or more is missing, warn from 3 % on and where CPUs of one kind differ by 5 %. In a virtual machine the claim is a constant: a note."
     Governor = "governor":
         "`scaling_governor`, and whether the driver or the hardware decides";
-        "A governor answers load after the fact: whoever wakes up runs slowly first. bad for `powersave` where it means the lowest frequency; warn for those that follow load; ok for `performance`."
+        "A governor answers load after the fact: whoever wakes up runs slowly first. bad for `powersave` where it means the lowest frequency; warn for those that follow load; ok for `performance`. On x86 without `aperfmperf` schedutil reckons from the present frequency: each decision asks for a quarter more at most, for real-time threads, too, which elsewhere begin at the top."
     Boost = "boost":
         "`intel_pstate/no_turbo`, `cpufreq/boost`, `policyN/boost`";
         "Above its base frequency a core is as fast as heat and its neighbours allow: good for latency, bad for repeating. warn while it is on."

@@ -1,6 +1,7 @@
 //! Several runs as one: an experiment with one condition that was run alternately on several machines
 //! becomes one run in which the machine is the condition and the round is the block; one that was run
-//! several times becomes one run in which each of them is a repeat.
+//! several times becomes one run with the same conditions. Either way a run is one repeat, whatever
+//! repeats it had: those within a run (a boot) resemble each other more than those of another.
 
 use crate::error::{Error, Result};
 use crate::manifest::{ConditionRecord, Manifest, RunState};
@@ -13,8 +14,7 @@ const GAP_NS: u64 = 1_000_000_000;
 /// One of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// Name of its machine: the condition in the pooled run. Without one the conditions stay, and the
-    /// run is one repeat of them.
+    /// Name of its machine: the condition in the pooled run. Without one the conditions stay.
     pub label: Option<&'a str>,
     /// Its round, from 0.
     pub round: u32,
@@ -42,11 +42,6 @@ impl Part<'_> {
     /// A condition's name in the pooled run.
     fn condition(&self, own: &str) -> String {
         self.label.unwrap_or(own).to_owned()
-    }
-
-    /// A repeat's number in the pooled run, where `before` repeats went before it.
-    fn repeat(&self, before: u32, own: u32) -> u32 {
-        if self.label.is_some() { before + own } else { self.round + 1 }
     }
 
     /// Which one it is, in words.
@@ -103,7 +98,7 @@ impl Pool {
                 "only the same work can be compared",
             ));
         }
-        let (trials, repeats) = self.manifest(part);
+        let trials = self.manifest(part);
         let tables = &part.run.tables;
         let begin = span(tables).map_or(0, |(begin, _)| begin);
         let start = self.start_ns;
@@ -114,7 +109,7 @@ impl Pool {
                 seq: self.seq,
                 trial: trials + row.trial,
                 condition: renamed(&row.condition),
-                repeat: part.repeat(repeats, row.repeat),
+                repeat: part.round + 1,
                 block: part.round,
                 release_ns: at(row.release_ns),
                 dispatch_ns: at(row.dispatch_ns),
@@ -149,18 +144,16 @@ impl Pool {
         Ok(())
     }
 
-    /// Adds the part's records; returns the number of its first trial, and of the repeats before.
-    fn manifest(&mut self, part: &Part<'_>) -> (u32, u32) {
+    /// Adds the part's records; returns the number of its first trial.
+    fn manifest(&mut self, part: &Part<'_>) -> u32 {
         let into = &mut self.run.manifest;
         let from = &part.run.manifest;
         let first = u32::try_from(into.order.len()).unwrap_or(u32::MAX);
-        let before = into.order.iter().filter(|trial| Some(trial.condition.as_str()) == part.label);
-        let repeats = before.map(|trial| trial.repeat).max().unwrap_or(0);
         for trial in &from.order {
             let mut trial = trial.clone();
             trial.trial += first;
             trial.condition = part.condition(&trial.condition);
-            trial.repeat = part.repeat(repeats, trial.repeat);
+            trial.repeat = part.round + 1;
             trial.block = part.round;
             into.order.push(trial);
         }
@@ -192,7 +185,7 @@ impl Pool {
             (RunState::Complete, state) => state,
             (state, _) => state,
         };
-        (first, repeats)
+        first
     }
 }
 
@@ -257,13 +250,13 @@ mod tests {
             told,
             [
                 ("A", 0, 1, 0, 100),
-                ("A", 1, 2, 0, 100),
+                ("A", 1, 1, 0, 100),
                 ("B", 2, 1, 0, 200),
-                ("B", 3, 2, 0, 200),
-                ("A", 4, 3, 1, 101),
-                ("A", 5, 4, 1, 101),
-                ("B", 6, 3, 1, 201),
-                ("B", 7, 4, 1, 201),
+                ("B", 3, 1, 0, 200),
+                ("A", 4, 2, 1, 101),
+                ("A", 5, 2, 1, 101),
+                ("B", 6, 2, 1, 201),
+                ("B", 7, 2, 1, 201),
             ]
         );
         assert!(rows.windows(2).all(|pair| pair[0].release_ns < pair[1].release_ns), "{rows:?}");

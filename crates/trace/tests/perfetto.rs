@@ -50,6 +50,43 @@ fn a_trace_answers_like_the_text_it_was_made_from() {
     assert_eq!(run.tables.markers, text.tables.markers);
 }
 
+/// Files of perfetto's own daemons (tests/golden/perfetto/record), as a capture of the same kernel saw the same
+/// seconds: wake-ups, stretches of running on a CPU (at the edges one more or less), frequencies in MHz.
+#[test]
+fn files_of_traced_hold_what_a_capture_beside_them_saw() {
+    let messages = [
+        1600, 2000, 2400, 2800, 3200, 1600, 800, 600, 800, 1600, 1200, 2000, 2400, 2800, 3200, 600,
+        800, 1200, 1600, 2000, 2800, 3200, 2800, 2400, 2000, 1600, 1200, 800, 600,
+    ];
+    let columns = [
+        800, 600, 800, 1200, 1600, 600, 800, 600, 800, 1600, 2000, 2400, 1200, 2800, 3200, 600,
+        800, 1200, 1600, 600, 800, 1200, 1600, 2000, 2400, 2800, 3200, 2800, 2400, 1600, 1200, 800,
+        600,
+    ];
+    for (name, wakeups, slices, mhz) in
+        [("traced", 218, 224, &messages[..]), ("traced-compact", 206, 211, &columns[..])]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{name}.pftrace"));
+        let packed = fs_err::File::open(golden(&format!("perfetto/{name}.pftrace.gz"))).unwrap();
+        let mut file = fs_err::File::create(&path).unwrap();
+        std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).unwrap();
+        assert_eq!(Kind::of(&path).unwrap(), Some(Kind::Perfetto), "{name}");
+        let run = import(&path, &Options::default()).unwrap();
+        assert_eq!(run.manifest.source.as_ref().unwrap().files[0].torn_lines, 0, "{name}");
+        assert_eq!(run.tables.wakeups.len(), wakeups, "{name}");
+        let whole = (0..run.tables.slices.len()).filter_map(|row| run.tables.slices.row(row));
+        let whole = whole.filter(|slice| slice.cut.is_none()).count();
+        assert!(whole.abs_diff(slices) <= 1, "{name}: {whole}");
+        let found: Vec<u64> =
+            run.tables.frequency.claimed_khz.iter().flatten().map(|khz| khz / 1000).collect();
+        assert!(found.ends_with(mhz) && found.len() <= mhz.len() + 1, "{name}: {found:?}");
+        // task_newtask and task_rename are in none of our tables.
+        let left_out = |of: &str| run.warnings.iter().any(|warning| warning.message.contains(of));
+        assert!(left_out("2 task_newtask, 2 task_rename"), "{name}: {:?}", run.warnings);
+    }
+}
+
 #[test]
 fn columns_and_packed_packets_hold_the_same_switches() {
     let run = import(golden("perfetto/compact.pftrace"), &Options::default()).unwrap();

@@ -96,9 +96,18 @@ fn judge(facts: &Facts, group: &Group<'_>, name: &str, hardware: bool) -> Findin
             new(Severity::Bad, format!("powersave holds the lowest frequency{low}")).effect(effect)
         }
         "userspace" => pinned(detail, first, new),
-        "schedutil" => new(Severity::Warn, "schedutil follows utilisation".to_owned()).effect(
-            "Who wakes up runs slowly first: 70 to 130 ms to the top on the virtual boards.",
-        ),
+        "schedutil" => {
+            // Without them utilisation is not frequency-invariant, and the present frequency is the base.
+            let uncounted = facts.topology.processor.aperfmperf == Some(false);
+            new(Severity::Warn, "schedutil follows utilisation".to_owned()).effect(match uncounted {
+                true => {
+                    "Slow first, real-time threads too: without aperfmperf a decision adds a quarter at most."
+                }
+                false => {
+                    "Who wakes up runs slowly first: 70 to 130 ms to the top on the virtual boards."
+                }
+            })
+        }
         "ondemand" => {
             let (found, effect) = ondemand(detail);
             new(Severity::Warn, found).effect(effect)

@@ -18,6 +18,10 @@ pub struct Processor {
     pub microcode: Option<String>,
     /// Whether the processor says that it is a virtual one (x86's `hypervisor` flag).
     pub hypervisor_flag: bool,
+    /// x86: whether delivered cycles are counted (`aperfmperf`), without which the kernel's utilisation
+    /// is not frequency-invariant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aperfmperf: Option<bool>,
     /// Arm: which designs are there, on which CPUs.
     pub arm_parts: Vec<ArmPart>,
 }
@@ -81,7 +85,10 @@ fn parse_cpuinfo(text: &str) -> Processor {
             "model" => x86[1] = x86[1].or(value.parse().ok()),
             "stepping" => x86[2] = x86[2].or(value.parse().ok()),
             "flags" => {
-                processor.hypervisor_flag |= value.split_whitespace().any(|f| f == "hypervisor");
+                let has = |flag| value.split_whitespace().any(|found| found == flag);
+                processor.hypervisor_flag |= has("hypervisor");
+                let counted = processor.aperfmperf.unwrap_or(true) && has("aperfmperf");
+                processor.aperfmperf = Some(counted);
             }
             "CPU implementer" => value.clone_into(&mut implementer),
             "CPU part" => add_part(&mut processor.arm_parts, &implementer, value, cpu),

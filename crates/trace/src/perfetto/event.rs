@@ -46,6 +46,9 @@ pub(super) fn bundle(
                 told.push(Told { t_ns, tid, flags, kind });
             }
             Ok(_) => match kind_of_event(&bytes) {
+                // What perfetto's own examples record beside the scheduler.
+                Some(235) => counts.unknown(b"task_newtask"),
+                Some(236) => counts.unknown(b"task_rename"),
                 Some(number) => counts.unknown(format!("ftrace event {number}").as_bytes()),
                 None => counts.torn_at(counts.lines, "an event with its time", b"one without"),
             },
