@@ -3,7 +3,7 @@
 use crate::common::*;
 use flyball_governors::{Decision, Domain, Event, Governor, Needs, Request, Tunable, TunableError};
 use flyball_platform::Cost;
-use flyball_sim::setup::Setup;
+use flyball_sim::setup::{Class, Setup};
 use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
 
 /// Asks for the highest and the lowest performance in turn, at each update: as levels or as
@@ -101,4 +101,31 @@ fn levels_pay_for_their_changes_like_frequencies() {
     let (by_level, by_frequency) = (stalled(true), stalled(false));
     assert!(by_level.0 > 20);
     assert_eq!(by_level, by_frequency);
+}
+
+/// A FIFO task under schedutil: 40 million cycles every 50 ms on CPU 1.
+fn real_time(platform: &str, kernel: &str) -> (Vec<u64>, Vec<u64>) {
+    let mut setup = setup(platform, kernel, "schedutil", Nanos(200 * MS));
+    let mut fifo = task("fifo", Periodic::new(50 * MS, 40_000_000));
+    fifo.class = Class::Fifo { priority: 80 };
+    fifo.allowed = vec![CpuId(1)];
+    setup.tasks.push(fifo);
+    let points = &setup.platform.domains[0].points;
+    let points = points.iter().map(|point| point.frequency.0).collect();
+    let (log, _) = run(setup);
+    (points, log.frequency.iter().filter(|at| at.1 == 0).map(|at| at.2).collect())
+}
+
+#[test]
+fn a_real_time_task_begins_at_the_top_only_where_utilisation_is_invariant() {
+    let (points, changes) = real_time("board-aarch64", "debian-7.2");
+    assert_eq!(changes[1], *points.last().unwrap(), "{changes:?}");
+    // As recorded on that board: from each point to the lowest one at 1.25 times it.
+    let (points, changes) = real_time("board-x86", "debian-6.12");
+    let ups: Vec<&[u64]> = changes.windows(2).filter(|pair| pair[1] > pair[0]).collect();
+    assert!(ups.len() >= 6 && changes.contains(points.last().unwrap()), "{changes:?}");
+    for pair in ups {
+        let wanted = points.iter().find(|khz| **khz >= pair[0] * 5 / 4).or(points.last());
+        assert_eq!(Some(&pair[1]), wanted, "{changes:?}");
+    }
 }
