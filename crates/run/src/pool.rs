@@ -59,6 +59,8 @@ struct Pool {
     /// Where the next part begins.
     start_ns: u64,
     seq: u64,
+    /// Number of the next part's first trial.
+    trials: u32,
 }
 
 impl Pool {
@@ -70,9 +72,6 @@ impl Pool {
         manifest.overheads.clear();
         for clock in &mut manifest.clocks {
             (clock.offset_to, clock.offset_ns, clock.uncertainty_ns) = (None, None, None);
-        }
-        if let Some(machine) = &mut manifest.machine {
-            machine.kernel = None;
         }
         Pool { run: Run { manifest, ..Run::default() }, ..Pool::default() }
     }
@@ -98,7 +97,8 @@ impl Pool {
                 "only the same work can be compared",
             ));
         }
-        let trials = self.manifest(part);
+        let trials = self.trials;
+        self.manifest(part);
         let tables = &part.run.tables;
         let begin = span(tables).map_or(0, |(begin, _)| begin);
         let start = self.start_ns;
@@ -107,7 +107,7 @@ impl Pool {
         for row in (0..tables.windows.len()).filter_map(|row| tables.windows.row(row)) {
             self.run.tables.windows.push(Window {
                 seq: self.seq,
-                trial: trials + row.trial,
+                trial: trials.saturating_add(row.trial),
                 condition: renamed(&row.condition),
                 repeat: part.round + 1,
                 block: part.round,
@@ -123,7 +123,7 @@ impl Pool {
             self.run.tables.frequency.push(FrequencySample {
                 t_ns: at(row.t_ns),
                 condition: row.condition.as_deref().map(renamed),
-                trial: row.trial.map(|trial| trials + trial),
+                trial: row.trial.map(|trial| trials.saturating_add(trial)),
                 ..row
             });
         }
@@ -131,7 +131,7 @@ impl Pool {
             self.run.tables.load.push(LoadSample {
                 t_ns: at(row.t_ns),
                 condition: renamed(&row.condition),
-                trial: row.trial.map(|trial| trials + trial),
+                trial: row.trial.map(|trial| trials.saturating_add(trial)),
                 ..row
             });
         }
@@ -139,19 +139,28 @@ impl Pool {
             let message = format!("{}: {}", part.told(), row.message);
             self.run.tables.notes.push(Note { t_ns: row.t_ns.map(at), message, ..row });
         }
+        let ordered = from.order.iter().map(|trial| trial.trial);
+        let last = tables.windows.trial.iter().copied().chain(ordered).max();
+        self.trials = trials.saturating_add(last.map_or(0, |last| last.saturating_add(1)));
         let (begin, end) = span(tables).unwrap_or((0, 0));
         self.start_ns += end.saturating_sub(begin) + GAP_NS;
         Ok(())
     }
 
-    /// Adds the part's records; returns the number of its first trial.
-    fn manifest(&mut self, part: &Part<'_>) -> u32 {
+    /// Adds the part's records.
+    fn manifest(&mut self, part: &Part<'_>) {
         let into = &mut self.run.manifest;
         let from = &part.run.manifest;
-        let first = u32::try_from(into.order.len()).unwrap_or(u32::MAX);
+        // What differs between the parts is no fact about all of them.
+        if let Some(machine) = &mut into.machine {
+            let other = from.machine.as_ref();
+            if part.label.is_some() || other.is_none_or(|other| other.kernel != machine.kernel) {
+                machine.kernel = None;
+            }
+        }
         for trial in &from.order {
             let mut trial = trial.clone();
-            trial.trial += first;
+            trial.trial = trial.trial.saturating_add(self.trials);
             trial.condition = part.condition(&trial.condition);
             trial.repeat = part.round + 1;
             trial.block = part.round;
@@ -185,7 +194,6 @@ impl Pool {
             (RunState::Complete, state) => state,
             (state, _) => state,
         };
-        first
     }
 }
 

@@ -63,6 +63,8 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     for path in &paths {
         runs.push(read(path, &options)?);
     }
+    let hostname = |run: &RunData| run.manifest.machine.as_ref()?.hostname.clone();
+    let hostnames: Vec<String> = runs.iter().filter_map(hostname).collect();
     if !args.against.is_empty() {
         runs = sides::of(runs, args.against.len())?;
     }
@@ -98,7 +100,8 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
             )
             .hint(format!("make it one first: flyball import {}", foreign.display())));
         }
-        bundle(file, &paths, &runs, &report, args.with_hostname)?;
+        let redact = if args.with_hostname { Vec::new() } else { hostnames };
+        bundle(file, &paths, &report, redact)?;
         say(talk, &format!("bundle  {}", file.display()));
     }
     let page = match args.format {
@@ -319,23 +322,21 @@ fn say(talk: Talk, text: &str) {
     }
 }
 
-/// Everything in one file, to be sent to somebody.
+/// Everything in one file, to be sent to somebody, without the words to `redact`.
 fn bundle(
     file: &Path,
     paths: &[PathBuf],
-    runs: &[RunData],
     report: &Report,
-    with_hostname: bool,
+    redact: Vec<String>,
 ) -> Result<(), Failure> {
     let json = export::json(report).map_err(|error| Failure::new(Exit::Own, error))?;
-    let hostnames = runs.iter().filter_map(|run| run.manifest.machine.as_ref()?.hostname.clone());
     let bundle = Bundle {
         runs: paths.to_vec(),
         files: vec![
             (PAGE.to_owned(), page_text(report).into_bytes()),
             ("report.json".to_owned(), json.into_bytes()),
         ],
-        redact: if with_hostname { Vec::new() } else { hostnames.collect() },
+        redact,
     };
     bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
 }
