@@ -66,3 +66,48 @@ fn ramps_and_sweeps_are_reported() {
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("points 2") && stdout.contains("no events were kept"), "{stdout}");
 }
+
+#[test]
+fn several_runs_on_each_side() {
+    let dir = folder();
+    let dir = dir.path();
+    for (name, governor) in [("old", "performance"), ("new", "powersave")] {
+        for seed in ["1", "2", "3"] {
+            let out = format!("{name}{seed}");
+            let sim =
+                ["sim", "job-tick", "--set", &format!("governor.name={governor}"), "--seed", seed];
+            let more = ["--out", &out, "--record", "full"];
+            assert_eq!(run(dir, &[&sim[..], &more, QUICK].concat()).0, 0, "{out}");
+        }
+    }
+    let sides = ["report", "new1", "new2", "new3", "--against", "old1", "old2", "old3"];
+    let (code, stdout, stderr) = run(dir, &[&sides[..], &["--format", "json"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let comparisons = report["traces"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 1);
+    assert_eq!(comparisons[0]["title"], "new1 and 2 more against old1 and 2 more");
+    assert_eq!(comparisons[0]["units"], "3 recordings on each side");
+    assert_eq!(report["events"].as_array().unwrap().len(), 6);
+    let (code, _, stderr) = run(dir, &["report", "--against", "old1"]);
+    assert_eq!(code, 2, "{stderr}");
+
+    for (name, ms) in [("fast1", 5), ("fast2", 6), ("slow1", 50), ("slow2", 60), ("slow3", 55)] {
+        let rows = (0..40).map(|at| format!("{}\n", ms * 1000 + at));
+        let text = format!("lat\n{}", rows.collect::<String>());
+        fs_err::write(dir.join(format!("{name}.csv")), text).unwrap();
+    }
+    let files =
+        ["report", "slow1.csv", "slow2.csv", "slow3.csv", "--against", "fast1.csv", "fast2.csv"];
+    let options = ["--map", "latency_us=lat", "--format", "json"];
+    let (code, stdout, stderr) = run(dir, &[&files[..], &options].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let repeats: Vec<u64> =
+        report["cells"].as_array().unwrap().iter().filter_map(|c| c["repeats"].as_u64()).collect();
+    assert_eq!(repeats, [2, 3], "each file is one repeat: {}", report["cells"]);
+    let (code, _, stderr) =
+        run(dir, &["report", "new1", "--map", "latency_us=lat", "--against", "fast1.csv"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("all hold windows or all hold events, found new1"), "{stderr}");
+}

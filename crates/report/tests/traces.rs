@@ -216,12 +216,16 @@ fn several_recordings_on_a_side_are_the_units() {
 }
 
 #[test]
-fn two_recordings_decide_nothing() {
-    let old = (0..2).map(|seed| RunData { against: true, ..run("old", Side { seed, ..SIDE }) });
-    let new = (2..4).map(|seed| run("new", Side { seed, latency: 300, ..SIDE }));
-    let found = report(&old.chain(new).collect::<Vec<_>>()).traces.remove(0);
-    let woken = figure(&found, "wake-up latency of all tasks median");
-    assert_eq!((woken.verdict, woken.resampled), (VerdictWord::Undecided, [2, 2]));
+fn fewer_than_three_recordings_decide_nothing() {
+    for count in [1, 2] {
+        let old =
+            (0..count).map(|n| RunData { against: true, ..run("old", Side { seed: n, ..SIDE }) });
+        let new = (2..5).map(|seed| run("new", Side { seed, latency: 300, ..SIDE }));
+        let found = report(&old.chain(new).collect::<Vec<_>>()).traces.remove(0);
+        let woken = figure(&found, "wake-up latency of all tasks median");
+        assert_eq!(woken.verdict, VerdictWord::Undecided, "{woken:?}");
+        assert_eq!(woken.resampled, [3, count]);
+    }
 }
 
 #[test]

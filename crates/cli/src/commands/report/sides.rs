@@ -7,9 +7,9 @@ use flyball_run::Run;
 use flyball_run::pool::{Part, pool};
 use std::path::PathBuf;
 
-/// Two sides of runs of which the first `baseline` are what the others are judged against. Windows become
-/// one run per side in which each run is one repeat: what differs between runs is then not mistaken
-/// for what differs between the sides. Recordings of events stay apart and are marked.
+/// Two sides of runs of which the first `baseline` are what the others are judged against. Where one has
+/// several, windows become one run per side in which each run is one repeat: what differs between runs is
+/// then not mistaken for what differs between the sides. Recordings of events stay apart and are marked.
 ///
 /// # Errors
 /// Runs that hold neither, or some the one and some the other; runs of different work.
@@ -34,18 +34,19 @@ pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, Failu
         runs.iter_mut().take(baseline).for_each(|run| run.against = true);
         return Ok(runs);
     }
+    if runs.len() == 2 {
+        return Ok(runs);
+    }
     let subjects = runs.split_off(baseline.min(runs.len()));
     [runs, subjects].into_iter().map(one).collect()
 }
 
-/// The runs of a side as one.
-fn one(mut side: Vec<RunData>) -> Result<RunData, Failure> {
-    if side.len() == 1 {
-        return Ok(side.remove(0));
-    }
-    let name = match side.first() {
-        Some(first) => format!("{} and {} more", first.name, side.len() - 1),
-        None => String::new(),
+/// The runs of a side as one. Even a single run is one repeat: there are others on the other side.
+fn one(side: Vec<RunData>) -> Result<RunData, Failure> {
+    let name = match side.as_slice() {
+        [] => String::new(),
+        [only] => only.name.clone(),
+        [first, more @ ..] => format!("{} and {} more", first.name, more.len()),
     };
     let mut warnings = Vec::new();
     let mut runs = Vec::with_capacity(side.len());

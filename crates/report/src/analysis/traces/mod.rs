@@ -41,13 +41,18 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(runs: Vec<&'a Context<'a>>) -> Option<Side<'a>> {
+    /// With `several` recordings on either side each one is a unit, on both.
+    fn of(runs: Vec<&'a Context<'a>>, several: bool) -> Option<Side<'a>> {
         let first = runs.first()?;
         let name = match runs.len() {
             1 => first.name.clone(),
             n => format!("{} and {} more", first.name, n - 1),
         };
-        let units = Units::of(&runs, first.options.task.as_deref());
+        let task = first.options.task.as_deref();
+        let units = match several {
+            true => Units::of_recordings(&runs, task),
+            false => Units::of_one(first, task),
+        };
         Some(Side { name, runs, units })
     }
 
@@ -70,8 +75,9 @@ pub(super) fn compare_all(contexts: &[Context<'_>]) -> Vec<TraceComparison> {
     if subjects.iter().all(Vec::is_empty) {
         return Vec::new();
     }
-    let Some(baseline) = Side::of(baseline) else { return Vec::new() };
-    let subjects = subjects.into_iter().filter_map(Side::of);
+    let several = baseline.len() > 1 || subjects.iter().any(|side| side.len() > 1);
+    let Some(baseline) = Side::of(baseline, several) else { return Vec::new() };
+    let subjects = subjects.into_iter().filter_map(|side| Side::of(side, several));
     subjects.filter_map(|subject| comparison(&subject, &baseline)).collect()
 }
 

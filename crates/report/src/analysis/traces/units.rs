@@ -61,11 +61,8 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// The units of a side's runs; `task` is looked at on its own.
-    pub(super) fn of(contexts: &[&Context<'_>], task: Option<&str>) -> Units {
-        if let [only] = contexts {
-            return Units::of_one(only, task);
-        }
+    /// Each run as one unit; `task` is looked at on its own.
+    pub(super) fn of_recordings(contexts: &[&Context<'_>], task: Option<&str>) -> Units {
         let mut all = Units { kind: UnitKind::Recording, ..Units::default() };
         let count = contexts.len().max(1) as f64;
         let mut length = 0.0;
@@ -83,7 +80,7 @@ impl Units {
     }
 
     /// Cuts a run into its repetitions, or into blocks where it has too few of them.
-    fn of_one(context: &Context<'_>, task: Option<&str>) -> Units {
+    pub(super) fn of_one(context: &Context<'_>, task: Option<&str>) -> Units {
         let (tables, manifest) = (&context.run.tables, &context.run.manifest);
         let trials = numbers(tables);
         let recordings: Vec<Recording<'_>> =
