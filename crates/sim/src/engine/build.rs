@@ -66,6 +66,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         timers,
         pending: Vec::with_capacity(4 * (platform.cpus.len() + tasks.len())),
         tasks,
+        seed: setup.seed,
         tick,
         tick_phase: phase,
         stat_period,

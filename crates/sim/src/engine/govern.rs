@@ -8,6 +8,8 @@ use crate::observe::Observer;
 use flyball_governors::{CpuSignals, CpuTimes, Decision, Event, UtilFlags};
 use flyball_platform::IdleTick;
 use flyball_units::{CpuId, Nanos};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::borrow::Cow;
 
 /// How long the machine had been up when the simulation began, in ns. Governors compare times with
@@ -83,7 +85,9 @@ impl Machine {
     pub(super) fn apply(&mut self, d: usize, decision: &Decision, writer: usize) {
         if let Some(at) = decision.wake_at {
             // Not now: time has to pass between two decisions.
-            self.domains[d].wake_at = of_simulation(at).max(self.now + 1);
+            let at = of_simulation(at).max(self.now + 1);
+            let slips = self.waits_for_calls(d) && self.lateness(at) < self.lateness(self.now);
+            self.domains[d].wake_at = at + u64::from(slips);
             self.requeue_domain(d);
         }
         if let Some(request) = decision.request {
@@ -100,16 +104,28 @@ impl Machine {
         }
     }
 
-    /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. One that
-    /// runs as a task has a timer of its own; what the first poll is compared with is taken at once.
+    /// Whether the governor of domain `d` samples when the scheduler calls. One that runs as a task has a
+    /// timer of its own.
+    #[inline]
+    fn waits_for_calls(&self, d: usize) -> bool {
+        self.domains[d].needs.deferrable && self.domains[d].governor_task.is_none()
+    }
+
+    /// How late the clock is read that a governor compares, at this time: nothing that would matter but
+    /// where a period ends just with a tick. Which of the two readings was the later one then decides
+    /// whether the period is over, or a tick later.
+    #[inline]
+    fn lateness(&self, at: u64) -> u64 {
+        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ at).next_u64()
+    }
+
+    /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What the
+    /// first poll is compared with is taken at once.
     fn defers<O: Observer>(&mut self, d: usize, observer: &mut O) -> bool {
-        let domain = &mut self.domains[d];
-        if !domain.needs.deferrable
-            || domain.governor_task.is_some()
-            || domain.governor_wakeups == 0
-        {
+        if !self.waits_for_calls(d) || self.domains[d].governor_wakeups == 0 {
             return false;
         }
+        let domain = &mut self.domains[d];
         let called = std::mem::replace(&mut domain.deferred, true);
         domain.wake_at = u64::MAX;
         let waits = if self.leaping { !self.leap_calls(d, observer) } else { !called };

@@ -63,6 +63,8 @@ pub struct Machine {
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
 
+    /// Seed of what is random about the machine itself.
+    seed: u64,
     tick: u64,
     tick_phase: u64,
     stat_period: u64,
