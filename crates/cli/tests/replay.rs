@@ -123,6 +123,28 @@ fn this_machine_is_recorded_and_replayed() {
     );
 }
 
+/// Needs root, tracefs, and a kernel that tells every switch.
+#[test]
+fn the_schedulers_events_are_recorded_where_they_can_be() {
+    let dir = folder();
+    let arguments = ["capture", "load", "--source", "events", "-d", "1500ms", "--out", "mine"];
+    let (code, _, stderr) = run(dir.path(), &arguments);
+    if code != 0 {
+        let known = ["the right to trace", "tracefs", "a switch from idle", "tells the kernel"];
+        assert!(known.iter().any(|why| stderr.contains(why)), "{code}: {stderr}");
+        assert!(!dir.path().join("mine").exists(), "nothing is left of it");
+        eprintln!("skipped: {stderr}");
+        return;
+    }
+    assert!(stderr.contains("switches and changes of frequency"), "{stderr}");
+    let manifest = fs_err::read_to_string(dir.path().join("mine/run.toml")).unwrap();
+    for words in ["source = \"events\"", "events complete", "events lost", "capture restored"] {
+        assert!(manifest.contains(words), "{words}: {manifest}");
+    }
+    let (code, text, stderr) = run(dir.path(), &["replay", "mine", "-g", "ondemand"]);
+    assert_eq!(code, 0, "{text} {stderr}");
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let dir = folder();

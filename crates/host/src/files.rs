@@ -6,21 +6,26 @@
 
 use crate::Errno;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// The text of a file; bytes that are not UTF-8 become U+FFFD (DMI strings may hold any).
 pub(crate) fn read(path: &Path) -> Result<String, Errno> {
-    let bytes = std::fs::read(path).map_err(|error| Errno::of(&error))?;
-    Ok(match String::from_utf8(bytes) {
+    Ok(match String::from_utf8(read_bytes(path)?) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
 }
 
+/// Bytes for which there is room from the start. Some of the kernel's files (tracefs' `header_page`)
+/// answer the first reading only, so nothing may begin with a small one.
+const ROOM: usize = 8 * 1024;
+
 /// The bytes of a file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Errno> {
-    std::fs::read(path).map_err(|error| Errno::of(&error))
+    let mut bytes = Vec::with_capacity(ROOM);
+    open(path)?.read_to_end(&mut bytes).map_err(|error| Errno::of(&error))?;
+    Ok(bytes)
 }
 
 /// Writes `text` to a file that is there, in one call: the kernel takes every write for itself.

@@ -10,6 +10,7 @@ mod cost;
 mod error;
 mod groups;
 mod names;
+mod pages;
 mod probes;
 mod reader;
 mod recover;
@@ -21,6 +22,7 @@ pub use btf::{Btf, BtfError, Field};
 pub use cost::Cost;
 pub use error::{CaptureError, CaptureErrorKind};
 pub use groups::Group;
+pub(crate) use pages::{Pages, Wanted};
 pub use recover::{Recovered, recover};
 pub use session::{Capture, Captured, Options};
 

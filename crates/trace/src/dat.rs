@@ -9,9 +9,7 @@
 mod broken;
 mod cursor;
 mod decode;
-mod format;
 mod head;
-mod page;
 mod reader;
 mod stream;
 mod unpack;

@@ -26,6 +26,7 @@ pub mod missing;
 pub mod perfetto;
 pub mod questions;
 pub mod recording;
+mod ring;
 pub mod shadow;
 mod source;
 

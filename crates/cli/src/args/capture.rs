@@ -34,16 +34,16 @@ Examples:
   flyball capture load --out mine -- ./my-program
   flyball replay mine --governor schedutil,ondemand --platform laptop-x86
 
-Needs no privileges. CMD gets no standard input; the exit code is CMD's.";
+Needs no privileges; as root it costs less, and is exact. CMD gets no standard input; the exit code is CMD's.";
 
 /// `flyball capture load`.
 #[derive(Debug, Args)]
 pub struct CaptureLoadArgs {
-    /// Time between two samples, 1ms to 1s
+    /// Length of an interval, 1ms to 1s
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     pub interval: String,
-    /// What to count: cpuidle, schedstat or stat (/proc/stat, from 100ms on); the finest there is
-    /// where absent
+    /// What to count: events (of the scheduler, as root), cpuidle, schedstat or stat (/proc/stat, from
+    /// 100ms on); the first of them that can be had where absent
     #[arg(long, value_name = "COUNTER")]
     pub source: Option<String>,
     /// Record for this long instead of running CMD, such as 30s

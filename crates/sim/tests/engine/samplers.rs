@@ -96,7 +96,8 @@ fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
         busy.allowed = vec![CpuId(1)];
         setup.tasks.push(busy);
         let polls = seen(setup).polls;
-        let ticks: Vec<u64> = polls[2..].windows(2).map(|pair| (pair[1] - pair[0]) / TICK).collect();
+        let ticks: Vec<u64> =
+            polls[2..].windows(2).map(|pair| (pair[1] - pair[0]) / TICK).collect();
         let late = ticks.iter().filter(|&&ticks| ticks == 3).count();
         assert!(ticks.iter().all(|ticks| [2, 3].contains(ticks)), "{governor}: {ticks:?}");
         let share = late as f64 / ticks.len() as f64;

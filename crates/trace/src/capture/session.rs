@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_host::{CpuSet, Host};
+use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use flyball_units::Nanos;
 
@@ -11,13 +11,8 @@ use super::cost::Cost;
 use super::error::CaptureError;
 use super::groups::Group;
 use super::reader::Reader;
-use super::setup::{CLOCK, Setup};
+use super::setup::{self, CLOCK, Setup};
 use super::{BEGIN, END, recover, tracefs};
-
-/// A CPU's buffer unless told otherwise: some 60,000 events.
-const BUFFER_BYTES: u64 = 4 << 20;
-/// All buffers together unless told otherwise.
-const BUFFERS_BYTES: u64 = 256 << 20;
 
 /// What to capture, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,9 +72,8 @@ impl Capture {
     ) -> Result<Capture, CaptureError> {
         tracefs::check(host.as_ref())?;
         let recovered = recover::leftovers(host.as_ref())?;
-        let cpus = possible_cpus(host.as_ref());
-        let buffer_bytes =
-            options.buffer_bytes.unwrap_or_else(|| BUFFER_BYTES.min(BUFFERS_BYTES / cpus));
+        let cpus = setup::possible_cpus(host.as_ref());
+        let buffer_bytes = options.buffer_bytes.unwrap_or_else(|| setup::buffer_bytes(cpus));
         let mut setup = Setup::new(host, buffer_bytes)?;
         let removed = recovered.removed.iter().map(|what| format!("removed {what}"));
         setup.notes.extend(removed);
@@ -177,13 +171,6 @@ impl Captured {
         };
         vec![self.cost.check(), restore]
     }
-}
-
-/// CPUs that get a buffer.
-fn possible_cpus(host: &dyn Host) -> u64 {
-    let text = host.read(Path::new("/sys/devices/system/cpu/possible")).unwrap_or_default();
-    let cpus = text.trim().parse::<CpuSet>().map_or(1, |cpus| cpus.iter().count());
-    cpus.max(1) as u64
 }
 
 /// The top of the text: what `trace_pipe` does not say.

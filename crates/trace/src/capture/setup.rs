@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_host::{Errno, ErrorKind, Host, HostError};
+use flyball_host::{CpuSet, Errno, ErrorKind, Host, HostError};
 
 use super::error::CaptureError;
 use super::groups::{BEGINS_AND_ENDS, Group};
@@ -17,6 +17,23 @@ pub(super) const CLOCK: &str = "mono";
 /// How full a CPU's buffer is when the reader is woken, in percent: late enough that a short capture
 /// is not disturbed at all, early enough that nothing is lost while the reader wakes up.
 const WAKE_PERCENT: u32 = 40;
+
+/// A CPU's buffer unless told otherwise: some 60,000 events.
+const BUFFER_BYTES: u64 = 4 << 20;
+/// All buffers together unless told otherwise.
+const BUFFERS_BYTES: u64 = 256 << 20;
+
+/// Bytes of the buffer of each of so many CPUs, unless told otherwise.
+pub(super) fn buffer_bytes(cpus: u64) -> u64 {
+    BUFFER_BYTES.min(BUFFERS_BYTES / cpus.max(1))
+}
+
+/// CPUs that get a buffer.
+pub(super) fn possible_cpus(host: &dyn Host) -> u64 {
+    let text = host.read(Path::new("/sys/devices/system/cpu/possible")).unwrap_or_default();
+    let cpus = text.trim().parse::<CpuSet>().map_or(1, |cpus| cpus.iter().count());
+    cpus.max(1) as u64
+}
 
 /// Our instance and our probes. Dropping it removes them.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use super::format::{Field, Format, Shape};
 use crate::ftrace::{Event, InterruptRef, Malformed, TaskRef};
 use crate::ftrace::{
     SOFTIRQS, flag_letters, is_probe_name, known_vector, parse_probe, state_letters,
 };
+use crate::ring::format::{Field, Format, Shape};
 
 /// `cpu_idle`'s state for leaving idle.
 const AWAKE: u32 = u32::MAX;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::Broken;
 use super::cursor::{Cursor, PART_BYTES};
-use super::format::Format;
-use super::page::Layout;
 use super::unpack::Packing;
 use crate::ftrace::Header;
+use crate::ring::format::Format;
+use crate::ring::page::Layout;
 use crate::source::Source;
 
 /// Options that are looked at, by their numbers in trace-cmd.dat.v7(5).

@@ -8,9 +8,9 @@ use std::path::Path;
 use super::Broken;
 use super::decode::{Decoder, Names};
 use super::head::{Head, Scale};
-use super::page::Layout;
 use super::stream::{Step, Stream};
 use crate::ftrace::{Counts, Event, Header, Item, Record, Unit};
+use crate::ring::page::Layout;
 use crate::source::Source;
 
 /// What to do about a file that cannot be read.

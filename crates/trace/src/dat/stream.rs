@@ -2,8 +2,8 @@
 
 use super::Broken;
 use super::head::{Head, Region};
-use super::page::{Layout, Page, Place};
 use super::unpack::Packing;
+use crate::ring::page::{Layout, Page, Place};
 use crate::source::Source;
 
 /// Bytes read at a time, of all CPUs together.

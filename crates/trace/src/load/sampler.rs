@@ -139,7 +139,7 @@ impl Work {
     fn run(mut self) -> Result<Tally, CaptureError> {
         let failed = CaptureError::host("recording the load");
         // The first and the last sample find every counter up to date.
-        self.wake_all();
+        visit(self.host.as_ref(), &self.cpus);
         let cpu_before = self.host.thread_cpu_time().map_err(&failed)?;
         let first = self.host.now();
         let mut samples = self.empty.recv().unwrap_or_default();
@@ -162,24 +162,11 @@ impl Work {
         }
         self.tally.cpu = Nanos(self.host.thread_cpu_time().map_err(&failed)?.since(cpu_before).0);
         self.tally.elapsed = Nanos(self.host.now().since(first).0);
-        self.tally.stale = self.wake_all();
+        self.tally.stale = visit(self.host.as_ref(), &self.cpus);
         self.tally.reads = self.counters.reads();
         self.sample(&mut samples, true);
         self.hand_over(samples);
         Ok(self.tally)
-    }
-
-    /// Runs on each CPU for a moment: one that is idle leaves its idle state, a task that runs gives
-    /// way, and the counters are up to date. How many CPUs it may not run on.
-    fn wake_all(&self) -> u32 {
-        let Ok(allowed) = self.host.affinity_get() else { return self.cpus.len() as u32 };
-        let mut stale = 0;
-        for &cpu in &self.cpus {
-            let one = CpuSet::from(CpuId(cpu));
-            stale += u32::from(self.host.affinity_set(&one).is_err());
-        }
-        let _ = self.host.affinity_set(&allowed);
-        stale
     }
 
     fn sample(&mut self, samples: &mut Samples, last: bool) {
@@ -211,4 +198,17 @@ impl Work {
             }
         }
     }
+}
+
+/// Runs on each CPU for a moment: one that is idle leaves its idle state, a task that runs gives
+/// way, and the counters are up to date. How many CPUs it may not run on.
+pub(super) fn visit(host: &dyn Host, cpus: &[u32]) -> u32 {
+    let Ok(allowed) = host.affinity_get() else { return cpus.len() as u32 };
+    let mut stale = 0;
+    for &cpu in cpus {
+        let one = CpuSet::from(CpuId(cpu));
+        stale += u32::from(host.affinity_set(&one).is_err());
+    }
+    let _ = host.affinity_set(&allowed);
+    stale
 }

@@ -33,6 +33,8 @@ pub(super) const UNREADABLE: u64 = u64::MAX;
 /// What is counted, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
+    /// Switches to and from the idle task as events (tracefs), in nanoseconds.
+    Events,
     /// Time in cpuidle's states (`cpuidle/state*/time`), in microseconds, when a stay ends.
     Cpuidle,
     /// Running time of tasks (`/proc/schedstat`), in nanoseconds, when a task gives the CPU up.
@@ -45,6 +47,7 @@ impl Counting {
     /// As the manifest names it.
     pub fn name(self) -> &'static str {
         match self {
+            Counting::Events => "events",
             Counting::Cpuidle => "cpuidle",
             Counting::Schedstat => "schedstat",
             Counting::Stat => "stat",
@@ -55,17 +58,17 @@ impl Counting {
     pub fn resolution(self, user_hz: u64) -> Nanos {
         match self {
             Counting::Cpuidle => Nanos(1000),
-            Counting::Schedstat => Nanos(1),
+            Counting::Events | Counting::Schedstat => Nanos(1),
             Counting::Stat => Nanos(1_000_000_000 / user_hz.max(1)),
         }
     }
 
-    /// Whether it counts idle time, not busy time.
-    pub fn is_idle(self) -> bool {
-        self != Counting::Schedstat
+    /// Whether a counter is one of idle time, not busy time.
+    pub(super) fn is_idle(self) -> bool {
+        matches!(self, Counting::Cpuidle | Counting::Stat)
     }
 
-    /// The finest one that this machine has.
+    /// The finest counter that this machine has; events are none.
     ///
     /// # Errors
     /// None that is fine enough for `interval`.
@@ -155,7 +158,7 @@ impl Counters {
         let (states, table) = match counting {
             Counting::Cpuidle => (cpus.iter().map(of_cpu).collect::<Result<_, _>>()?, None),
             Counting::Schedstat => (Vec::new(), Some(Path::new(SCHEDSTAT))),
-            Counting::Stat => (Vec::new(), Some(Path::new(STAT))),
+            Counting::Events | Counting::Stat => (Vec::new(), Some(Path::new(STAT))),
         };
         let clock = |policy: &PathBuf| {
             let file = host.open_kept(&policy.join("scaling_cur_freq"), Access::Read).ok()?;
@@ -312,7 +315,7 @@ fn field(line: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The runnable tasks in `/proc/loadavg`, without the one that reads it: `0.5 0.4 0.3 3/99 4700`.
-fn runnable_of(text: &[u8]) -> Option<u64> {
+pub(super) fn runnable_of(text: &[u8]) -> Option<u64> {
     let fourth = text.split(|&byte| byte == b' ').nth(3)?;
     number(fourth.split(|&byte| byte == b'/').next()?).map(|count| count.saturating_sub(1))
 }

@@ -81,11 +81,13 @@ fn options(args: &CaptureLoadArgs) -> Result<Options, Failure> {
     }
     let counting = match args.source.as_deref() {
         None => None,
+        Some("events") => Some(Counting::Events),
         Some("cpuidle") => Some(Counting::Cpuidle),
         Some("schedstat") => Some(Counting::Schedstat),
         Some("stat") => Some(Counting::Stat),
         Some(other) => {
-            let text = format!("--source: expected cpuidle, schedstat or stat, found \"{other}\"");
+            let text =
+                format!("--source: expected events, cpuidle, schedstat or stat, found \"{other}\"");
             return Err(Failure::new(Exit::Usage, text));
         }
     };
@@ -98,23 +100,24 @@ struct Recording {
     recorder: Recorder,
     writer: RunWriter,
     manifest: Manifest,
-    /// The first error of the writer.
-    failed: Option<flyball_run::Error>,
+    /// The first failure.
+    failed: Option<Failure>,
+}
+
+/// Keeps the first failure.
+fn keep<E: Into<Failure>>(failed: &mut Option<Failure>, result: Result<(), E>) {
+    if failed.is_none() {
+        *failed = result.err().map(Into::into);
+    }
 }
 
 impl Recording {
     /// Writes what is known by now; a failure is told at the end, when CMD is done.
     fn round(&mut self) {
         let Recording { recorder, writer, failed, .. } = self;
-        recorder.drain(&mut |row| {
-            if failed.is_none() {
-                *failed = writer.append(&row).err();
-            }
-        });
-        let ticked = self.writer.tick(self.host.now());
-        if self.failed.is_none() {
-            self.failed = ticked.err();
-        }
+        let drained = recorder.drain(&mut |row| keep(failed, writer.append(&row)));
+        keep(failed, drained);
+        keep(failed, writer.tick(self.host.now()));
     }
 
     fn wait(&mut self, duration: Nanos) -> Result<Exit, Failure> {
@@ -131,18 +134,10 @@ impl Recording {
 
     fn finish(mut self, interrupted: bool, talk: Talk) -> Result<PathBuf, Failure> {
         let Recording { recorder, writer, failed, .. } = &mut self;
-        let writer = &mut *writer;
         // The recorder goes with its thread; what it leaves is rows.
-        let recorded = {
-            let failed = &mut *failed;
-            recorder.stop(&mut |row| {
-                if failed.is_none() {
-                    *failed = writer.append(&row).err();
-                }
-            })?
-        };
-        if let Some(error) = self.failed.take() {
-            return Err(error.into());
+        let recorded = recorder.stop(&mut |row| keep(failed, writer.append(&row)))?;
+        if let Some(failure) = self.failed.take() {
+            return Err(failure);
         }
         self.close(&recorded, interrupted, talk)
     }
@@ -154,8 +149,8 @@ impl Recording {
         talk: Talk,
     ) -> Result<PathBuf, Failure> {
         let cost = format!(
-            "recording took {:.3} % of one CPU, {:.3} % of it the sampling",
-            recorded.cost_percent, recorded.sampling_percent
+            "recording took {:.3} % of one CPU, {:.3} % of it counting",
+            recorded.cost_percent, recorded.counting_percent
         );
         for message in recorded.notes.iter().chain([&cost]) {
             self.writer.note(&Note {

@@ -2,7 +2,7 @@
 
 /// One event's layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Format {
+pub(crate) struct Format {
     pub name: String,
     /// What `common_type` of its records says.
     pub id: u16,
@@ -11,7 +11,7 @@ pub(super) struct Format {
 
 /// One field of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     pub name: String,
     pub at: usize,
     pub bytes: usize,
@@ -21,7 +21,7 @@ pub(super) struct Field {
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     #[default]
     Number,
     /// Bytes in place; to the record's end where it has no size.
@@ -58,7 +58,7 @@ impl Format {
 }
 
 /// `field:char comm[16]; offset:8; size:16; signed:0;`, with tabs between.
-pub(super) fn field(line: &str) -> Option<Field> {
+pub(crate) fn field(line: &str) -> Option<Field> {
     let mut parts = line.trim().split(';').map(str::trim);
     let declaration = parts.next()?.strip_prefix("field:")?.trim();
     let mut field = Field::default();

@@ -7,12 +7,12 @@
 //!   bits 5 to 31  time since the event before
 //! ```
 
-use super::Broken;
 use super::format;
+use crate::dat::Broken;
 
 /// Where the parts of a page lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     timestamp: format::Field,
     commit: format::Field,
     data: usize,
@@ -72,7 +72,7 @@ impl Layout {
 
 /// Where the reading of a page is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// Time of the last event.
     t: u64,
     at: usize,
@@ -83,7 +83,7 @@ pub(super) struct Page {
 
 /// A record in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Its time on the trace's clock.
     pub t: u64,
     /// Its first byte.
