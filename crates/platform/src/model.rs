@@ -21,6 +21,8 @@ pub struct Platform {
     pub domains: Vec<ClockDomain>,
     /// Power that flows whatever the CPUs do, in milliwatts.
     pub base_power_mw: f64,
+    /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
+    pub sampler_cycles: u64,
     /// How heat leaves the package; None where nobody described it.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text

@@ -43,6 +43,9 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         Some(Base { source, .. }) => sources.push(("base".to_owned(), source.0.clone())),
         None => sources.push(("base".to_owned(), "assumed: 0 mW, not described".to_owned())),
     }
+    if let Some(sampler) = &file.sampler {
+        sources.push(("sampler".to_owned(), sampler.source.0.clone()));
+    }
     if let Some(thermal) = &file.thermal {
         sources.push(("thermal".to_owned(), thermal.source.0.clone()));
     }
@@ -54,6 +57,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         cpus,
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
+        sampler_cycles: file.sampler.map_or(0, |sampler| sampler.cycles),
         thermal,
         sources,
     })

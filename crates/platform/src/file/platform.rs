@@ -22,6 +22,8 @@ pub(crate) struct PlatformFile {
     pub(crate) domains: At<Vec<DomainFile>>,
     /// Power that flows whatever the CPUs do; without this table 0.
     pub(crate) base: Option<Base>,
+    /// What the kernel's samplers, ondemand and conservative, cost; without this table nothing.
+    pub(crate) sampler: Option<Sampler>,
     /// First-order thermal model; without this table nothing heats up.
     pub(crate) thermal: Option<ThermalFile>,
 }
@@ -268,6 +270,17 @@ pub(crate) struct Base {
     /// The power.
     pub(crate) power_mw: Amount,
     /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// What the kernel's samplers, ondemand and conservative, cost.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "sampler")]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sampler {
+    /// Cycles of the worker that takes a sample, decides and writes, on the CPU that called it.
+    pub(crate) cycles: u64,
+    /// Where they come from.
     pub(crate) source: Source,
 }
 

@@ -36,7 +36,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         .enumerate()
         .map(|(t, task)| new_task(t, task, &platform, &kernel.features, setup.seed))
         .collect();
-    add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, platform.cpus.len());
+    add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
     let mut cpus: Vec<Cpu> =
         (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, tick)).collect();
     for cpu in &mut cpus {
@@ -193,6 +193,8 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> D
         wake_at: u64::MAX,
         deferred: false,
         governor_task: None,
+        daemon: false,
+        called_at: 0,
         point: 0,
         wanted: (from.opps.min(), Relation::L),
         level_limit: u64::from(rule::rate_limit_us(from, kernel)) * 1000,
@@ -346,15 +348,21 @@ fn add_governor_tasks(
     domains: &mut [Domain],
     tasks: &mut Vec<Task>,
     cost: GovernorCost,
-    cpus: usize,
+    platform: &Platform,
 ) {
-    if cost.cycles_per_poll == 0 {
-        return;
-    }
     for (d, domain) in domains.iter_mut().enumerate().filter(|(_, domain)| domain.needs.poll) {
+        domain.daemon = cost.cycles_per_poll > 0;
+        let (cycles, cpu) = match domain.daemon {
+            true => (cost.cycles_per_poll, cost.cpu.0 as usize),
+            false if domain.needs.deferrable => (platform.sampler_cycles, domain.cpus[0]),
+            false => continue,
+        };
+        if cycles == 0 {
+            continue;
+        }
         let name = format!("{}:{}", domain.governor.name(), domain.name);
-        let allowed = (0..cpus).map(|c| c == cost.cpu.0 as usize).collect();
-        let program = Program::Governor { domain: d, cycles: cost.cycles_per_poll, working: false };
+        let allowed = (0..platform.cpus.len()).map(|c| c == cpu).collect();
+        let program = Program::Governor { domain: d, cycles, working: false };
         domain.governor_task = Some(tasks.len());
         let initial_util = Some(0);
         let class = Class::Fair { nice: 0 };

@@ -28,6 +28,10 @@ pub(super) struct Domain {
     pub(super) deferred: bool,
     /// Task that does the governor's work, if it costs something.
     pub(super) governor_task: Option<usize>,
+    /// That task is a daemon with a timer, not a worker of the kernel's.
+    pub(super) daemon: bool,
+    /// When the governor's task was woken last, or the governor itself.
+    pub(super) called_at: u64,
 
     /// Present operating point.
     pub(super) point: usize,

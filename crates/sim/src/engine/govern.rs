@@ -84,10 +84,15 @@ impl Machine {
     #[inline]
     pub(super) fn apply(&mut self, d: usize, decision: &Decision, writer: usize) {
         if let Some(at) = decision.wake_at {
+            let mut at = of_simulation(at);
+            if self.waits_for_calls(d) {
+                // A sampler's period begins with the call, not when its worker is done.
+                let called = self.domains[d].called_at;
+                at = at.saturating_sub(self.now - called);
+                at += u64::from(self.lateness(at) < self.lateness(called));
+            }
             // Not now: time has to pass between two decisions.
-            let at = of_simulation(at).max(self.now + 1);
-            let slips = self.waits_for_calls(d) && self.lateness(at) < self.lateness(self.now);
-            self.domains[d].wake_at = at + u64::from(slips);
+            self.domains[d].wake_at = at.max(self.now + 1);
             self.requeue_domain(d);
         }
         if let Some(request) = decision.request {
@@ -95,20 +100,25 @@ impl Machine {
         }
     }
 
-    /// The scheduler calls cpufreq for a CPU of domain `d`: a governor that waits for that has its turn.
+    /// The scheduler calls cpufreq for CPU `c` of domain `d`: a governor that waits for that has its turn,
+    /// on that CPU if it has a worker.
     #[inline]
-    pub(super) fn call(&mut self, d: usize) {
-        if self.domains[d].deferred {
-            self.domains[d].wake_at = self.now;
+    pub(super) fn call(&mut self, d: usize, c: usize) {
+        let domain = &mut self.domains[d];
+        if domain.deferred {
+            domain.wake_at = self.now;
+            if let Some(worker) = domain.governor_task {
+                self.tasks[worker].pin(c);
+            }
             self.requeue_domain(d);
         }
     }
 
-    /// Whether the governor of domain `d` samples when the scheduler calls. One that runs as a task has a
-    /// timer of its own.
+    /// Whether the governor of domain `d` samples when the scheduler calls. A daemon has a timer of its
+    /// own.
     #[inline]
     fn waits_for_calls(&self, d: usize) -> bool {
-        self.domains[d].needs.deferrable && self.domains[d].governor_task.is_none()
+        self.domains[d].needs.deferrable && !self.domains[d].daemon
     }
 
     /// How late the clock is read that a governor compares, at this time: nothing that would matter but
@@ -140,6 +150,7 @@ impl Machine {
         }
         let domain = &mut self.domains[d];
         domain.wake_at = u64::MAX;
+        domain.called_at = self.now;
         domain.governor_wakeups += 1;
         match domain.governor_task {
             Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, observer),

@@ -126,7 +126,7 @@ impl Machine {
     fn next_timer(&self, c: usize) -> Option<u64> {
         let tasks = self.tasks.iter().filter(|task| task.cpu == c).map(|task| task.timer);
         let governors = self.domains.iter().filter_map(|domain| {
-            let task = domain.governor_task?;
+            let task = domain.governor_task.filter(|_| domain.daemon)?;
             (self.tasks[task].cpu == c).then_some(domain.wake_at)
         });
         tasks.chain(governors).min().filter(|&at| at != u64::MAX)

@@ -156,7 +156,7 @@ impl Machine {
         self.check_temperature(observer);
         // It may have changed a frequency, and with it when the scheduler calls next; that may be now.
         for d in 0..self.domains.len() {
-            self.call(d);
+            self.call(d, self.domains[d].cpus[0]);
         }
     }
 

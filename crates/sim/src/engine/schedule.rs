@@ -245,7 +245,7 @@ impl Machine {
         let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
         observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
         if !self.tasks[t].is_interrupt() {
-            self.call(self.cpus[c].domain);
+            self.call(self.cpus[c].domain, c);
         }
         if self.tasks[t].rank > 0 && !self.tasks[t].is_interrupt() {
             self.ask(c, flyball_governors::UtilFlags::default(), observer);

@@ -168,6 +168,12 @@ pub(super) struct Totals {
 }
 
 impl Task {
+    /// From its next wake-up on it runs on CPU `c` only.
+    pub(super) fn pin(&mut self, c: usize) {
+        self.pinned = Some(c);
+        self.allowed.iter_mut().enumerate().for_each(|(other, allowed)| *allowed = other == c);
+    }
+
     /// Changes state at `now`, and accounts the time in the old one.
     pub(super) fn enter(&mut self, state: State, now: u64) {
         self.account(now);

@@ -32,7 +32,7 @@ impl Machine {
         };
         cpu.touch(self.now);
         let d = cpu.domain;
-        self.call(d);
+        self.call(d, c);
         let mut slice_over = false;
         if self.tasks[t].is_fair() {
             slice_over = self.update_current(c);

@@ -77,7 +77,7 @@ impl Machine {
     fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
         self.cpus[c].touch(self.now);
         if !self.tasks[t].is_interrupt() {
-            self.call(self.cpus[c].domain);
+            self.call(self.cpus[c].domain, c);
         }
         let woken = self.tasks[t].state != State::Runnable;
         self.tasks[t].enter(State::Runnable, self.now);

@@ -1,4 +1,5 @@
-//! When ondemand and conservative sample: only as the scheduler calls cpufreq, unless they are daemons.
+//! When ondemand and conservative sample: only as the scheduler calls cpufreq, unless they are daemons; and
+//! what that costs.
 
 use crate::common::*;
 use flyball_governors::{Decision, Event};
@@ -52,6 +53,7 @@ impl Seen {
 /// One domain of four CPUs; on one of them 30 million cycles every 97 ms: 9 to 50 ms of work.
 fn setup_of(governor: &str) -> Setup {
     let mut setup = setup("board-x86", "debian-6.12", governor, Nanos::from_secs(SECONDS));
+    setup.platform.sampler_cycles = 0;
     let mut one = task("one", Periodic::new(97 * MS, 30_000_000));
     one.allowed = vec![CpuId(1)];
     setup.tasks.push(one);
@@ -92,6 +94,7 @@ fn a_sampler_waits_for_the_scheduler() {
 fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
     for governor in ["ondemand", "conservative"] {
         let mut setup = setup("board-x86", "debian-6.12", governor, Nanos::from_secs(60));
+        setup.platform.sampler_cycles = 0;
         let mut busy = task("busy", Periodic::new(100_000 * MS, u64::MAX / 4));
         busy.allowed = vec![CpuId(1)];
         setup.tasks.push(busy);
@@ -102,6 +105,54 @@ fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
         assert!(ticks.iter().all(|ticks| [2, 3].contains(ticks)), "{governor}: {ticks:?}");
         let share = late as f64 / ticks.len() as f64;
         assert!((share - 0.582).abs() < 0.02, "{governor}: {share} of {}", ticks.len());
+    }
+}
+
+/// Wake-ups of the worker, what it did and the samples.
+#[derive(Default)]
+struct Worker {
+    called: Vec<(u64, CpuId)>,
+    sampled: Vec<u64>,
+    done: Vec<u64>,
+}
+
+impl Observer for Worker {
+    fn governor(&mut self, at: Nanos, _: usize, event: &Event<'_>, _: &Decision) {
+        if matches!(event, Event::Poll { .. }) {
+            self.sampled.push(at.0);
+        }
+    }
+    fn woken(&mut self, at: Nanos, task: TaskId, cpu: CpuId) {
+        if task != WORK {
+            self.called.push((at.0, cpu));
+        }
+    }
+    fn switched_out(&mut self, at: Nanos, task: TaskId, _: CpuId, why: SwitchOut) {
+        if task != WORK && matches!(why, SwitchOut::Slept) {
+            self.done.push(at.0);
+        }
+    }
+}
+
+#[test]
+fn a_worker_samples_on_the_cpu_that_called() {
+    for governor in ["ondemand", "conservative"] {
+        let mut setup = setup_of(governor);
+        setup.platform.sampler_cycles = 600_000;
+        let mut worker = Worker::default();
+        Machine::new(setup).unwrap().run(&mut worker);
+        let Worker { called, sampled, done } = worker;
+        assert!(called.len() > 60, "{governor}: {}", called.len());
+        // The first one takes what the second is compared with.
+        assert!(called[1..].iter().all(|(_, cpu)| *cpu == CpuId(1)), "{governor}: {called:?}");
+        assert_eq!(sampled, done, "{governor}: it samples at its end");
+        for ((called, _), sampled) in called.iter().zip(&sampled) {
+            // 0.6 million cycles at 3.2 GHz to 600 MHz, and what it waited for the CPU.
+            let took = sampled - called;
+            assert!((187_500..=1_000_000 + 2 * TICK).contains(&took), "{governor}: {took}");
+        }
+        let apart = called.is_sorted_by(|(a, _), (b, _)| a + 2 * TICK <= *b);
+        assert!(apart, "{governor}: the period begins with the call: {called:?}");
     }
 }
 
