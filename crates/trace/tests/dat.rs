@@ -90,6 +90,62 @@ fn every_version_says_what_trace_cmd_prints() {
     }
 }
 
+/// Layouts as kernels before 4.14 describe them: marks go to their record's end.
+#[test]
+fn an_old_kernels_marks_and_states_are_read() {
+    let (expected, text) = of_text("old-kernel.txt.gz");
+    let (items, reader) = of_dat("old-kernel.dat");
+    assert_eq!(items, expected);
+    let counts = reader.counts();
+    assert_eq!((counts.torn, counts.records, counts.gaps), (0, text.records, 0));
+    let ramp = Options { clock: Some("mono".to_owned()), ..Options::default() };
+    let run = import(golden("old-kernel.dat"), &ramp).unwrap();
+    let markers = &run.tables.markers;
+    assert_eq!((markers.len(), markers.row(0).unwrap().name.as_str()), (4, "ramp: begin"));
+    let slices = &run.tables.slices;
+    let slices = (0..slices.len()).map(|row| slices.row(row).unwrap());
+    let slices: Vec<_> = slices.map(|slice| (slice.task, slice.why.unwrap_or_default())).collect();
+    let ends: Vec<_> = slices.iter().map(|(task, why)| (task.as_str(), why.as_str())).collect();
+    // Who was met in the middle of a slice has no end of it, or no begin.
+    let ends: Vec<_> = ends.into_iter().filter(|(_, why)| !why.is_empty()).collect();
+    assert_eq!(ends, [("ramp", "preempted"), ("noise", "exited"), ("ramp", "slept")]);
+}
+
+/// A recording of a Juno board by others; the counts are those of trace-cmd.
+#[test]
+fn a_real_boards_marks_are_read() {
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/real-traces/juno-rt-app.dat");
+    if !std::path::Path::new(path).exists() {
+        eprintln!("skipped: {path} is not there");
+        return;
+    }
+    let mut reader = Reader::open(path).unwrap();
+    let (mut marks, mut switches, mut changes) = (Vec::new(), 0, 0);
+    reader
+        .for_each(|item| -> std::io::Result<()> {
+            if let Item::Record(record) = item {
+                match record.event {
+                    Event::Mark(text) => marks.push(String::from_utf8_lossy(text).into_owned()),
+                    Event::Switch { state, .. } => {
+                        assert_ne!(state, b"?");
+                        switches += 1;
+                    }
+                    Event::Frequency { .. } => changes += 1,
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((marks.len(), switches, changes), (14, 1552, 12));
+    assert_eq!(
+        (marks[0].as_str(), marks[13].as_str()),
+        ("TRACE_MARKER_START", "TRACE_MARKER_STOP")
+    );
+    assert_eq!(reader.counts().torn, 0);
+}
+
 #[test]
 fn lost_events_are_where_trace_cmd_says() {
     let (expected, text) = of_text("lost.txt.gz");

@@ -32,7 +32,7 @@ struct Task {
 
 #[derive(Debug)]
 enum Kind {
-    Switch { prev: Task, state: Field, next: Task },
+    Switch { prev: Task, state: Field, letters: States, next: Task },
     Waking(Task),
     Wakeup(Task, Field),
     Migrate { task: Task, from: Field, to: Field },
@@ -52,6 +52,40 @@ enum Interrupt {
     Soft(Field),
     Vector(Field, &'static str),
     Ipi(Field),
+}
+
+/// The letters of a task's states, by the layout's own table: Linux 4.14 numbered them anew.
+#[derive(Debug, Default)]
+struct States(Vec<(u64, Vec<u8>)>);
+
+impl States {
+    /// From `{ 1, "S"} , { 2, "D" }` in the text that says how a switch is printed.
+    fn of_format(format: &Format) -> States {
+        let pairs = format.print.split('{').skip(1).filter_map(|text| {
+            let (value, letter) = text.split_once('}')?.0.split_once(',')?;
+            let value = match value.trim().strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+                None => value.trim().parse().ok()?,
+            };
+            Some((value, letter.trim().trim_matches('"').as_bytes().to_owned()))
+        });
+        States(pairs.collect())
+    }
+
+    /// Of several states at once the lowest counts.
+    fn of(&self, state: u64) -> &[u8] {
+        // The kernel marks a preempted task by the bit above those that have letters.
+        let preempted = match self.0.iter().map(|(value, _)| *value).max() {
+            Some(highest) => highest.wrapping_shl(1),
+            None => return state_letters(state),
+        };
+        match self.0.iter().find(|(value, _)| state & value != 0) {
+            Some((_, letter)) => letter,
+            None if state == 0 => b"R",
+            None if state == preempted => b"R+",
+            None => b"?",
+        }
+    }
 }
 
 /// The kernel's names of addresses.
@@ -121,9 +155,9 @@ impl Decoder {
 
     fn plain<'a>(&'a self, record: &'a [u8], names: &'a Names) -> Option<Event<'a>> {
         Some(match &self.kind {
-            Kind::Switch { prev, state, next } => Event::Switch {
+            Kind::Switch { prev, state, letters, next } => Event::Switch {
                 prev: prev.of(record)?,
-                state: state_letters(state.number(record)? as u64),
+                state: letters.of(state.number(record)? as u64),
                 next: next.of(record)?,
             },
             Kind::Waking(task) => Event::Waking(task.of(record)?),
@@ -166,6 +200,7 @@ impl Kind {
             "sched_switch" => Kind::Switch {
                 prev: task("prev_comm", "prev_pid", "prev_prio")?,
                 state: field("prev_state")?,
+                letters: States::of_format(format),
                 next: task("next_comm", "next_pid", "next_prio")?,
             },
             "sched_waking" => Kind::Waking(plain()?),
@@ -268,7 +303,25 @@ mod tests {
         };
         let common = [("common_flags", 2, 1), ("common_pid", 4, 4)];
         let fields = common.iter().chain(fields).map(field).collect();
-        Format { name: name.to_owned(), id: 1, fields }
+        Format { name: name.to_owned(), id: 1, fields, print: String::new() }
+    }
+
+    #[test]
+    fn states_have_the_letters_of_their_kernel() {
+        let of = |print: &str, states: &[u64]| {
+            let format = Format { print: print.to_owned(), ..Format::default() };
+            let letters = States::of_format(&format);
+            let letters: Vec<&[u8]> = states.iter().map(|state| letters.of(*state)).collect();
+            String::from_utf8(letters.join(&b' ')).unwrap()
+        };
+        let before_4_14 = r#"REC->prev_state & (2048-1) ? __print_flags(REC->prev_state & (2048-1),
+            "|", { 1, "S"} , { 2, "D" }, { 4, "T" }, { 8, "t" }, { 16, "Z" }, { 32, "X" },
+            { 64, "x" }, { 128, "K" }, { 256, "W" }, { 512, "P" }, { 1024, "N" }) : "R""#;
+        assert_eq!(of(before_4_14, &[0, 2048, 1, 130, 16, 64, 4096]), "R R+ S D Z x ?");
+        let since = r#"__print_flags(x, "|", { 0x00000001, "S" }, { 0x00000002, "D" },
+            { 0x00000010, "X" }, { 0x00000020, "Z" }, { 0x00000080, "I" })"#;
+        assert_eq!(of(since, &[0, 256, 2, 16, 128]), "R R+ D X I");
+        assert_eq!(of("", &[0, 256, 64]), "R R+ P", "no table: as since 4.14");
     }
 
     #[test]

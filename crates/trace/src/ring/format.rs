@@ -7,6 +7,8 @@ pub(crate) struct Format {
     /// What `common_type` of its records says.
     pub id: u16,
     pub fields: Vec<Field>,
+    /// How the kernel prints a record: names of values are in it.
+    pub print: String,
 }
 
 /// One field of a record.
@@ -42,7 +44,8 @@ impl Format {
                 format.name = name.trim().to_owned();
             } else if let Some(number) = line.strip_prefix("ID:") {
                 id = number.trim().parse().ok();
-            } else if line.starts_with("print fmt") {
+            } else if let Some(print) = line.strip_prefix("print fmt:") {
+                format.print = print.trim().to_owned();
                 break;
             } else {
                 format.fields.extend(field(line));
@@ -75,7 +78,8 @@ pub(crate) fn field(line: &str) -> Option<Field> {
         Shape::Dynamic
     } else if kind.starts_with("__rel_loc") {
         Shape::Relative
-    } else if name.contains('[') {
+    } else if name.contains('[') || field.bytes == 0 {
+        // `print` of kernels before 5.2 declares `char buf`, with a size of 0 and no brackets.
         Shape::Array
     } else {
         Shape::Number
@@ -137,6 +141,18 @@ mod tests {
         \tfield:__data_loc char[] child_comm;\toffset:8;\tsize:4;\tsigned:0;\n\
         \tfield:char comm[4];\toffset:12;\tsize:4;\tsigned:0;\n\
         \tfield:const char * reason;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"x\"\n";
+
+    #[test]
+    fn a_field_without_a_size_goes_to_the_records_end() {
+        for declaration in ["char buf", "char buf[]"] {
+            let field = field(&format!("\tfield:{declaration};\toffset:4;\tsize:0;\tsigned:0;"));
+            let field = field.unwrap();
+            assert_eq!((field.name.as_str(), field.shape), ("buf", Shape::Array));
+            assert_eq!(field.text(b"\x05\0\0\0ramp\n\0\0\0"), Some(b"ramp\n".as_slice()));
+            assert_eq!(field.text(b"\x05\0\0\0"), Some(b"".as_slice()));
+            assert_eq!(field.text(b"\x05\0\0"), None, "cut before it");
+        }
+    }
 
     #[test]
     fn a_layout_is_read_from_the_kernels_text() {
