@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our reader of scheduler traces beside trace-cmd and a plain Python reader, alternately.
 
-    cargo build --release -p flyball -p flyball-trace --example read_trace --bin flyball
+    cargo build --release -p flyball -p flyball-events --example read_trace --bin flyball
     scripts/bench-ftrace/compare.py (TRACE.dat | --make 1000000) [--rounds 9] [--huge]
 
 TRACE.dat is what `trace-cmd record` wrote; `--record SECONDS` makes one here first (needs root,
@@ -97,7 +97,7 @@ def parse_arguments() -> argparse.Namespace:
     for program in (options.reader, options.flyball):
         if not program.is_file():
             parser.error(
-                f"{program}: no such file\nhint: cargo build --release -p flyball -p flyball-trace "
+                f"{program}: no such file\nhint: cargo build --release -p flyball -p flyball-events "
                 "--example read_trace --bin flyball"
             )
     if shutil.which("trace-cmd") is None:

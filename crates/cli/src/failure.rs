@@ -1,6 +1,7 @@
 //! What every command returns when it cannot go on: a message, a hint, an exit code.
 
 use crate::exit::Exit;
+use flyball_capture::trace::{CaptureError, CaptureErrorKind};
 use flyball_control::{ControlError, ControlErrorKind};
 use flyball_fix::FixError;
 use flyball_govern::{GovernError, GovernErrorKind};
@@ -13,7 +14,6 @@ use flyball_platform::DescriptionError;
 use flyball_rampup::RampupError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
-use flyball_trace::capture::{CaptureError, CaptureErrorKind};
 use flyball_transition::TransitionError;
 use std::fmt;
 use std::io::ErrorKind;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 fn golden() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/golden/ramp.txt")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../events/tests/golden/ramp.txt")
 }
 
 fn shadow(trace: &str, platform: &str) -> Option<(String, Value)> {

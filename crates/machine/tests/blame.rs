@@ -4,12 +4,12 @@
 
 mod common;
 
+use flyball_events::blame::{Basis, Blame, Part, WindowBlame};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::html;
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::{Run, Window};
-use flyball_trace::blame::{Basis, Blame, Part, WindowBlame};
 use std::path::Path;
 
 const CAUSES: &str = r#"

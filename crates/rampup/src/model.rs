@@ -4,6 +4,8 @@
 use crate::RampupError;
 use crate::live::TASK;
 use crate::spin::steps;
+use flyball_events::recording::Steps;
+use flyball_events::{Missing, Recording};
 use flyball_measure::bench::Destination;
 use flyball_platform::Platform;
 use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, TrialRecord};
@@ -12,8 +14,6 @@ use flyball_sim::record::manifest;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::record_phase;
 use flyball_sim::workload::SPIN;
-use flyball_trace::recording::Steps;
-use flyball_trace::{Missing, Recording};
 use flyball_units::Nanos;
 use std::path::PathBuf;
 

@@ -3,9 +3,9 @@
 use crate::activity::speeds;
 use crate::error::ReplayError;
 use crate::work::{Item, Stream, Work};
+use flyball_events::Recording;
+use flyball_events::recording::{Ended, Ran, Steps};
 use flyball_run::Run;
-use flyball_trace::Recording;
-use flyball_trace::recording::{Ended, Ran, Steps};
 use flyball_units::Nanos;
 use std::collections::BTreeMap;
 

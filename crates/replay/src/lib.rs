@@ -18,6 +18,7 @@ mod outcome;
 mod place;
 mod play;
 pub mod search;
+pub mod shadow;
 mod subject;
 pub mod tune;
 mod work;

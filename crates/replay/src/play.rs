@@ -2,6 +2,7 @@
 
 use crate::error::ReplayError;
 use crate::outcome::{Outcome, Watched, Way};
+use crate::shadow::Choice;
 use crate::subject::Subject;
 use flyball_run::{Frequencies, FrequencySample, Item, Items};
 use flyball_sim::engine::{Machine, Summary};
@@ -9,7 +10,6 @@ use flyball_sim::observe::Observer;
 use flyball_sim::record::{Quantiles, Stop};
 use flyball_sim::setup::TaskId;
 use flyball_sim::workload::Pace;
-use flyball_trace::shadow::Choice;
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
 /// Simulated time between two looks at whether to stop.

@@ -2,12 +2,12 @@
 
 use crate::error::ReplayError;
 use crate::place::Load;
+use crate::shadow::Choice;
 use flyball_governors::Governor;
 use flyball_platform::{FrequencyControl, Kernel, Platform, rule};
 use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::Setup;
 use flyball_sim::workload::Pace;
-use flyball_trace::shadow::Choice;
 use flyball_units::Nanos;
 
 /// What is replayed on which machine; a governor is still to be chosen.

@@ -5,9 +5,9 @@ use crate::goal::{Goal, Rank};
 use crate::outcome::Outcome;
 use crate::play::play;
 use crate::search::{Axis, search};
+use crate::shadow::Choice;
 use crate::subject::Subject;
 use flyball_sim::record::Stop;
-use flyball_trace::shadow::Choice;
 use rayon::prelude::*;
 use serde::Serialize;
 

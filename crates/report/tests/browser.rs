@@ -9,7 +9,7 @@
 )]
 
 mod chromium;
-#[path = "../../trace/tests/sample/mod.rs"]
+#[path = "../../events/tests/sample/mod.rs"]
 mod ramp;
 mod sample;
 

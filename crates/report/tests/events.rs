@@ -1,7 +1,7 @@
 //! Runs of events: known answers, the same in every form, and what is missing is said.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-#[path = "../../trace/tests/sample/mod.rs"]
+#[path = "../../events/tests/sample/mod.rs"]
 mod ramp;
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};

@@ -1,7 +1,7 @@
 //! The page of the zoomable time line without a browser: what is on it, what is said to be missing.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-#[path = "../../trace/tests/sample/mod.rs"]
+#[path = "../../events/tests/sample/mod.rs"]
 mod ramp;
 
 use flyball_report::analysis::RunData;

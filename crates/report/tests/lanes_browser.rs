@@ -168,7 +168,7 @@ fn a_captured_ramp_is_drawn() {
         println!("skipped: {} is not here", trace.display());
         return;
     }
-    let run = flyball_trace::import::import(&trace, &Default::default()).unwrap();
+    let run = flyball_events::import::import(&trace, &Default::default()).unwrap();
     let run = RunData::new("rampup-arm64.trace", "rampup-arm64.trace", run);
     let page = render(&[run], &LanesOptions::default()).unwrap();
     assert!(page.rows > 3_000 && page.notes.is_empty(), "{} {:?}", page.rows, page.notes);

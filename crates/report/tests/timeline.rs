@@ -1,13 +1,13 @@
 //! Ramps in a terminal, as SVG and as JSON: known answers, width, charsets, honesty about gaps.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-#[path = "../../trace/tests/sample/mod.rs"]
+#[path = "../../events/tests/sample/mod.rs"]
 mod ramp;
 
+use flyball_events::Recording;
 use flyball_report::text::width;
 use flyball_report::timeline::{Ask, Charset, Options, RunView, figure, json, render};
 use flyball_run::{Loss, Run};
-use flyball_trace::Recording;
 
 fn view(name: &str, run: &Run) -> RunView {
     let ask = Ask { marker: Some("starts".to_owned()), ..Ask::default() };

@@ -5,10 +5,10 @@ use crate::args::{ImportArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
+use flyball_events::import as trace;
 use flyball_run::Run;
 use flyball_run::import::{ColumnMap, Options, import};
 use flyball_run::name::{rfc3339, run_name};
-use flyball_trace::import as trace;
 use flyball_units::Frequency;
 use std::path::{Path, PathBuf};
 

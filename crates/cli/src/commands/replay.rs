@@ -8,9 +8,9 @@ use crate::args::{CheckFormat, ReplayLoadArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
+use flyball_replay::shadow::Choice;
 use flyball_replay::{Kept, Outcome, ReplayError, ReplayErrorKind, Subject, play, to_run};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
-use flyball_trace::shadow::Choice;
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,8 @@ use crate::args::{OutputArgs, ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
+use flyball_events::Recording;
+use flyball_events::questions::CpuTime;
 use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::bundle::Bundle;
@@ -21,8 +23,6 @@ use flyball_report::terminal::{self, TerminalOptions};
 use flyball_report::timeline;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
-use flyball_trace::Recording;
-use flyball_trace::questions::CpuTime;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -194,9 +194,9 @@ pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
 
 fn read(path: &Path, options: &Options<'_>) -> Result<RunData, Failure> {
     // A path that is no file is told of by `load`, which knows more formats.
-    let trace = path.is_file() && flyball_trace::import::is_trace(path)?;
+    let trace = path.is_file() && flyball_events::import::is_trace(path)?;
     let run = match trace {
-        true => flyball_trace::import::import(path, &flyball_trace::import::Options::default())?,
+        true => flyball_events::import::import(path, &flyball_events::import::Options::default())?,
         false => load(path, options)?,
     };
     let name = path

@@ -7,10 +7,10 @@ use crate::args::{CheckFormat, ShadowArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{input, output};
+use flyball_events::import::is_trace;
 use flyball_platform::{Kernel, Platform};
+use flyball_replay::shadow::{Ask, ShadowError, Source, shadow};
 use flyball_run::Run;
-use flyball_trace::import::is_trace;
-use flyball_trace::shadow::{Ask, ShadowError, Source, shadow};
 use serde_json::json;
 use std::path::Path;
 

@@ -3,12 +3,12 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use flyball_capture::trace::{Capture, CaptureError, Captured, Group, Options};
+use flyball_events::import;
 use flyball_host::Host;
 use flyball_measure::bench::{Beside, Destination};
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use flyball_run::{Manifest, Note, RunWriter};
-use flyball_trace::capture::{Capture, CaptureError, Captured, Group, Options};
-use flyball_trace::import;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -109,7 +109,7 @@ pub fn is_one(path: &Path) -> Result<bool, Failure> {
         let tables = Run::open_with(path, Columns::Only(&columns))?.tables;
         return Ok(!tables.trials.seq.is_empty() && tables.windows.seq.is_empty());
     }
-    if path.is_file() && flyball_trace::import::is_trace(path)? {
+    if path.is_file() && flyball_events::import::is_trace(path)? {
         return Ok(false);
     }
     // What is wrong with a path that has no format, the caller says.

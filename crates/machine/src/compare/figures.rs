@@ -1,13 +1,13 @@
 //! The figures that are compared, of one playing or of one simulated phase.
 
+use flyball_events::questions::rise::{Rise, Target};
+use flyball_events::recording::{Steps, comm};
+use flyball_events::{Missing, Recording};
 use flyball_platform::Platform;
 use flyball_play::{BEGIN, END};
 use flyball_run::Run;
 use flyball_sim::record::Outcome;
 use flyball_sim::scenario::{Built, Scenario};
-use flyball_trace::questions::rise::{Rise, Target};
-use flyball_trace::recording::{Steps, comm};
-use flyball_trace::{Missing, Recording};
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -6,12 +6,12 @@
 //!   ten thousand instructions per period, which a board's slow CPUs feel.
 
 use super::figures::{frequency, span};
+use flyball_events::recording::comm;
+use flyball_events::{Missing, Recording};
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::Class;
 use flyball_sim::workload::{Amount, FullSpeed, Service};
-use flyball_trace::recording::comm;
-use flyball_trace::{Missing, Recording};
 use flyball_units::{CpuId, Nanos};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -3,9 +3,9 @@
 use super::LEVELS;
 use super::series::Series;
 use crate::live::TASK;
+use flyball_events::Recording;
+use flyball_events::questions::rise::{Rise, Target};
 use flyball_run::Run;
-use flyball_trace::Recording;
-use flyball_trace::questions::rise::{Rise, Target};
 use std::collections::BTreeMap;
 
 /// Of the repetitions of a cell, in their order.

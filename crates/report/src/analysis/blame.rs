@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use flyball_events::blame::{Basis, Blame, Part, Who, WindowBlame};
 use flyball_stats::{self as stats, Statistic};
-use flyball_trace::blame::{Basis, Blame, Part, Who, WindowBlame};
 
 use super::rows::{self, CellRows};
 use super::source::Context;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flyball_events::Recording;
+use flyball_events::blame::Clocks;
+use flyball_events::recording::Subject;
 use flyball_run::Tables;
-use flyball_trace::Recording;
-use flyball_trace::blame::Clocks;
-use flyball_trace::recording::Subject;
 
 use super::pack::Packer;
 use super::spans::{Stay, apart};

@@ -1,6 +1,6 @@
 //! When a task ran, as a share of time: bounded in size, however often it was switched.
 
-use flyball_trace::{Recording, Span};
+use flyball_events::{Recording, Span};
 
 use super::curve::{Curve, Point};
 

@@ -1,6 +1,6 @@
 //! The sections below the summary, each with all runs on common axes.
 
-use flyball_trace::questions::Share;
+use flyball_events::questions::Share;
 
 use super::bars::{self, Bar};
 use super::curve::Curve;
@@ -125,7 +125,7 @@ fn task(run: &RunView) -> String {
 }
 
 fn cpu_time(run: &RunView) -> Vec<Titled> {
-    let bar = |time: &flyball_trace::questions::CpuTime| {
+    let bar = |time: &flyball_events::questions::CpuTime| {
         let kind = time.core_type.as_ref().map_or_else(String::new, |kind| format!(" {kind}"));
         Bar { label: text::plain(&format!("cpu{}{kind}", time.cpu)), ns: time.busy_ns }
     };
@@ -137,7 +137,7 @@ fn running_frequency(run: &RunView) -> Vec<Titled> {
     let bar = |share: &Share<u64>| Bar { label: ghz(share.value), ns: share.residency_ns };
     match &run.running_frequency {
         Some(answer) => {
-            let block = |core: &flyball_trace::questions::running_frequency::CoreFrequency| {
+            let block = |core: &flyball_events::questions::running_frequency::CoreFrequency| {
                 let kind = core.core_type.clone().unwrap_or_else(|| "any core".to_owned());
                 let title = format!("GHz on {} while {} ran", text::plain(&kind), task(run));
                 (title, core.values.iter().map(bar).collect())

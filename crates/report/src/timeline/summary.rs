@@ -1,6 +1,6 @@
 //! All runs in one table, and what could not be answered.
 
-use flyball_trace::questions::{Outcome, Target, TimeTo};
+use flyball_events::questions::{Outcome, Target, TimeTo};
 
 use super::bars::millis;
 use super::view::RunView;

@@ -1,11 +1,11 @@
 //! One run as it is shown: every question asked once.
 
-use flyball_trace::questions::{
+use flyball_events::questions::{
     CpuTime, FrequencyOverTime, FrequencyResidency, Rise, RunningFrequency, Stages, States, Target,
     Transitions, UtilizationOverTime, UtilizationResidency, WakeupLatency,
 };
-use flyball_trace::recording::{Subject, Task};
-use flyball_trace::{Missing, Recording, Span};
+use flyball_events::recording::{Subject, Task};
+use flyball_events::{Missing, Recording, Span};
 use serde::Serialize;
 
 use super::curve::{Curve, Point};
@@ -142,18 +142,17 @@ impl RunView {
     fn read_signals(&mut self, recording: &Recording<'_>, tid: u32) {
         let Ok(over) = UtilizationOverTime::of(recording, Subject::Task(tid)) else { return };
         let name = self.task.as_ref().map(|task| task.name.clone()).unwrap_or_default();
-        let curve =
-            |value: fn(&flyball_trace::questions::utilization::UtilizationPoint) -> Option<u32>| {
-                let points: Vec<Point> = over
-                    .points
-                    .iter()
-                    .filter_map(|p| {
-                        Some(Point { t_ms: self.ms(p.t_ns), value: f64::from(value(p)?) })
-                    })
-                    .collect();
-                let until = self.ms(self.span.to_ns);
-                (!points.is_empty()).then(|| Curve::new(name.clone(), "", points, until))
-            };
+        let curve = |value: fn(
+            &flyball_events::questions::utilization::UtilizationPoint,
+        ) -> Option<u32>| {
+            let points: Vec<Point> = over
+                .points
+                .iter()
+                .filter_map(|p| Some(Point { t_ms: self.ms(p.t_ns), value: f64::from(value(p)?) }))
+                .collect();
+            let until = self.ms(self.span.to_ns);
+            (!points.is_empty()).then(|| Curve::new(name.clone(), "", points, until))
+        };
         let (util_avg, util_est) = (curve(|p| p.util_avg), curve(|p| p.util_est));
         (self.utilization, self.util_est) = (util_avg, util_est);
     }
@@ -176,7 +175,7 @@ impl RunView {
         };
         let until = self.ms(self.span.to_ns);
         let curve = |over: &FrequencyOverTime| {
-            let point = |p: &flyball_trace::questions::frequency::FrequencyPoint| Point {
+            let point = |p: &flyball_events::questions::frequency::FrequencyPoint| Point {
                 t_ms: self.ms(p.t_ns),
                 value: p.khz as f64 / 1e6,
             };

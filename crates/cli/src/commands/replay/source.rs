@@ -4,12 +4,12 @@ use super::super::shadow::{kernel, platform};
 use crate::args::ReplayWhat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use flyball_events::import as trace;
 use flyball_replay::{Load, Placing, Subject, Work, activity, events};
 use flyball_run::Run;
 use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, Source, quantity, read};
 use flyball_sim::workload::Pace;
-use flyball_trace::import as trace;
 use std::path::Path;
 
 /// The machine where none is named: an ordinary one with eight CPUs.

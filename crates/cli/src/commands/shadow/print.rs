@@ -1,8 +1,8 @@
 //! What the shadow found, for people.
 
+use flyball_replay::shadow::{Answer, DomainReport, Miss, Report, Trial};
 use flyball_report::text;
 use flyball_run::Run;
-use flyball_trace::shadow::{Answer, DomainReport, Miss, Report, Trial};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

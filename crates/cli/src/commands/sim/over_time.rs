@@ -3,10 +3,10 @@
 use super::print;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use flyball_events::Recording;
 use flyball_report::timeline::{Ask, RunView};
 use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
-use flyball_trace::Recording;
 use std::path::{Path, PathBuf};
 
 /// The runs to be drawn beside, opened before anything is simulated.

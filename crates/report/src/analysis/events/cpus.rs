@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flyball_trace::Recording;
-use flyball_trace::questions::{CpuTime, IdleResidency, Share, UtilizationResidency};
-use flyball_trace::recording::Subject;
+use flyball_events::Recording;
+use flyball_events::questions::{CpuTime, IdleResidency, Share, UtilizationResidency};
+use flyball_events::recording::Subject;
 
 use super::tasks::ranges;
 use crate::model::{CpuStates, IdleShare};

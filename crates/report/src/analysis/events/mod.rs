@@ -9,8 +9,8 @@ mod trial;
 
 pub(crate) use trial::numbers;
 
+use flyball_events::Recording;
 use flyball_run::Tables;
-use flyball_trace::Recording;
 
 use super::source::Context;
 use crate::model::{EventRun, EventTrial};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use flyball_trace::Recording;
-use flyball_trace::questions::{
+use flyball_events::Recording;
+use flyball_events::questions::{
     CpuTime, Distribution, Outcome, Rise, RunningFrequency, Share, Stages, States, Target,
     UtilizationResidency, WakeupLatency,
 };
-use flyball_trace::recording::Task;
+use flyball_events::recording::Task;
 
 use crate::model::{
     CoreLevel, LatencyBucket, LevelTime, StageTime, TaskDetail, TaskStates, UtilizationShare,
@@ -78,7 +78,7 @@ pub(super) fn detail(recording: &Recording<'_>, task: &Task) -> TaskDetail {
 }
 
 fn levels(rise: &Rise) -> Vec<LevelTime> {
-    let level = |time: &flyball_trace::questions::TimeTo| {
+    let level = |time: &flyball_events::questions::TimeTo| {
         let (within_ns, lost) = match time.outcome {
             Outcome::Reached { within_ns, lost, .. } => (Some(within_ns), lost),
             Outcome::Already | Outcome::Never => (None, false),
@@ -100,7 +100,7 @@ fn levels(rise: &Rise) -> Vec<LevelTime> {
 }
 
 fn stage_times(stages: &Stages, from_ns: u64) -> Vec<StageTime> {
-    let stage = |stage: &flyball_trace::questions::Stage| StageTime {
+    let stage = |stage: &flyball_events::questions::Stage| StageTime {
         core_type: stage.core_type.clone(),
         cpus: stage.cpus.clone(),
         ran_ms: stage.ran_ns as f64 / 1e6,
@@ -122,7 +122,7 @@ fn frequencies(answer: &RunningFrequency) -> Vec<CoreLevel> {
 }
 
 fn buckets(found: &Distribution) -> Vec<LatencyBucket> {
-    let bucket = |bucket: &flyball_trace::questions::distribution::Bucket| LatencyBucket {
+    let bucket = |bucket: &flyball_events::questions::distribution::Bucket| LatencyBucket {
         below_us: bucket.below_ns as f64 / 1e3,
         count: bucket.count,
     };

@@ -1,11 +1,11 @@
 //! One trial's events: the questions, asked once, as figures of the report.
 
-use flyball_run::Tables;
-use flyball_trace::Recording;
-use flyball_trace::questions::{
+use flyball_events::Recording;
+use flyball_events::questions::{
     Change, Distribution, FrequencyResidency, ItemLatency, Share, Transitions,
 };
-use flyball_trace::recording::{Subject, Task};
+use flyball_events::recording::{Subject, Task};
+use flyball_run::Tables;
 
 use super::{Context, cpus, tasks};
 use crate::model::{
@@ -127,7 +127,7 @@ fn domains(recording: &Recording<'_>) -> Vec<DomainEvents> {
         let levels: Vec<LevelShare> =
             if known > 0.0 { residency.values.iter().map(part).collect() } else { Vec::new() };
         let mean = levels.iter().map(|level| level.mhz * level.share).sum();
-        let cause = |cause: &flyball_trace::questions::Cause| CauseCount {
+        let cause = |cause: &flyball_events::questions::Cause| CauseCount {
             event: cause.event.clone(),
             why: cause.why.clone(),
             count: cause.count,

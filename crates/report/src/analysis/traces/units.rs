@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use flyball_trace::Recording;
+use flyball_events::Recording;
 
 use super::super::events::numbers;
 use super::super::source::Context;

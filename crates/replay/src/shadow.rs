@@ -1,0 +1,295 @@
+//! A utilisation-driven governor in the shadow of the kernel's: it is fed with the signals that the
+//! kernel recorded, and its decisions stand beside what the kernel did.
+//!
+//! What the governor is given, per CPU of its clock domain:
+//! - util_avg and util_est of the fair run queue, as the probe on `pelt_cfs_tp` recorded them, at
+//!   that time; util_est counts as 0 where the CPU switches to the idle loop, for it is a sum over
+//!   enqueued tasks;
+//! - runnable_avg, where the probe recorded it; else util_avg plus the average of the number of
+//!   *waiting* tasks, which follows from the recorded wake-ups, switches and moves: both averages
+//!   decay alike, so their difference is the average of runnable tasks that do not run.
+//!
+//! An update by a CPU outside the domain is not given to the governor: the kernel lets only the
+//! domain's own CPUs change its frequency where it switches fast. Signals of real-time and deadline
+//! tasks, of interrupts, and clamps are taken as 0: no tracepoint shows them.
+
+mod choice;
+mod queue;
+mod run;
+mod score;
+mod seen;
+mod setup;
+mod tables;
+
+use std::collections::{BTreeMap, HashMap};
+
+use flyball_governors::schedutil::cpuperf_frequency;
+use flyball_governors::{
+    CpuSignals, Decision, Domain, Event as Told, Governor, Request, UtilFlags,
+};
+use flyball_pelt::reference_frequency;
+use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
+
+pub use choice::Choice;
+use flyball_events::event::{Event, Record};
+use flyball_events::stream::Item;
+use queue::Queue;
+pub use run::{Answer, Ask, ShadowError, Source, Trial, shadow};
+pub use score::{Change, DomainReport, Miss, Report, Score};
+pub use seen::{Seen, SeenDomain};
+pub use setup::{Governed, Setup};
+
+/// One clock domain with its governor.
+struct Shadowed {
+    name: String,
+    domain: Domain,
+    governor: Box<dyn Governor>,
+    /// Whether the governor was given anything: from then on its answers count.
+    started: bool,
+    /// The frequency in force, by the trace.
+    current_khz: Option<u64>,
+    /// What the governor asked for last.
+    asked_khz: Option<u64>,
+    signals: Vec<CpuSignals>,
+    known: Vec<bool>,
+}
+
+impl Shadowed {
+    /// Starts the governor; not before the frequency in force is known, where utilisation means
+    /// something only beside it.
+    fn start(&mut self, now: Nanos) -> Option<Decision> {
+        match self.current_khz {
+            Some(khz) => self.domain.current = KiloHertz(khz),
+            None if !self.domain.frequency_invariant => return None,
+            None => {}
+        }
+        // Without fast switching a governor hears what the kernel set: it then follows the recorded
+        // frequency, and not its own.
+        let domain = Domain { fast_switch: false, ..self.domain.clone() };
+        self.started = true;
+        Some(self.governor.start(&domain, now))
+    }
+
+    /// The operating point that a decision asks for; none where it leaves things as they are.
+    fn point(&self, decision: &Decision) -> Option<u64> {
+        let Domain { opps, min, max, capacity, frequency_invariant, .. } = &self.domain;
+        let (target, relation) = match decision.request? {
+            Request::Frequency { target, relation } => (target, relation),
+            Request::Range { max, .. } => (max, Relation::H),
+            // As schedutil carries out a sched_ext scheduler's level.
+            Request::Perf(level) => {
+                let current = self.current_khz.unwrap_or(self.domain.current.0);
+                let reference = reference_frequency(opps.max().0, current, *frequency_invariant);
+                (cpuperf_frequency(level, *capacity, KiloHertz(reference)), Relation::LE)
+            }
+            Request::Epp(_) => return None,
+        };
+        Some(opps.resolve(target, *min, *max, relation).0)
+    }
+}
+
+/// Governors beside a recorded kernel.
+pub struct Shadow {
+    domains: Vec<Shadowed>,
+    queues: BTreeMap<u32, Queue>,
+    /// The last known runnable_avg - util_avg of each task: what it takes along when it moves.
+    waited: HashMap<u32, u32>,
+    kernel: Vec<Change>,
+    decisions: Vec<Change>,
+    updates: Vec<(u64, usize)>,
+    gaps: Vec<u64>,
+}
+
+impl Shadow {
+    /// Governors over the domains that they are to rule; each is started at the first event.
+    pub fn new(domains: Vec<(Domain, Box<dyn Governor>)>) -> Shadow {
+        // As cpufreq names its policies: after the lowest CPU.
+        let named = domains.into_iter().map(|(domain, governor)| {
+            let lowest = domain.cpus.iter().map(|cpu| cpu.0).min().unwrap_or_default();
+            (format!("policy{lowest}"), domain, governor)
+        });
+        Shadow::named(named.collect())
+    }
+
+    /// The same over domains that have names.
+    pub fn named(domains: Vec<(String, Domain, Box<dyn Governor>)>) -> Shadow {
+        let mut queues = BTreeMap::new();
+        let shadowed = domains.into_iter().enumerate().map(|(number, (name, domain, governor))| {
+            for cpu in &domain.cpus {
+                queues.insert(cpu.0, Queue::new(number, &domain));
+            }
+            let cpus = domain.cpus.len();
+            let signals = vec![CpuSignals::default(); cpus];
+            let known = vec![false; cpus];
+            Shadowed {
+                name,
+                domain,
+                governor,
+                started: false,
+                current_khz: None,
+                asked_khz: None,
+                signals,
+                known,
+            }
+        });
+        let domains = shadowed.collect();
+        Shadow {
+            domains,
+            queues,
+            waited: HashMap::new(),
+            kernel: Vec::new(),
+            decisions: Vec::new(),
+            updates: Vec::new(),
+            gaps: Vec::new(),
+        }
+    }
+
+    /// Takes the next item of the trace.
+    pub fn item(&mut self, item: Item<'_>) {
+        match item {
+            Item::Record(record) | Item::Reading(record) => self.record(record),
+            Item::Lost { cpu, .. } => {
+                if let Some(queue) = self.queues.get_mut(&cpu) {
+                    queue.forget();
+                    self.gaps.push(queue.last_ns());
+                }
+            }
+        }
+    }
+
+    /// What the governors decided beside what the kernel did. A decision meets a change of the same
+    /// domain and frequency that lies at most `tolerance` away.
+    pub fn finish(self, tolerance: Nanos) -> Report {
+        let cpus = |domain: &Domain| domain.cpus.iter().map(|cpu| cpu.0).collect();
+        let domains = self.domains.iter().map(|own| (own.name.clone(), cpus(&own.domain)));
+        score::report(&Score {
+            domains: &domains.collect::<Vec<(String, Vec<u32>)>>(),
+            kernel: &self.kernel,
+            decisions: &self.decisions,
+            updates: &self.updates,
+            gaps: &self.gaps,
+            tolerance_ns: tolerance.0,
+        })
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let t_ns = record.t_ns;
+        match record.event {
+            Event::Switch { prev, state, next } => {
+                let Some(queue) = self.queues.get_mut(&record.cpu) else { return };
+                queue.switch(t_ns, prev, state, next);
+                if next.tid == 0 {
+                    self.idle(record.cpu);
+                }
+            }
+            Event::Wakeup { task, cpu } => {
+                if let Some(queue) = self.queues.get_mut(&cpu) {
+                    queue.wake(t_ns, task);
+                }
+            }
+            Event::Migrate { task, from, to } => {
+                let waited = self.waited.get(&task.tid).copied().unwrap_or(0);
+                let left =
+                    self.queues.get_mut(&from).is_some_and(|queue| queue.leave(t_ns, task, waited));
+                if let Some(queue) = self.queues.get_mut(&to) {
+                    queue.join(t_ns, task, waited, left);
+                }
+            }
+            Event::EntityAverages { tid: Some(tid), util, runnable: Some(runnable) } => {
+                self.waited.insert(tid, runnable.saturating_sub(util));
+            }
+            Event::QueueAverages { cpu, util, runnable, estimate } => {
+                self.update(record, cpu, util, runnable, estimate.unwrap_or(0));
+            }
+            Event::Frequency { cpu, khz } => self.changed(t_ns, cpu, khz),
+            _ => {}
+        }
+    }
+
+    /// The CPU switches to the idle loop: nothing is enqueued. A governor of one CPU holds its
+    /// frequency until the CPU was idle, by the number of its calls of the idle loop.
+    fn idle(&mut self, cpu: u32) {
+        let domains = self.domains.iter_mut();
+        for shadowed in domains {
+            let at = shadowed.domain.cpus.iter().position(|own| own.0 == cpu);
+            if let Some(signals) = at.and_then(|at| shadowed.signals.get_mut(at)) {
+                signals.util_est = 0;
+                signals.idle_calls += 1;
+            }
+        }
+    }
+
+    /// New averages of a CPU: the kernel asks its governor at this moment, so it is asked here.
+    fn update(
+        &mut self,
+        record: &Record<'_>,
+        cpu: u32,
+        util: u32,
+        runnable: Option<u32>,
+        util_est: u32,
+    ) {
+        let Some(queue) = self.queues.get_mut(&cpu) else { return };
+        let waiting = queue.waiting(record.t_ns);
+        let number = queue.domain();
+        let Some(shadowed) = self.domains.get_mut(number) else { return };
+        let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
+        let runnable = runnable.unwrap_or(util.saturating_add(waiting));
+        let told = CpuSignals { util, runnable, util_est, ..CpuSignals::default() };
+        if let (Some(signals), Some(known)) =
+            (shadowed.signals.get_mut(at), shadowed.known.get_mut(at))
+        {
+            let idle_calls = signals.idle_calls;
+            (*signals, *known) = (CpuSignals { idle_calls, ..told }, true);
+        }
+        let own = shadowed.domain.cpus.contains(&CpuId(record.cpu));
+        if !own || !shadowed.known.iter().all(|known| *known) {
+            return;
+        }
+        let now = Nanos(record.t_ns);
+        let mut first = None;
+        if !shadowed.started {
+            match shadowed.start(now) {
+                Some(decision) => first = Some(decision),
+                None => return,
+            }
+        }
+        let signals = shadowed.signals.as_slice().into();
+        let event = Told::Util { cpu: CpuId(cpu), signals, flags: UtilFlags::default() };
+        let decision = shadowed.governor.on(&event, now);
+        self.updates.push((record.t_ns, number));
+        // Of a start and the first answer to a signal the latter counts.
+        let starts = first.is_some();
+        let point = shadowed.point(&decision);
+        let point = point.or_else(|| first.and_then(|first| shadowed.point(&first)));
+        let Some(khz) = point else { return };
+        // The first answer tells what is in force already, unless that is known to differ; a
+        // governor that says the same again decides nothing.
+        let repeats = match decision.request {
+            Some(Request::Frequency { .. }) => false,
+            _ => shadowed.asked_khz == Some(khz),
+        };
+        shadowed.asked_khz = Some(khz);
+        let in_force = starts && shadowed.current_khz.unwrap_or(khz) == khz;
+        if !in_force && !repeats {
+            self.decisions.push(Change { t_ns: record.t_ns, domain: number, khz });
+        }
+    }
+
+    /// The kernel changed a frequency: one event per CPU of the domain, the first counts.
+    fn changed(&mut self, t_ns: u64, cpu: u32, khz: u64) {
+        let Some(number) = self.queues.get(&cpu).map(Queue::domain) else { return };
+        let Some(shadowed) = self.domains.get_mut(number) else { return };
+        if shadowed.current_khz.replace(khz) == Some(khz) {
+            return;
+        }
+        for cpu in &shadowed.domain.cpus {
+            if let Some(queue) = self.queues.get_mut(&cpu.0) {
+                queue.frequency(t_ns, khz);
+            }
+        }
+        if shadowed.started {
+            shadowed.governor.on(&Told::Applied { frequency: KiloHertz(khz) }, Nanos(t_ns));
+        }
+        self.kernel.push(Change { t_ns, domain: number, khz });
+    }
+}

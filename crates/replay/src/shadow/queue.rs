@@ -1,0 +1,143 @@
+//! The fair run queue of one CPU: who waits on it, and the average of that.
+
+use std::collections::BTreeSet;
+
+use flyball_governors::Domain;
+use flyball_pelt::{Averages, ClockPelt, MIN_DIVIDER, PeltMultiplier, frequency_scale};
+
+use flyball_events::event::TaskRef;
+
+/// Priorities from here on are fair tasks'.
+const FAIR: i32 = 100;
+/// Scale of frequencies and capacities.
+const SCALE: u32 = 1024;
+
+/// Who runs and who waits on a CPU.
+#[derive(Debug)]
+pub(super) struct Queue {
+    domain: usize,
+    capacity: u32,
+    /// None where utilisation is not frequency-invariant.
+    highest_khz: Option<u64>,
+    scale: u32,
+    clock: ClockPelt,
+    /// `runnable_avg` of this counts waiting tasks.
+    average: Averages,
+    last_ns: Option<u64>,
+    /// The running task, 0 for the idle loop; none where unknown.
+    running: Option<u32>,
+    /// Fair tasks that are enqueued.
+    enqueued: BTreeSet<u32>,
+}
+
+impl Queue {
+    /// An empty queue of a CPU of domain number `number`, at the highest frequency until a change
+    /// tells.
+    pub fn new(number: usize, domain: &Domain) -> Queue {
+        let highest_khz = domain.frequency_invariant.then(|| domain.opps.max().0);
+        Queue {
+            domain: number,
+            capacity: domain.capacity,
+            highest_khz,
+            scale: SCALE,
+            clock: ClockPelt::starting_at(0, PeltMultiplier::X1),
+            average: Averages::starting_at(0),
+            last_ns: None,
+            running: None,
+            enqueued: BTreeSet::new(),
+        }
+    }
+
+    pub fn domain(&self) -> usize {
+        self.domain
+    }
+
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns.unwrap_or(0)
+    }
+
+    /// Brings the average up to `t_ns`. A task that is woken on an idle CPU does not wait: the
+    /// kernel skips the clock's update between the wake-up and the switch that follows.
+    fn advance(&mut self, t_ns: u64) {
+        let delta = t_ns.saturating_sub(self.last_ns.unwrap_or(t_ns));
+        self.last_ns = Some(t_ns.max(self.last_ns()));
+        let idle = matches!(self.running, None | Some(0));
+        if idle {
+            self.clock.advance_idle(delta);
+        } else {
+            self.clock.advance(delta, self.capacity, self.scale);
+        }
+        let running = self.running.is_some_and(|tid| self.enqueued.contains(&tid));
+        let waiting = if idle { 0 } else { self.enqueued.len() - usize::from(running) };
+        let waiting = waiting as u64;
+        self.average.update(self.clock.now(), waiting * u64::from(SCALE), waiting, false);
+    }
+
+    /// The average number of waiting tasks, times 1024.
+    pub fn waiting(&mut self, t_ns: u64) -> u32 {
+        self.advance(t_ns);
+        u32::try_from(self.average.runnable_avg).unwrap_or(u32::MAX)
+    }
+
+    pub fn frequency(&mut self, t_ns: u64, khz: u64) {
+        self.advance(t_ns);
+        if let Some(highest) = self.highest_khz {
+            self.scale = frequency_scale(khz, highest);
+        }
+    }
+
+    pub fn switch(&mut self, t_ns: u64, prev: TaskRef<'_>, state: &[u8], next: TaskRef<'_>) {
+        self.advance(t_ns);
+        if state.first() == Some(&b'R') {
+            self.enqueue(prev);
+        } else {
+            self.enqueued.remove(&prev.tid);
+        }
+        self.running = Some(next.tid);
+        if next.tid == 0 {
+            self.enqueued.clear();
+            self.clock.enter_idle(0);
+        } else {
+            self.enqueue(next);
+        }
+    }
+
+    fn enqueue(&mut self, task: TaskRef<'_>) {
+        if task.tid != 0 && task.priority.is_some_and(|priority| priority >= FAIR) {
+            self.enqueued.insert(task.tid);
+        }
+    }
+
+    pub fn wake(&mut self, t_ns: u64, task: TaskRef<'_>) {
+        self.advance(t_ns);
+        self.enqueue(task);
+    }
+
+    /// A task moves away with the waiting that it did; whether it was enqueued.
+    pub fn leave(&mut self, t_ns: u64, task: TaskRef<'_>, waited: u32) -> bool {
+        self.advance(t_ns);
+        self.shift(self.average.runnable_avg.saturating_sub(waited.into()));
+        self.enqueued.remove(&task.tid)
+    }
+
+    /// A task arrives.
+    pub fn join(&mut self, t_ns: u64, task: TaskRef<'_>, waited: u32, enqueued: bool) {
+        self.advance(t_ns);
+        self.shift(self.average.runnable_avg.saturating_add(waited.into()));
+        if enqueued {
+            self.enqueue(task);
+        }
+    }
+
+    fn shift(&mut self, average: u64) {
+        let divider = u64::from(MIN_DIVIDER) + u64::from(self.average.period_contrib);
+        self.average.runnable_avg = average;
+        self.average.runnable_sum = average.saturating_mul(divider);
+    }
+
+    /// Events were lost: nobody knows who runs and who waits.
+    pub fn forget(&mut self) {
+        self.running = None;
+        self.enqueued.clear();
+    }
+}

@@ -1,4 +1,0 @@
-//! The kernel's ring buffer as it is: pages of events, and the layouts by which their fields are found.
-
-pub(crate) mod format;
-pub(crate) mod page;
