@@ -15,6 +15,7 @@ pub mod html;
 pub mod lanes;
 pub mod model;
 mod sheets;
+pub mod table;
 pub mod terminal;
 pub mod text;
 pub mod timeline;

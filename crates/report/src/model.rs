@@ -30,7 +30,7 @@ use crate::timeline::RunView;
 pub const SCHEMA: &str = "flyball-report/1";
 
 /// A report on one or more runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: String,
@@ -42,6 +42,9 @@ pub struct Report {
     pub cells: Vec<Cell>,
     /// Geometric mean of the workloads' medians, one entry per run and condition.
     pub geometric_means: Vec<GeometricMean>,
+    /// The conditions as a whole, one entry per run and condition.
+    #[serde(default)]
+    pub conditions: Vec<ConditionSummary>,
     /// Claimed and delivered frequency per run, condition and clock domain.
     pub frequencies: Vec<FrequencySummary>,
     /// Proof of load per run and condition.
@@ -55,6 +58,9 @@ pub struct Report {
     /// What the responses were made of, one entry per run with events beside its windows.
     #[serde(default)]
     pub blame: Vec<BlameRun>,
+    /// Releases that were missed because the window before took longer than its period.
+    #[serde(default)]
+    pub overruns: Vec<Overrun>,
     /// What disturbed the measurement.
     pub disturbances: Vec<Finding>,
     /// What could not be checked, and the command that would.
@@ -66,7 +72,7 @@ pub struct Report {
 }
 
 /// How the intervals were made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapNote {
     /// Seed of the generator.
     pub seed: u64,
@@ -379,6 +385,42 @@ pub struct GeometricMean {
     pub median_us: Estimate,
 }
 
+/// A condition over all of its workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConditionSummary {
+    /// Run's name.
+    pub run: String,
+    /// Condition's name.
+    pub condition: String,
+    /// The condition, with the run where the condition alone would be ambiguous.
+    pub label: String,
+    /// Its cells.
+    pub cells: u64,
+    /// Those of them that are mixtures.
+    pub mixtures: u64,
+    /// Geometric mean of the workloads' medians, microseconds.
+    pub median_us: Option<Estimate>,
+    /// Largest 99th percentile of the lateness of its cells, microseconds.
+    pub lateness_p99_us: Option<f64>,
+    /// Lowest and highest delivered frequency of its cells; empty where none is known.
+    pub delivered: Vec<Delivered>,
+    /// Where its windows ran, or `several`.
+    pub placement: String,
+}
+
+/// Releases that a trial missed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Overrun {
+    /// Run's name.
+    pub run: String,
+    /// The trial, with its workload and condition.
+    pub object: String,
+    /// Releases that were missed.
+    pub releases: u64,
+    /// Windows that took longer than their period.
+    pub times: u64,
+}
+
 /// Claimed and delivered frequency of one clock domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrequencySummary {
@@ -394,6 +436,9 @@ pub struct FrequencySummary {
     pub claimed_mean_mhz: Option<f64>,
     /// Levels that were claimed and their shares, for at most 32 levels.
     pub levels: Vec<LevelShare>,
+    /// The level that was claimed most.
+    #[serde(default)]
+    pub most_claimed: Option<LevelShare>,
     /// Mean of the delivered frequency, megahertz.
     pub delivered_mean_mhz: Option<f64>,
     /// Governor that the log names.

@@ -1,62 +1,18 @@
-//! The tables that a report shows of events, once for every renderer: text for people, a key to
-//! sort by, and what qualifies them.
+//! The tables that a report shows, once for every renderer: each says which columns there are and
+//! picks what its reader has room for.
 
 pub(crate) mod blame;
-mod points;
+pub(crate) mod cells;
+pub(crate) mod comparisons;
+pub(crate) mod evidence;
+pub(crate) mod points;
 mod scheduling;
 pub(crate) mod traces;
 mod trials;
 
 use crate::model::{EventRun, EventTrial, Report};
+use crate::table::Table;
 use crate::text;
-
-/// A table with its title.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Sheet {
-    /// Short, stable, without spaces: an anchor.
-    pub id: &'static str,
-    /// Its title.
-    pub title: String,
-    /// Names of the columns, and whether each holds numbers.
-    pub columns: Vec<(String, bool)>,
-    /// One cell per column.
-    pub rows: Vec<Vec<Cell>>,
-}
-
-impl Sheet {
-    /// Leaves out the column that says which trial, where there is only one.
-    fn of_one_trial(&mut self) {
-        if self.columns.first().is_some_and(|(name, _)| name == "trial") {
-            self.columns.remove(0);
-            for row in self.rows.iter_mut().filter(|row| !row.is_empty()) {
-                row.remove(0);
-            }
-        }
-    }
-}
-
-/// A cell: its text, and its number where it has one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cell {
-    pub text: String,
-    pub key: Option<f64>,
-}
-
-impl Cell {
-    fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), key: None }
-    }
-
-    /// A number as shown; a dash where there is none.
-    fn number(value: Option<f64>, shown: impl Fn(f64) -> String) -> Cell {
-        let value = value.filter(|value| value.is_finite());
-        Cell { text: value.map_or_else(|| "-".to_owned(), shown), key: value }
-    }
-
-    fn count(value: u64) -> Cell {
-        Cell::number(Some(value as f64), |_| value.to_string())
-    }
-}
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +51,7 @@ pub(crate) fn zero(report: &Report) -> Option<String> {
 }
 
 /// Every table that has rows.
-pub(crate) fn all(report: &Report, detail: Detail) -> Vec<Sheet> {
+pub(crate) fn all(report: &Report, detail: Detail) -> Vec<Table> {
     let runs = runs(report);
     let mut sheets = traces::figures(report, detail);
     sheets.extend([points::phases(&runs, detail), points::sweep(&runs, detail)]);
@@ -108,9 +64,16 @@ pub(crate) fn all(report: &Report, detail: Detail) -> Vec<Sheet> {
     sheets.push(trials::energy(&runs));
     sheets.retain(|sheet| !sheet.rows.is_empty());
     if runs.iter().map(|run| run.trials.len()).sum::<usize>() == 1 {
-        sheets.iter_mut().for_each(Sheet::of_one_trial);
+        sheets.iter_mut().for_each(of_one_trial);
     }
     sheets
+}
+
+/// Leaves out the column that says which trial, where there is only one.
+fn of_one_trial(table: &mut Table) {
+    if table.columns.first().is_some_and(|column| column.heading == "trial") {
+        table.drop_column(0);
+    }
 }
 
 /// What runs and trials lack: whose, and what; said once where all trials lack it.

@@ -200,6 +200,12 @@ pub fn plain(text: &str) -> String {
         .collect()
 }
 
+/// The same of several lines, which stay lines.
+pub(crate) fn plain_lines(text: &str) -> String {
+    let drives = |c: char| c != '\n' && (c.is_control() || is_bidi_control(c));
+    if text.contains(drives) { text.replace(drives, "\u{fffd}") } else { text.to_owned() }
+}
+
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }

@@ -1,7 +1,10 @@
 //! What several renderers ask of a [`Report`]: its groups (run and condition) and workloads in a
 //! stable order, short labels, and which groups must not be compared naively.
 
-use crate::model::{Cell, Comparison, GeometricMean, Measure, Mode, Report, Side, VerdictWord};
+use crate::model::{
+    Cell, Comparison, ConditionSummary, Delivered, GeometricMean, Measure, Mode, Report, Side,
+    VerdictWord,
+};
 
 /// A run and a condition: what a bar, a colour or a column of a chart stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +92,36 @@ pub fn cells_of<'a>(report: &'a Report, group: &'a Group) -> impl Iterator<Item 
 #[must_use]
 pub fn geometric_mean<'a>(report: &'a Report, group: &Group) -> Option<&'a GeometricMean> {
     report.geometric_means.iter().find(|g| g.run == group.run && g.condition == group.condition)
+}
+
+/// The conditions as a whole, in the order of the cells.
+#[must_use]
+pub fn conditions(report: &Report) -> Vec<ConditionSummary> {
+    let one = |group: &Group| {
+        let cells: Vec<&Cell> = cells_of(report, group).collect();
+        let late = cells.iter().filter_map(|cell| cell.lateness.as_ref());
+        let mut delivered: Vec<&Delivered> =
+            cells.iter().filter_map(|cell| cell.delivered.as_ref()).collect();
+        delivered.sort_by(|a, b| a.median.total_cmp(&b.median));
+        let ends = delivered.first().into_iter().chain(delivered.last());
+        let mut places: Vec<&str> = cells.iter().map(|c| c.placement.summary.as_str()).collect();
+        places.dedup();
+        ConditionSummary {
+            run: group.run.clone(),
+            condition: group.condition.clone(),
+            label: group.label.clone(),
+            cells: cells.len() as u64,
+            mixtures: cells.iter().filter(|cell| cell.modes.mixture).count() as u64,
+            median_us: geometric_mean(report, group).map(|mean| mean.median_us),
+            lateness_p99_us: late.map(|late| late.p99_us.value).reduce(f64::max),
+            delivered: ends.map(|end| (*end).clone()).collect(),
+            placement: match places.as_slice() {
+                [one] => (*one).to_owned(),
+                _ => "several".to_owned(),
+            },
+        }
+    };
+    groups(report).iter().map(one).collect()
 }
 
 /// Whether `side` names `group`.

@@ -15,12 +15,11 @@ use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::bundle::Bundle;
 use flyball_report::export;
-use flyball_report::figures::{self, Size};
+use flyball_report::figures;
 use flyball_report::gate::{self, Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::model::{Comparison, Report};
 use flyball_report::terminal::{self, TerminalOptions};
-use flyball_report::timeline;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
 use std::collections::BTreeMap;
@@ -28,9 +27,6 @@ use std::path::{Path, PathBuf};
 
 /// Where runs are looked for and put.
 pub const RUNS: &str = "flyball-runs";
-
-/// Width of the figure of events over time in CSS pixels, and the scale of its PNG.
-const TIMELINE: (f64, f64) = (960.0, 2.0);
 
 /// Tasks that a hint names.
 const TASKS: usize = 12;
@@ -278,6 +274,7 @@ fn print(
                 verbose: talk.verbose,
                 runs: paths.iter().map(|path| path.display().to_string()).collect(),
                 page,
+                more: Some("--verbose".to_owned()),
                 charset: output::charset(host),
             },
         ),
@@ -341,41 +338,20 @@ fn bundle(
     bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
 }
 
-/// The three figures of what was measured and the one of events over time, each as SVG and PNG,
-/// where there is anything to show. `each` has one report per run, for the figure that
-/// sets platforms side by side.
+/// The figures that there are data for, each as SVG and PNG. `each` has one report per run.
 fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::io(&error);
     fs_err::create_dir_all(dir).map_err(failed)?;
-    let size = Size::default();
-    let platforms: Vec<(&str, &Report)> = each
-        .iter()
-        .map(|report| (report.runs.first().map_or("run", |run| run.name.as_str()), report))
-        .collect();
-    let views = report.time_lines();
-    if !views.is_empty() {
-        let scene = timeline::figure(&views, TIMELINE.0);
-        fs_err::write(dir.join("timeline.svg"), scene.svg()).map_err(failed)?;
-        let png = scene.png(TIMELINE.1).map_err(|error| Failure::new(Exit::Own, error))?;
-        fs_err::write(dir.join("timeline.png"), png).map_err(failed)?;
-    }
-    let measured = !report.cells.is_empty() || views.is_empty();
-    for figure in measured
-        .then(|| {
-            [
-                figures::governor_comparison(report, size),
-                figures::per_kernel_comparison(report, size),
-                figures::platform_comparison(&platforms, size),
-            ]
-        })
-        .into_iter()
-        .flatten()
-    {
+    let drawn = figures::all(report, each);
+    for figure in &drawn {
         let name = figure.name;
         fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
         let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
         fs_err::write(dir.join(format!("{name}.png")), png).map_err(failed)?;
     }
-    say(talk, &format!("figures {}", dir.display()));
+    match drawn.is_empty() {
+        true => output::talk("note: no figures: the runs hold nothing that could be drawn"),
+        false => say(talk, &format!("figures {}", dir.display())),
+    }
     Ok(())
 }

@@ -6,7 +6,7 @@ use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use super::cell::CellData;
 use super::source::Context;
 use super::{rows, words};
-use crate::model::{Cell, Disturbed, Finding};
+use crate::model::{Cell, Disturbed, Finding, Overrun};
 
 /// What stolen time is called, whoever found it.
 const STEAL: &str = "hypervisor steal";
@@ -92,6 +92,7 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
         }
         findings.extend(failed_checks(context, &prefix));
         findings.extend(stolen(context, &prefix));
+        findings.extend(overrun(context, &prefix));
         findings.extend(notes(context, &prefix));
     }
     findings
@@ -214,11 +215,53 @@ fn stolen(context: &Context<'_>, prefix: &str) -> Option<Finding> {
     Some(finding(STEAL, text, None))
 }
 
+/// How many releases the run's remark in `row` of its notes says were missed.
+fn missed(notes: &Notes, row: usize) -> Option<u64> {
+    notes.message.get(row)?.split_once(" releases missed")?.0.parse().ok()
+}
+
+/// The releases that were missed, per trial.
+pub(super) fn overruns(contexts: &[Context<'_>]) -> Vec<Overrun> {
+    let mut found: Vec<Overrun> = Vec::new();
+    for context in contexts {
+        let notes = &context.run.tables.notes;
+        for (row, releases) in serious(notes).filter_map(|row| Some((row, missed(notes, row)?))) {
+            let object = notes.object.get(row).unwrap_or_default();
+            match found.last_mut().filter(|last| last.run == context.name && last.object == object)
+            {
+                Some(last) => {
+                    last.releases += releases;
+                    last.times += 1;
+                }
+                None => found.push(Overrun {
+                    run: context.name.clone(),
+                    object: object.to_owned(),
+                    releases,
+                    times: 1,
+                }),
+            }
+        }
+    }
+    found
+}
+
+/// The same in one line.
+fn overrun(context: &Context<'_>, prefix: &str) -> Option<Finding> {
+    let notes = &context.run.tables.notes;
+    let rows: Vec<(usize, u64)> =
+        serious(notes).filter_map(|row| Some((row, missed(notes, row)?))).collect();
+    let (first, _) = rows.first()?;
+    let releases = words::count(rows.iter().map(|row| row.1).sum(), "release");
+    let windows = words::count(rows.len() as u64, "window");
+    let text = format!("{prefix}{releases} missed: {windows} overran their period");
+    Some(finding("releases", text, notes.hint.get(*first)))
+}
+
 /// Remarks of the run that are more than information and that its reader has not made too.
 fn notes(context: &Context<'_>, prefix: &str) -> Vec<Finding> {
     let notes = &context.run.tables.notes;
     serious(notes)
-        .filter(|&row| !tells_of_steal(notes, row))
+        .filter(|&row| !tells_of_steal(notes, row) && missed(notes, row).is_none())
         .filter(|&row| {
             let message = notes.message.get(row).unwrap_or_default();
             !context.run.warnings.iter().any(|warning| warning.contains(message))

@@ -48,16 +48,21 @@ pub(super) fn summarise(context: &Context<'_>) -> Vec<FrequencySummary> {
     }
     tallies
         .into_iter()
-        .map(|((condition, domain), tally)| FrequencySummary {
-            run: context.name.clone(),
-            condition: condition.map(str::to_owned),
-            domain: domain.to_owned(),
-            n: tally.n,
-            claimed_mean_mhz: mean_mhz(tally.claimed_sum_khz, tally.claimed),
-            levels: levels(&tally.levels, tally.claimed),
-            delivered_mean_mhz: mean_mhz(tally.delivered_sum_khz, tally.delivered),
-            governor: most_frequent(tally.governors),
-            source: most_frequent(tally.sources).unwrap_or_default(),
+        .map(|((condition, domain), tally)| {
+            let levels = levels(&tally.levels, tally.claimed);
+            let most_claimed = levels.iter().max_by(|a, b| a.share.total_cmp(&b.share)).cloned();
+            FrequencySummary {
+                run: context.name.clone(),
+                condition: condition.map(str::to_owned),
+                domain: domain.to_owned(),
+                n: tally.n,
+                claimed_mean_mhz: mean_mhz(tally.claimed_sum_khz, tally.claimed),
+                levels,
+                most_claimed,
+                delivered_mean_mhz: mean_mhz(tally.delivered_sum_khz, tally.delivered),
+                governor: most_frequent(tally.governors),
+                source: most_frequent(tally.sources).unwrap_or_default(),
+            }
         })
         .collect()
 }

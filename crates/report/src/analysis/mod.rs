@@ -42,6 +42,7 @@ mod words;
 use rayon::prelude::*;
 
 use crate::model::{self, BootstrapNote, Report};
+use crate::view;
 use cell::CellData;
 pub(crate) use events::numbers as trial_numbers;
 use source::Context;
@@ -74,11 +75,12 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
         }
     }
     warnings.extend(runs.iter().flat_map(|run| run.warnings.iter().cloned()));
-    Report {
+    let mut report = Report {
         schema: model::SCHEMA.to_owned(),
         runs: contexts.iter().map(summary::run_summary).collect(),
         comparisons: comparisons.into_iter().map(|compared| compared.comparison).collect(),
         geometric_means: summary::geometric_means(&contexts, &cells),
+        conditions: Vec::new(),
         frequencies,
         loads,
         events: contexts
@@ -87,6 +89,7 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
             .collect(),
         traces: traces::compare_all(&contexts),
         blame,
+        overruns: findings::overruns(&contexts),
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),
         cells: cells.into_iter().map(|cell| cell.model).collect(),
@@ -96,7 +99,9 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
             replicates: options.replicates,
             method: "whole repeats are resampled, and blocks of windows within them".to_owned(),
         },
-    }
+    };
+    report.conditions = view::conditions(&report);
+    report
 }
 
 /// All cells of all runs, in the order of the report.

@@ -5,6 +5,7 @@ mod bars;
 mod governor;
 mod kernels;
 mod platform;
+mod sweep;
 mod tradeoff;
 
 pub use governor::governor_comparison;
@@ -13,6 +14,33 @@ pub use platform::platform_comparison;
 pub use tradeoff::{TradeoffPoint, tradeoff};
 
 use crate::draw::{PngError, Scene};
+use crate::model::Report;
+use crate::timeline;
+
+/// Every figure that there are data for. `each` has one report per run, for the figure that sets
+/// platforms side by side.
+#[must_use]
+pub fn all(report: &Report, each: &[Report]) -> Vec<Figure> {
+    let size = Size::default();
+    let mut figures = Vec::new();
+    let views = report.time_lines();
+    if !views.is_empty() {
+        figures.push(Figure { name: "timeline", scene: timeline::figure(&views, size.width) });
+    }
+    figures.extend(sweep::sweep(report, size));
+    if !report.cells.is_empty() {
+        figures.push(governor_comparison(report, size));
+        figures.push(per_kernel_comparison(report, size));
+    }
+    let mut platforms: Vec<(&str, &Report)> = Vec::new();
+    for report in each.iter().filter(|report| !report.cells.is_empty()) {
+        platforms.push((report.runs.first().map_or("run", |run| run.name.as_str()), report));
+    }
+    if platforms.len() > 1 {
+        figures.push(platform_comparison(&platforms, size));
+    }
+    figures
+}
 
 /// Size of a figure, units (CSS pixels).
 #[derive(Clone, Copy, Debug, PartialEq)]

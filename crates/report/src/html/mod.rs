@@ -1,5 +1,6 @@
 //! The report as one self-contained page: no network, no external font, nothing that a name from a
-//! file could inject. Static SVG, so that it prints; the script only toggles, sorts and copies.
+//! file could inject (the templates escape by default). Static SVG, so that it prints; the script
+//! only toggles, sorts and copies.
 
 mod blame;
 mod charts;
@@ -7,20 +8,16 @@ pub(crate) mod encode;
 mod events;
 mod evidence;
 mod hero;
-pub(crate) mod markup;
-mod tables;
+mod page;
 mod workload;
 
-use std::fmt::Write as _;
+pub(crate) use page::{base_style, head};
 
-use crate::draw::{SERIES, Theme, font, theme};
 use crate::model::{Report, VerdictWord};
-use crate::sheets;
+use crate::sheets::{self, cells};
 use crate::{text, view};
-use markup::escape;
-
-const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+use maud::html;
+use page::{Section, page};
 
 /// How to render the page.
 #[derive(Clone, Debug, Default)]
@@ -35,32 +32,40 @@ pub struct HtmlOptions {
 #[must_use]
 pub fn render(report: &Report, options: &HtmlOptions) -> String {
     let title = options.title.clone().unwrap_or_else(|| headline(report));
-    let style = style();
-    let mut out = String::with_capacity(256 * 1024);
-    out.push_str(&head(&title, &style, SCRIPT));
-    navigation(&mut out, report);
-    hero::header(&mut out, report, &title);
-    out.push_str("<main id=\"content\">\n");
-    let only_events = tells_only_events(report);
-    if only_events {
-        events::sections(&mut out, report);
-    } else {
-        hero::verdicts(&mut out, report);
-        workload::panels(&mut out, report);
-        evidence::like_for_like(&mut out, report);
-        blame::section(&mut out, report);
-        evidence::frequency_and_load(&mut out, report);
-        events::sections(&mut out, report);
-        evidence::findings(&mut out, report);
+    let footer = format!(
+        "Made by {}. This page is one file and loads nothing. Data format {}. Typeface: Inter (SIL OFL 1.1).",
+        options.generator.as_deref().unwrap_or("flyball"),
+        report.schema
+    );
+    page(&hero::top(report, title), &sections(report), &footer)
+}
+
+fn sections(report: &Report) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let measured = !tells_only_events(report);
+    if measured {
+        sections.push(hero::verdicts(report));
+        sections.push(workload::panels(report));
+        sections.extend(evidence::like_for_like(report));
+        sections.extend(blame::section(report));
+        sections.push(evidence::frequency_and_load(report));
     }
-    evidence::method(&mut out, report);
-    if !only_events {
-        tables::all_cells(&mut out, report);
+    sections.extend(events::sections(report));
+    if measured {
+        sections.push(evidence::findings(report));
     }
-    out.push_str("</main>\n");
-    footer(&mut out, report, options);
-    let _ = write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n");
-    out
+    sections.push(evidence::method(report));
+    if measured {
+        let mut table = cells::shown(report).pick(&cells::ALL);
+        table.title = "All cells".to_owned();
+        let measured = text::capital(view::measured(&report.cells));
+        let body = html! {
+            p.lead { (measured) " in microseconds. Select a heading to sort." }
+            div.panel { (table.html()) }
+        };
+        sections.push(Section::new("cells", "All cells", "All cells", body));
+    }
+    sections
 }
 
 /// Whether nothing was measured and everything is told by events.
@@ -79,99 +84,4 @@ fn headline(report: &Report) -> String {
         Some(c) => format!("{}: {}", c.title, text::verdict(c.verdict)),
         None => "Latency under frequency scaling".to_owned(),
     }
-}
-
-/// All of a page before its content.
-pub(crate) fn head(title: &str, style: &str, script: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-        policy(style, script),
-        escape(title)
-    )
-}
-
-/// Only this very style and this very script may act; nothing may be fetched.
-fn policy(style: &str, script: &str) -> String {
-    format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; font-src data:; \
-         base-uri 'none'; form-action 'none'",
-        encode::base64(&encode::sha256(style.as_bytes())),
-        encode::base64(&encode::sha256(script.as_bytes()))
-    )
-}
-
-fn style() -> String {
-    let mut out = base_style();
-    out.push_str(&theme::classes());
-    for i in 0..SERIES {
-        let _ = write!(out, ".b-s{i}{{background:var(--s{i})}}");
-    }
-    out + STYLE
-}
-
-/// The typeface, and the colours of both themes.
-pub(crate) fn base_style() -> String {
-    let mut out = String::new();
-    for (weight, bytes) in [(400, font::REGULAR_WOFF2), (600, font::SEMI_BOLD_WOFF2)] {
-        let _ = write!(
-            out,
-            "@font-face{{font-family:Inter;font-weight:{weight};font-display:block;\
-             src:url(data:font/woff2;base64,{})format('woff2')}}",
-            encode::base64(bytes)
-        );
-    }
-    let light = theme::properties(Theme::Light) + "--bg:#f6f7f9;color-scheme:light;";
-    let dark = theme::properties(Theme::Dark) + "--bg:#11151b;color-scheme:dark;";
-    let _ = write!(
-        out,
-        ":root{{{light}}}@media screen{{:root[data-theme=dark]{{{dark}}}\
-         @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}}}"
-    );
-    out
-}
-
-/// A centrifugal governor, from which the program has its name.
-const MARK: &str = "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\" fill=\"none\" class=\"k-ink\" \
-    stroke-width=\"1.6\" stroke-linecap=\"round\"><path d=\"M12 2v20M12 4 4.6 12.4M12 4l7.4 8.4M5.6 13.4 \
-    12 18l6.4-4.6M8 22h8\"/><circle cx=\"4.4\" cy=\"13\" r=\"2.4\" class=\"f-s1\" stroke=\"none\"/>\
-    <circle cx=\"19.6\" cy=\"13\" r=\"2.4\" class=\"f-s1\" stroke=\"none\"/></svg>";
-
-fn navigation(out: &mut String, report: &Report) {
-    let like = report.comparisons.iter().any(|c| !c.like_for_like.is_empty());
-    let (told, drawn) = (!tells_only_events(report), !report.events.is_empty());
-    let links = [
-        ("verdicts", "Verdicts", told),
-        ("workloads", "Workloads", told),
-        ("like-for-like", "Like for like", like),
-        ("blame", "Blame", !report.blame.is_empty()),
-        ("evidence", "Evidence", told),
-        ("ran", "What ran", !sheets::runs(report).is_empty()),
-        ("timeline", "Time line", drawn),
-        ("tables", "Tables", !sheets::runs(report).is_empty()),
-        ("checks", "Checks", told),
-        ("method", "Method", true),
-        ("cells", "All cells", told),
-    ];
-    let _ = write!(
-        out,
-        "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<nav aria-label=\"Sections\"><div class=\"in\">\
-         <span class=\"mark\">{MARK}Flyball</span><span class=\"links\">"
-    );
-    for (id, name, _) in links.into_iter().filter(|(.., shown)| *shown) {
-        let _ = write!(out, "<a href=\"#{id}\">{name}</a>");
-    }
-    out.push_str("</span><button id=\"theme\" type=\"button\" hidden>Dark</button></div></nav>\n");
-}
-
-fn footer(out: &mut String, report: &Report, options: &HtmlOptions) {
-    let by = options.generator.as_deref().unwrap_or("flyball");
-    let _ = writeln!(
-        out,
-        "<footer>Made by {}. This page is one file and loads nothing. Data format {}. Typeface: Inter (SIL OFL 1.1).</footer>",
-        escape(by),
-        escape(&report.schema)
-    );
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::pack::Block;
-use crate::html::{base_style, encode, head, markup::escape};
+use crate::html::{base_style, encode, head};
+use crate::text;
+use maud::{PreEscaped, html};
 
 const STYLE: &str = include_str!("../../assets/lanes.css");
 
@@ -29,26 +31,48 @@ pub(super) fn page(
 ) -> String {
     let style = base_style() + STYLE;
     let script = format!("(()=>{{'use strict';\n{}}})();", SCRIPT.concat());
+    let body = html! {
+        header {
+            h1 { (title) }
+            span.tools {
+                span.search {
+                    input #search type="search" placeholder="Task" aria-label="Search a task" autocomplete="off" spellcheck="false";
+                    ul #found hidden {}
+                }
+                button #in type="button" aria-label="Zoom in" { "+" }
+                button #out type="button" aria-label="Zoom out" { "−" }
+                button #all type="button" { "All" }
+                button #theme type="button" { "Dark" }
+            }
+        }
+        "\n"
+        p #status role="status" { "Reading ..." }
+        "\n"
+        ul #legend aria-label="Colours" {}
+        "\n"
+        main #view tabindex="0" role="application" aria-label="Time line: arrow keys move, plus and minus zoom" {
+            canvas #plot {} canvas #cursor {} div #tip hidden {}
+        }
+        "\n"
+        ul #notes {}
+        "\n"
+        footer {
+            p { (PreEscaped(KEYS)) "." }
+            p {
+                "A bar is as high as its share of the pixel's time, at least one pixel; a line reaches from the \
+                 lowest to the highest value of its pixel. Nothing is left out. Made by "
+                (generator.unwrap_or("flyball")) ". This page is one file and loads nothing."
+            }
+        }
+        "\n"
+        noscript { "This page draws its data by a script: allow it to see anything." }
+        "\n"
+    };
     let packed: usize = blocks.iter().map(|block| block.bytes.len()).sum();
     let mut out = String::with_capacity(packed / 3 * 4 + description.len() + (1 << 20));
-    out.push_str(&head(title, &style, &script));
-    let _ = write!(
-        out,
-        "<header><h1>{}</h1><span class=\"tools\"><span class=\"search\"><input id=\"search\" type=\"search\" \
-         placeholder=\"Task\" aria-label=\"Search a task\" autocomplete=\"off\" spellcheck=\"false\">\
-         <ul id=\"found\" hidden></ul></span><button type=\"button\" id=\"in\" aria-label=\"Zoom in\">+</button>\
-         <button type=\"button\" id=\"out\" aria-label=\"Zoom out\">−</button>\
-         <button type=\"button\" id=\"all\">All</button><button type=\"button\" id=\"theme\">Dark</button></span></header>\n\
-         <p id=\"status\" role=\"status\">Reading ...</p>\n<ul id=\"legend\" aria-label=\"Colours\"></ul>\n\
-         <main id=\"view\" tabindex=\"0\" role=\"application\" aria-label=\"Time line: arrow keys move, plus and minus zoom\">\
-         <canvas id=\"plot\"></canvas><canvas id=\"cursor\"></canvas><div id=\"tip\" hidden></div></main>\n\
-         <ul id=\"notes\"></ul>\n<footer><p>{KEYS}.</p><p>A bar is as high as its share of the pixel's time, at least one \
-         pixel; a line reaches from the lowest to the highest value of its pixel. Nothing is left out. \
-         Made by {}. This page is one file and loads nothing.</p></footer>\n\
-         <noscript>This page draws its data by a script: allow it to see anything.</noscript>\n",
-        escape(title),
-        escape(generator.unwrap_or("flyball")),
-    );
+    out.push_str(&head(title, &style, &script).into_string());
+    out.push_str("<body>\n");
+    out.push_str(&text::plain_lines(&body.into_string()));
     for block in blocks {
         let _ = writeln!(
             out,

@@ -56,6 +56,9 @@ pub struct EventTrial {
     pub domains: Vec<DomainEvents>,
     /// Energy per clock domain, CPU and package.
     pub energy: Vec<EnergySum>,
+    /// Energy of everything together; `None` where none was recorded.
+    #[serde(default)]
+    pub total_energy: Option<EnergySum>,
     /// Gaps in the recording.
     pub gaps: u64,
     /// Events known to be lost in them.

@@ -1,7 +1,8 @@
 //! What the responses were made of: the mean, what made the slow ones slow, and the slowest.
 
-use super::{Cell, Detail, Sheet};
+use super::Detail;
 use crate::model::{BlameCell, BlamePart, BlameRun, Report};
+use crate::table::{Cell, Column, Table};
 use crate::text;
 
 /// Rows in the short form.
@@ -29,7 +30,7 @@ const VISIBLE: f64 = 0.0005;
 const NOTHING_US: f64 = 0.0005;
 
 /// Every table that has rows.
-pub(crate) fn sheets(report: &Report, detail: Detail) -> Vec<Sheet> {
+pub(crate) fn sheets(report: &Report, detail: Detail) -> Vec<Table> {
     let mut sheets = vec![means(report, detail), slow(report, detail)];
     if detail == Detail::Full {
         sheets.push(slowest(report));
@@ -83,34 +84,31 @@ fn names(report: &Report, run: &BlameRun, cell: &BlameCell) -> Vec<Cell> {
     run.into_iter().chain(rest).collect()
 }
 
-fn heads(report: &Report, more: &[(&str, bool)]) -> Vec<(String, bool)> {
-    let run = (report.blame.len() > 1).then_some(("run", false));
-    let names = [("workload", false), ("condition", false)];
-    let all = run.into_iter().chain(names).chain(more.iter().copied());
-    all.map(|(name, number)| (name.to_owned(), number)).collect()
+fn heads<const N: usize>(report: &Report, more: [Column; N]) -> Vec<Column> {
+    let run = (report.blame.len() > 1).then(|| Column::words("run"));
+    let names = [Column::words("workload"), Column::words("condition")];
+    run.into_iter().chain(names).chain(more).collect()
 }
 
 /// Leaves the first rows in the short form, and says how many are left out.
-fn shorten(sheet: &mut Sheet, detail: Detail) {
-    let left = sheet.rows.len().saturating_sub(ROWS);
+fn shorten(table: &mut Table, detail: Detail) {
+    let left = table.rows.len().saturating_sub(ROWS);
     if detail == Detail::Short && left > 0 {
-        sheet.rows.truncate(ROWS);
-        let mut row = vec![Cell::text(format!("... {left} more: --verbose"))];
-        row.resize(sheet.columns.len(), Cell::default());
-        sheet.rows.push(row);
+        table.rows.truncate(ROWS);
+        table.notes.push(format!("... and {}", text::count(left as u64, "more row")));
     }
 }
 
 /// Mean response and the shares of its parts.
-fn means(report: &Report, detail: Detail) -> Sheet {
+fn means(report: &Report, detail: Detail) -> Table {
     let share = |_: &BlameCell, part: &BlamePart| part.share.map(|share| share.value);
     let parts = shown(&cells(report).collect::<Vec<_>>(), detail, share);
     // The only part that is a bound: the table says so itself, wherever it is pasted.
     let bound = parts.iter().any(|(name, _)| *name == "frequency");
     let bound = if bound { "; below max: at most" } else { "" };
-    let mut columns = heads(report, &[("mean us", true)]);
-    columns.extend(parts.iter().map(|(_, head)| ((*head).to_owned(), true)));
-    columns.push(("MHz".to_owned(), true));
+    let mut columns = heads(report, [Column::number("mean us")]);
+    columns.extend(parts.iter().map(|(_, head)| Column::number(*head)));
+    columns.push(Column::number("MHz"));
     let row = |(run, cell): (&BlameRun, &BlameCell)| {
         let mut row = names(report, run, cell);
         row.push(Cell::number(Some(cell.response_us), text::micros));
@@ -130,14 +128,10 @@ fn means(report: &Report, detail: Detail) -> Sheet {
         row.push(Cell::number(cell.mhz, |mhz| text::number(mhz, 0)));
         row
     };
-    let mut sheet = Sheet {
-        id: "blame-mean",
-        title: format!("Blame: what the responses were made of (release to end{bound})"),
-        rows: cells(report).map(row).collect(),
-        columns,
-    };
-    shorten(&mut sheet, detail);
-    sheet
+    let title = format!("Blame: what the responses were made of (release to end{bound})");
+    let mut table = Table::new("blame-mean", title, columns).rows(cells(report).map(row));
+    shorten(&mut table, detail);
+    table
 }
 
 /// By how much the slowest windows took longer than the others.
@@ -153,14 +147,15 @@ fn differs(cell: &BlameCell, detail: Detail) -> bool {
 }
 
 /// What the slowest windows have more of than the others.
-fn slow(report: &Report, detail: Detail) -> Sheet {
+fn slow(report: &Report, detail: Detail) -> Table {
     let ranked = cells(report).filter(|(_, cell)| cell.n > cell.slow_n);
     let (differ, alike): (Vec<_>, Vec<_>) = ranked.partition(|(_, cell)| differs(cell, detail));
     let of_response = |cell: &BlameCell, part: &BlamePart| Some(part.excess_us? / more_us(cell));
     let parts = shown(&differ, detail, of_response);
-    let mut columns = heads(report, &[("slowest", true), ("us", true), ("more us", true)]);
-    columns.extend(parts.iter().map(|(_, head)| ((*head).to_owned(), true)));
-    columns.push(("who".to_owned(), false));
+    let mut columns =
+        heads(report, [Column::number("slowest"), Column::number("us"), Column::number("more us")]);
+    columns.extend(parts.iter().map(|(_, head)| Column::number(*head)));
+    columns.push(Column::words("who"));
     let signed = |us: f64| match text::micros(us) {
         _ if us.abs() < NOTHING_US => "0".to_owned(),
         text if us > 0.0 => format!("+{text}"),
@@ -181,14 +176,10 @@ fn slow(report: &Report, detail: Detail) -> Sheet {
         0 => String::new(),
         alike => format!(" ({} without a difference left out)", text::count(alike as u64, "row")),
     };
-    let mut sheet = Sheet {
-        id: "blame-slow",
-        title: format!("What the slowest 1 % have more of than the rest, us{left}"),
-        rows: differ.into_iter().map(row).collect(),
-        columns,
-    };
-    shorten(&mut sheet, detail);
-    sheet
+    let title = format!("What the slowest 1 % have more of than the rest, us{left}");
+    let mut table = Table::new("blame-slow", title, columns).rows(differ.into_iter().map(row));
+    shorten(&mut table, detail);
+    table
 }
 
 /// The largest culprit of the slowest windows.
@@ -206,11 +197,16 @@ fn who(cell: &BlameCell) -> String {
 }
 
 /// The slowest windows, one by one.
-fn slowest(report: &Report) -> Sheet {
-    let numbers =
-        [("window", true), ("repeat", true), ("us", true), ("work us", true), ("MHz", true)];
-    let mut columns = heads(report, &numbers);
-    columns.push(("most of the rest".to_owned(), false));
+fn slowest(report: &Report) -> Table {
+    let numbers = [
+        Column::number("window"),
+        Column::number("repeat"),
+        Column::number("us"),
+        Column::number("work us"),
+        Column::number("MHz"),
+    ];
+    let mut columns = heads(report, numbers);
+    columns.push(Column::words("most of the rest"));
     let rows = cells(report).flat_map(|(run, cell)| {
         cell.slowest.iter().map(move |window| {
             let work = window.parts.iter().find(|(name, _)| name == "work").map(|(_, us)| *us);
@@ -224,10 +220,6 @@ fn slowest(report: &Report) -> Sheet {
             row
         })
     });
-    Sheet {
-        id: "blame-slowest",
-        title: "The slowest windows, and what took most of their time beside the work".to_owned(),
-        rows: rows.collect(),
-        columns,
-    }
+    let title = "The slowest windows, and what took most of their time beside the work";
+    Table::new("blame-slowest", title, columns).rows(rows)
 }

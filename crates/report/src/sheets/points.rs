@@ -1,7 +1,8 @@
 //! Tables of results over the phases: one column per run, or one row per point of a sweep.
 
-use super::{Cell, Detail, Sheet};
+use super::Detail;
 use crate::model::{EventRun, PhaseResult, PointResults};
+use crate::table::{Cell, Column, Table};
 use crate::text;
 
 /// Points of a sweep in the short form.
@@ -26,7 +27,8 @@ const TELLING: [&str; 11] = [
     "power_mw",
 ];
 
-fn tells(result: &PhaseResult) -> bool {
+/// Whether a result answers most questions.
+pub(crate) fn tells(result: &PhaseResult) -> bool {
     TELLING.iter().any(|name| result.name.starts_with(name))
 }
 
@@ -53,6 +55,21 @@ fn unit(name: &str) -> &'static str {
     units.into_iter().find(|unit| name.ends_with(unit)).unwrap_or("")
 }
 
+/// What a result is called on an axis, its unit there, and the factor to it.
+pub(crate) fn axis(name: &str) -> (String, &'static str, f64) {
+    let (unit, scale) = match unit(name) {
+        "_ns" => ("ms", 1e-6),
+        "_khz" => ("GHz", 1e-6),
+        "_mj" => ("mJ", 1.0),
+        "_mw" => ("mW", 1.0),
+        "_percent" => ("%", 1.0),
+        "_per_s" => ("/s", 1.0),
+        "_celsius" => ("C", 1.0),
+        _ => ("", 1.0),
+    };
+    (words(name), unit, scale)
+}
+
 fn words(name: &str) -> String {
     name.strip_suffix(unit(name)).unwrap_or(name).replace('_', " ")
 }
@@ -68,7 +85,7 @@ fn cell(result: &PhaseResult, phases: u64) -> Cell {
         true => format!(" in {} of {phases}", result.n),
         false => String::new(),
     };
-    Cell { text: format!("{median}{range}{rare}"), key: Some(result.median) }
+    Cell::keyed(format!("{median}{range}{rare}"), result.median)
 }
 
 /// Runs that are no sweep: their only point.
@@ -80,7 +97,7 @@ fn single(run: &EventRun) -> Option<&PointResults> {
 }
 
 /// Results over the phases, runs side by side.
-pub(super) fn phases(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn phases(runs: &[&EventRun], detail: Detail) -> Table {
     let shown: Vec<(&EventRun, &PointResults)> =
         runs.iter().filter_map(|run| Some((*run, single(run)?))).collect();
     let mut names: Vec<(&str, &str)> = Vec::new();
@@ -104,18 +121,17 @@ pub(super) fn phases(runs: &[&EventRun], detail: Detail) -> Sheet {
         }));
         rows.push(row);
     }
-    let heads = shown.iter().map(|(run, point)| (format!("{}, n {}", run.run, point.phases), true));
-    let names = [("subject".to_owned(), false), ("result".to_owned(), false)];
-    Sheet {
-        id: "phases",
-        title: "Over the phases of tick and poll: median [1 %, 99 %]".to_owned(),
-        columns: names.into_iter().chain(heads).collect(),
-        rows,
-    }
+    let head = |(run, point): &(&EventRun, &PointResults)| {
+        Column::number(format!("{}, n {}", run.run, point.phases))
+    };
+    let names = [Column::words("subject"), Column::words("result")];
+    let columns = names.into_iter().chain(shown.iter().map(head)).collect();
+    let title = "Over the phases of tick and poll: median [1 %, 99 %]";
+    Table::new("phases", title, columns).rows(rows)
 }
 
 /// The points of sweeps: parameters, and medians of the results that tell most.
-pub(super) fn sweep(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn sweep(runs: &[&EventRun], detail: Detail) -> Table {
     let swept: Vec<&EventRun> = runs
         .iter()
         .copied()
@@ -149,7 +165,7 @@ pub(super) fn sweep(runs: &[&EventRun], detail: Detail) -> Sheet {
         row.extend(parameters.iter().map(|name| {
             let fact = point.parameters.iter().find(|fact| fact.name == *name);
             let text = fact.map_or("-", |fact| fact.value.as_str());
-            Cell { text: text.to_owned(), key: text.parse().ok() }
+            Cell { number: text.parse().ok(), ..Cell::text(text) }
         }));
         row.extend(results.iter().map(|(subject, name)| {
             let found = point.results.iter().find(|r| r.subject == *subject && r.name == *name);
@@ -159,13 +175,11 @@ pub(super) fn sweep(runs: &[&EventRun], detail: Detail) -> Sheet {
     };
     let count = points().count();
     let most = if detail != Detail::Short { MOST_POINTS } else { POINTS };
-    let heads = parameters.iter().map(|name| ((*name).to_owned(), true));
-    let of = results.iter().map(|(subject, name)| (format!("{subject}: {}", words(name)), true));
+    let heads = parameters.iter().map(|name| Column::number(*name));
+    let of =
+        results.iter().map(|(subject, name)| Column::number(format!("{subject}: {}", words(name))));
     let more = if count > most { format!(" (the first {most} of {count})") } else { String::new() };
-    Sheet {
-        id: "sweep",
-        title: format!("Points of the sweep, medians over the phases{more}"),
-        columns: [("run".to_owned(), false)].into_iter().chain(heads).chain(of).collect(),
-        rows: points().take(most).map(row).collect(),
-    }
+    let title = format!("Points of the sweep, medians over the phases{more}");
+    let columns = [Column::words("run")].into_iter().chain(heads).chain(of).collect();
+    Table::new("sweep", title, columns).rows(points().take(most).map(row))
 }

@@ -1,9 +1,10 @@
 //! Tables of tasks and CPUs: shares of the time, wake-ups, utilisation, idle states, and the task
 //! that is looked at.
 
-use super::trials::{columns, latency, start, trials};
-use super::{Cell, Detail, Sheet};
+use super::Detail;
+use super::trials::{latency, start, trials};
 use crate::model::{CpuStates, EventRun, EventTrial, TaskDetail, UtilizationShare};
+use crate::table::{Cell, Column, Table};
 use crate::text;
 
 /// Tasks of a trial in the short form.
@@ -15,37 +16,30 @@ const CPUS: usize = 8;
 /// Changes of a domain in a terminal; the page has up to 1000.
 const CHANGES: usize = 40;
 
-/// A row that says how many more there are.
-fn more(trial: &EventTrial, count: usize, how: &str, width: usize) -> Vec<Cell> {
-    let mut row =
-        vec![Cell::text(trial.name.as_str()), Cell::text(format!("... {count} more{how}"))];
-    row.resize(width, Cell::default());
-    row
+/// The beginning of a row that says how many more there are.
+fn more(trial: &EventTrial, count: usize) -> Vec<Cell> {
+    vec![Cell::text(trial.name.as_str()), Cell::text(format!("... {count} more"))]
 }
 
 /// How the tasks spent the time, and how long they waited behind a wake-up.
-pub(super) fn tasks(runs: &[&EventRun], detail: Detail) -> Sheet {
-    let mut sheet = Sheet {
-        id: "tasks",
-        title: "Tasks: shares of the time, and from wake-up to run".to_owned(),
-        columns: columns(&[
-            ("trial", false),
-            ("task", false),
-            ("runs", true),
-            ("waits", true),
-            ("sleeps", true),
-            ("wake-ups", true),
-            ("median", true),
-            ("p99", true),
-            ("max", true),
-            ("GHz", true),
-        ]),
-        rows: Vec::new(),
-    };
-    let (most, how) = match detail {
-        Detail::Short => (TASKS, ": --verbose"),
-        _ => (MOST_TASKS, ": JSON"),
-    };
+pub(super) fn tasks(runs: &[&EventRun], detail: Detail) -> Table {
+    let mut table = Table::new(
+        "tasks",
+        "Tasks: shares of the time, and from wake-up to run",
+        vec![
+            Column::words("trial"),
+            Column::words("task"),
+            Column::number("runs"),
+            Column::number("waits"),
+            Column::number("sleeps"),
+            Column::number("wake-ups"),
+            Column::number("median"),
+            Column::number("p99"),
+            Column::number("max"),
+            Column::number("GHz"),
+        ],
+    );
+    let most = if detail == Detail::Short { TASKS } else { MOST_TASKS };
     for trial in trials(runs) {
         let share = |value: f64| Cell::number(Some(value), text::share);
         // The task that is looked at has its row, however little it ran.
@@ -58,7 +52,7 @@ pub(super) fn tasks(runs: &[&EventRun], detail: Detail) -> Sheet {
                 left += 1;
                 continue;
             }
-            sheet.rows.push(vec![
+            table.rows.push(vec![
                 Cell::text(trial.name.as_str()),
                 Cell::text(format!("{}-{}", task.task, task.tid)),
                 share(task.running),
@@ -72,10 +66,10 @@ pub(super) fn tasks(runs: &[&EventRun], detail: Detail) -> Sheet {
             ]);
         }
         if left > 0 {
-            sheet.rows.push(more(trial, left, how, sheet.columns.len()));
+            table.remark(more(trial, left));
         }
     }
-    sheet
+    table
 }
 
 fn core(cpu: &CpuStates) -> String {
@@ -88,22 +82,21 @@ fn idle_name(state: &crate::model::IdleShare) -> String {
 }
 
 /// A line per CPU.
-pub(super) fn cpus(runs: &[&EventRun], detail: Detail) -> Sheet {
-    let mut sheet = Sheet {
-        id: "cpus",
-        title: "CPUs: busy, utilisation, idle states".to_owned(),
-        columns: columns(&[
-            ("trial", false),
-            ("cpu", false),
-            ("core, domain", false),
-            ("busy", true),
-            ("util median", true),
-            ("util max", true),
-            ("idle state and share of the time", false),
-            ("not idle", true),
-        ]),
-        rows: Vec::new(),
-    };
+pub(super) fn cpus(runs: &[&EventRun], detail: Detail) -> Table {
+    let mut table = Table::new(
+        "cpus",
+        "CPUs: busy, utilisation, idle states",
+        vec![
+            Column::words("trial"),
+            Column::words("cpu"),
+            Column::words("core, domain"),
+            Column::number("busy"),
+            Column::number("util median"),
+            Column::number("util max"),
+            Column::words("idle state and share of the time"),
+            Column::number("not idle"),
+        ],
+    );
     let most = if detail == Detail::Short { CPUS } else { usize::MAX };
     for trial in trials(runs) {
         for cpu in trial.cpus.iter().take(most) {
@@ -112,9 +105,9 @@ pub(super) fn cpus(runs: &[&EventRun], detail: Detail) -> Sheet {
             let states = states.collect::<Vec<_>>().join(", ");
             let whole =
                 |util: Option<u32>| Cell::number(util.map(f64::from), |util| text::number(util, 0));
-            sheet.rows.push(vec![
+            table.rows.push(vec![
                 Cell::text(trial.name.as_str()),
-                Cell { text: format!("cpu{}", cpu.cpu), key: Some(f64::from(cpu.cpu)) },
+                Cell::keyed(format!("cpu{}", cpu.cpu), f64::from(cpu.cpu)),
                 Cell::text(core(cpu)),
                 Cell::number(cpu.busy, text::share),
                 whole(cpu.util_median),
@@ -124,15 +117,14 @@ pub(super) fn cpus(runs: &[&EventRun], detail: Detail) -> Sheet {
             ]);
         }
         if trial.cpus.len() > most {
-            let left = trial.cpus.len() - most;
-            sheet.rows.push(more(trial, left, ": --verbose", sheet.columns.len()));
+            table.remark(more(trial, trial.cpus.len() - most));
         }
     }
-    sheet
+    table
 }
 
 /// Stays in idle states, one row per CPU and state.
-pub(super) fn idle(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn idle(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     if detail != Detail::Short {
         for trial in trials(runs) {
@@ -149,19 +141,19 @@ pub(super) fn idle(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
     }
     let names = [
-        ("trial", false),
-        ("cpu", false),
-        ("idle state", false),
-        ("of the time", true),
-        ("stays", true),
-        ("mean stay", true),
+        Column::words("trial"),
+        Column::words("cpu"),
+        Column::words("idle state"),
+        Column::number("of the time"),
+        Column::number("stays"),
+        Column::number("mean stay"),
     ];
     let title = "Residency per idle state".to_owned();
-    Sheet { id: "idle", title, columns: columns(&names), rows }
+    Table::new("idle", title, names.into()).rows(rows)
 }
 
 /// Time at ranges of utilisation: of each CPU, and of the task while it ran.
-pub(super) fn utilization(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn utilization(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     if detail != Detail::Short {
         for trial in trials(runs) {
@@ -170,10 +162,10 @@ pub(super) fn utilization(runs: &[&EventRun], detail: Detail) -> Sheet {
                     rows.push(vec![
                         Cell::text(trial.name.as_str()),
                         Cell::text(whose),
-                        Cell {
-                            text: format!("{} to {}", range.from, range.to - 1),
-                            key: Some(f64::from(range.from)),
-                        },
+                        Cell::keyed(
+                            format!("{} to {}", range.from, range.to - 1),
+                            f64::from(range.from),
+                        ),
                         Cell::number(Some(range.share), text::share),
                     ]);
                 }
@@ -187,9 +179,14 @@ pub(super) fn utilization(runs: &[&EventRun], detail: Detail) -> Sheet {
             }
         }
     }
-    let names = [("trial", false), ("of", false), ("util_avg", true), ("of the time", true)];
+    let names = [
+        Column::words("trial"),
+        Column::words("of"),
+        Column::number("util_avg"),
+        Column::number("of the time"),
+    ];
     let title = "Residency per utilisation".to_owned();
-    Sheet { id: "utilization", title, columns: columns(&names), rows }
+    Table::new("utilization", title, names.into()).rows(rows)
 }
 
 fn details<'a>(runs: &'a [&EventRun]) -> impl Iterator<Item = (&'a EventTrial, &'a TaskDetail)> {
@@ -205,22 +202,22 @@ fn millis(ms: f64) -> String {
 }
 
 /// Times to levels of utilisation; in a terminal the summary of the time lines says them.
-pub(super) fn levels(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn levels(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     if detail == Detail::Page {
         for (trial, task) in details(runs) {
             for level in &task.levels {
                 let mut row = begin(trial, task);
                 let shown = match (level.after_ms, level.already) {
-                    (_, true) => Cell { text: "at once".to_owned(), key: Some(0.0) },
-                    (Some(ms), _) => Cell {
-                        text: format!("{}{}", millis(ms), if level.lost { "?" } else { "" }),
-                        key: Some(ms),
-                    },
+                    (_, true) => Cell::keyed("at once".to_owned(), 0.0),
+                    (Some(ms), _) => {
+                        let lost = if level.lost { "?" } else { "" };
+                        Cell::keyed(format!("{}{lost}", millis(ms)), ms)
+                    }
                     (None, _) => Cell::text("never"),
                 };
                 row.extend([
-                    Cell { text: level.asked.clone(), key: Some(f64::from(level.util)) },
+                    Cell::keyed(level.asked.clone(), f64::from(level.util)),
                     Cell::count(level.util.into()),
                     shown,
                     Cell::number(level.within_ms, millis),
@@ -230,15 +227,15 @@ pub(super) fn levels(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
     }
     let names = [
-        ("trial", false),
-        ("task", false),
-        ("level", true),
-        ("util_avg", true),
-        ("reached after", true),
-        ("within", true),
+        Column::words("trial"),
+        Column::words("task"),
+        Column::number("level"),
+        Column::number("util_avg"),
+        Column::number("reached after"),
+        Column::number("within"),
     ];
     let title = "Time to utilisation, from the time line's begin".to_owned();
-    Sheet { id: "levels", title, columns: columns(&names), rows }
+    Table::new("levels", title, names.into()).rows(rows)
 }
 
 fn list(cpus: &[u32]) -> String {
@@ -247,7 +244,7 @@ fn list(cpus: &[u32]) -> String {
 
 /// Time on each kind of core before the move to a larger one; in the short form only where a task
 /// moved at all.
-pub(super) fn stages(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn stages(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     for (trial, task) in details(runs) {
         if detail == Detail::Short && task.stages.len() < 2 {
@@ -255,7 +252,7 @@ pub(super) fn stages(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
         for stage in &task.stages {
             let left = match stage.left_after_ms {
-                Some(ms) => Cell { text: millis(ms), key: Some(ms) },
+                Some(ms) => Cell::keyed(millis(ms), ms),
                 None if task.capacities_known => Cell::text("stays"),
                 None => Cell::text("capacity unknown"),
             };
@@ -270,19 +267,19 @@ pub(super) fn stages(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
     }
     let names = [
-        ("trial", false),
-        ("task", false),
-        ("core", false),
-        ("cpus", false),
-        ("ran", true),
-        ("left after", true),
+        Column::words("trial"),
+        Column::words("task"),
+        Column::words("core"),
+        Column::words("cpus"),
+        Column::number("ran"),
+        Column::number("left after"),
     ];
     let title = "Time on each kind of core before the move to a larger one".to_owned();
-    Sheet { id: "stages", title, columns: columns(&names), rows }
+    Table::new("stages", title, names.into()).rows(rows)
 }
 
 /// Running time of the task per frequency; in a terminal the time lines show it as bars.
-pub(super) fn running(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn running(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     if detail == Detail::Page {
         for (trial, task) in details(runs) {
@@ -301,20 +298,20 @@ pub(super) fn running(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
     }
     let names = [
-        ("trial", false),
-        ("task", false),
-        ("core", false),
-        ("cpus", false),
-        ("GHz", true),
-        ("ran", true),
-        ("of its time", true),
+        Column::words("trial"),
+        Column::words("task"),
+        Column::words("core"),
+        Column::words("cpus"),
+        Column::number("GHz"),
+        Column::number("ran"),
+        Column::number("of its time"),
     ];
     let title = "Frequency while the task ran".to_owned();
-    Sheet { id: "running", title, columns: columns(&names), rows }
+    Table::new("running", title, names.into()).rows(rows)
 }
 
 /// Each change with what led to it.
-pub(super) fn changes(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn changes(runs: &[&EventRun], detail: Detail) -> Table {
     let mut rows = Vec::new();
     let most = match detail {
         Detail::Short => 0,
@@ -340,15 +337,15 @@ pub(super) fn changes(runs: &[&EventRun], detail: Detail) -> Sheet {
         }
     }
     let names = [
-        ("trial", false),
-        ("domain", false),
-        ("at ms", true),
-        ("from GHz", true),
-        ("to GHz", true),
-        ("led to by", false),
-        ("after", true),
+        Column::words("trial"),
+        Column::words("domain"),
+        Column::number("at ms"),
+        Column::number("from GHz"),
+        Column::number("to GHz"),
+        Column::words("led to by"),
+        Column::number("after"),
     ];
     let more = if left > 0 { format!(" ({left} more)") } else { String::new() };
     let title = format!("Changes of frequency, each with what led to it{more}");
-    Sheet { id: "changes", title, columns: columns(&names), rows }
+    Table::new("changes", title, names.into()).rows(rows)
 }

@@ -1,14 +1,15 @@
 //! Runs of events against one another: figures with their changes, and what qualifies them.
 
-use super::{Cell, Detail, Sheet};
+use super::Detail;
 use crate::model::{ChangeKind, Report, TraceComparison, TraceFigure, VerdictWord};
+use crate::table::{Cell, Column, Table};
 use crate::text;
 
 /// Figures of a comparison in the short form: those with an effect first.
 const ROWS: usize = 14;
 
 /// One table per comparison.
-pub(super) fn figures(report: &Report, detail: Detail) -> Vec<Sheet> {
+pub(super) fn figures(report: &Report, detail: Detail) -> Vec<Table> {
     report.traces.iter().map(|comparison| sheet(comparison, detail)).collect()
 }
 
@@ -23,13 +24,13 @@ pub(crate) fn reasons(report: &Report) -> Vec<(String, String)> {
     found
 }
 
-fn sheet(comparison: &TraceComparison, detail: Detail) -> Sheet {
+fn sheet(comparison: &TraceComparison, detail: Detail) -> Table {
     let columns = [
-        ("figure", false),
-        ("baseline", true),
-        ("subject", true),
-        ("change [95 %]", true),
-        ("verdict", false),
+        Column::words("figure"),
+        Column::number("baseline"),
+        Column::number("subject"),
+        Column::number("change [95 %]"),
+        Column::words("verdict"),
     ];
     let mut figures: Vec<&TraceFigure> = comparison.figures.iter().collect();
     let all = figures.len();
@@ -40,20 +41,16 @@ fn sheet(comparison: &TraceComparison, detail: Detail) -> Sheet {
     }
     let left = match all - figures.len() {
         0 => String::new(),
-        n => format!(", {n} more with --verbose"),
+        n => format!(", {n} more not shown"),
     };
-    Sheet {
-        id: "traces",
-        title: format!(
-            "{}: {} ({}; equal within {}{left})",
-            text::plain(&comparison.title),
-            text::verdict(comparison.verdict).to_uppercase(),
-            comparison.units,
-            text::share(comparison.margin),
-        ),
-        columns: columns.map(|(name, number)| (name.to_owned(), number)).to_vec(),
-        rows: figures.into_iter().map(row).collect(),
-    }
+    let title = format!(
+        "{}: {} ({}; equal within {}{left})",
+        text::plain(&comparison.title),
+        text::verdict(comparison.verdict).to_uppercase(),
+        comparison.units,
+        text::share(comparison.margin),
+    );
+    Table::new("traces", title, columns.into()).rows(figures.into_iter().map(row))
 }
 
 fn row(figure: &TraceFigure) -> Vec<Cell> {
@@ -67,7 +64,7 @@ fn row(figure: &TraceFigure) -> Vec<Cell> {
         Cell::text(figure.name.clone()),
         value(figure.baseline),
         value(figure.subject),
-        Cell { text: change(figure), key: Some(figure.change.value) },
+        Cell::keyed(change(figure), figure.change.value),
         Cell::text(text::verdict(figure.verdict)),
     ]
 }

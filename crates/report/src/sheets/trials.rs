@@ -1,7 +1,8 @@
 //! Tables of what was recorded, one or more rows per trial.
 
-use super::{Cell, Detail, Sheet};
+use super::Detail;
 use crate::model::{CauseCount, DomainEvents, EventRun, EventTrial, LevelShare};
+use crate::table::{Cell, Column, Table};
 use crate::text;
 
 /// Tasks of a trial in the short form; scenarios with background load have dozens.
@@ -15,10 +16,6 @@ pub(super) fn trials<'a>(runs: &'a [&EventRun]) -> impl Iterator<Item = &'a Even
     runs.iter().flat_map(|run| &run.trials)
 }
 
-pub(super) fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
-    names.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect()
-}
-
 /// A latency: microseconds below ten milliseconds, else milliseconds.
 pub(super) fn latency(us: f64) -> String {
     if us < 10_000.0 {
@@ -29,28 +26,27 @@ pub(super) fn latency(us: f64) -> String {
 }
 
 /// Latencies of work items, per trial and task.
-pub(super) fn items(runs: &[&EventRun], detail: Detail) -> Sheet {
-    let mut sheet = Sheet {
-        id: "items",
-        title: "Work items, release to done, as recorded".to_owned(),
-        columns: columns(&[
-            ("trial", false),
-            ("task", false),
-            ("done", true),
-            ("open", true),
-            ("median", true),
-            ("p99", true),
-            ("max", true),
-            ("missed", true),
-        ]),
-        rows: Vec::new(),
-    };
+pub(super) fn items(runs: &[&EventRun], detail: Detail) -> Table {
+    let mut table = Table::new(
+        "items",
+        "Work items, release to done, as recorded",
+        vec![
+            Column::words("trial"),
+            Column::words("task"),
+            Column::number("done"),
+            Column::number("open"),
+            Column::number("median"),
+            Column::number("p99"),
+            Column::number("max"),
+            Column::number("missed"),
+        ],
+    );
     for trial in trials(runs) {
         let most = if detail != Detail::Short { usize::MAX } else { TASKS };
         for item in trial.items.iter().take(most) {
             let missed =
                 (item.with_deadline > 0).then(|| item.missed as f64 / item.with_deadline as f64);
-            sheet.rows.push(vec![
+            table.rows.push(vec![
                 Cell::text(trial.name.as_str()),
                 Cell::text(item.task.as_str()),
                 Cell::count(item.done),
@@ -62,13 +58,11 @@ pub(super) fn items(runs: &[&EventRun], detail: Detail) -> Sheet {
             ]);
         }
         if trial.items.len() > most {
-            let more = format!("... {} more: --verbose", trial.items.len() - most);
-            let mut row = vec![Cell::text(trial.name.as_str()), Cell::text(more)];
-            row.resize(sheet.columns.len(), Cell::default());
-            sheet.rows.push(row);
+            let more = format!("... {} more", trial.items.len() - most);
+            table.remark(vec![Cell::text(trial.name.as_str()), Cell::text(more)]);
         }
     }
-    sheet
+    table
 }
 
 fn domains_of<'a>(
@@ -82,7 +76,7 @@ pub(super) fn start(trial: &EventTrial, domain: &DomainEvents) -> Vec<Cell> {
 }
 
 /// Frequency, changes and energy per clock domain.
-pub(super) fn domains(runs: &[&EventRun]) -> Sheet {
+pub(super) fn domains(runs: &[&EventRun]) -> Table {
     let row = |(trial, domain): (&EventTrial, &DomainEvents)| {
         let subject = format!("domain {}", domain.domain);
         let energy = trial.energy.iter().find(|sum| sum.subject == subject);
@@ -98,26 +92,26 @@ pub(super) fn domains(runs: &[&EventRun]) -> Sheet {
         ]);
         row
     };
-    Sheet {
-        id: "domains",
-        title: "Clock domains, as recorded".to_owned(),
-        columns: columns(&[
-            ("trial", false),
-            ("domain", false),
-            ("mean GHz", true),
-            ("energy mJ", true),
-            ("power mW", true),
-            ("changes/s", true),
-            ("up", true),
-            ("down", true),
-            ("delay us", true),
-        ]),
-        rows: domains_of(runs).map(row).collect(),
-    }
+    Table::new(
+        "domains",
+        "Clock domains, as recorded",
+        vec![
+            Column::words("trial"),
+            Column::words("domain"),
+            Column::number("mean GHz"),
+            Column::number("energy mJ"),
+            Column::number("power mW"),
+            Column::number("changes/s"),
+            Column::number("up"),
+            Column::number("down"),
+            Column::number("delay us"),
+        ],
+    )
+    .rows(domains_of(runs).map(row))
 }
 
 /// Share of time per frequency: the largest in one line, or one line each.
-pub(super) fn residency(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn residency(runs: &[&EventRun], detail: Detail) -> Table {
     let title = "Residency per frequency".to_owned();
     let ghz = |level: &LevelShare| text::number(level.mhz / 1e3, 3);
     if detail != Detail::Short {
@@ -130,10 +124,13 @@ pub(super) fn residency(runs: &[&EventRun], detail: Detail) -> Sheet {
                 row
             })
         };
-        let columns =
-            columns(&[("trial", false), ("domain", false), ("GHz", true), ("of the time", true)]);
-        let rows = domains_of(runs).flat_map(each).collect();
-        return Sheet { id: "residency", title, columns, rows };
+        let columns = vec![
+            Column::words("trial"),
+            Column::words("domain"),
+            Column::number("GHz"),
+            Column::number("of the time"),
+        ];
+        return Table::new("residency", title, columns).rows(domains_of(runs).flat_map(each));
     }
     let row = |(trial, domain): (&EventTrial, &DomainEvents)| {
         let mut levels: Vec<&LevelShare> = domain.residency.iter().collect();
@@ -152,9 +149,12 @@ pub(super) fn residency(runs: &[&EventRun], detail: Detail) -> Sheet {
         row.push(Cell::text(shown.join(", ")));
         row
     };
-    let columns =
-        columns(&[("trial", false), ("domain", false), ("GHz and share of the time", false)]);
-    Sheet { id: "residency", title, columns, rows: domains_of(runs).map(row).collect() }
+    let columns = vec![
+        Column::words("trial"),
+        Column::words("domain"),
+        Column::words("GHz and share of the time"),
+    ];
+    Table::new("residency", title, columns).rows(domains_of(runs).map(row))
 }
 
 fn cause(cause: &CauseCount) -> String {
@@ -165,7 +165,7 @@ fn cause(cause: &CauseCount) -> String {
 }
 
 /// What led to changes of frequency.
-pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Sheet {
+pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Table {
     let title = "Causes of frequency changes: event (rule)".to_owned();
     let changed = domains_of(runs).filter(|(_, domain)| domain.transitions > 0);
     if detail != Detail::Short {
@@ -185,14 +185,14 @@ pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Sheet {
                 row
             })
         };
-        let columns = columns(&[
-            ("trial", false),
-            ("domain", false),
-            ("event (rule)", false),
-            ("changes", true),
-            ("share", true),
-        ]);
-        return Sheet { id: "causes", title, columns, rows: changed.flat_map(each).collect() };
+        let columns = vec![
+            Column::words("trial"),
+            Column::words("domain"),
+            Column::words("event (rule)"),
+            Column::number("changes"),
+            Column::number("share"),
+        ];
+        return Table::new("causes", title, columns).rows(changed.flat_map(each));
     }
     let row = |(trial, domain): (&EventTrial, &DomainEvents)| {
         let share = |count| text::share_of(count, domain.transitions);
@@ -207,41 +207,34 @@ pub(super) fn causes(runs: &[&EventRun], detail: Detail) -> Sheet {
         row.extend([Cell::count(domain.transitions), Cell::text(shown.join(", "))]);
         row
     };
-    let columns = columns(&[
-        ("trial", false),
-        ("domain", false),
-        ("changes", true),
-        ("event (rule) and share", false),
-    ]);
-    Sheet { id: "causes", title, columns, rows: changed.map(row).collect() }
+    let columns = vec![
+        Column::words("trial"),
+        Column::words("domain"),
+        Column::number("changes"),
+        Column::words("event (rule) and share"),
+    ];
+    Table::new("causes", title, columns).rows(changed.map(row))
 }
 
 /// Energy of everything that is no clock domain, and the sum.
-pub(super) fn energy(runs: &[&EventRun]) -> Sheet {
+pub(super) fn energy(runs: &[&EventRun]) -> Table {
     let mut rows = Vec::new();
     for trial in trials(runs).filter(|trial| !trial.energy.is_empty()) {
-        // CPUs are parts of their domains where both were recorded.
-        let whole = trial.energy.iter().any(|sum| sum.subject.starts_with("domain "));
-        let part = |subject: &str| match subject {
-            "package base" => true,
-            subject if whole => subject.starts_with("domain "),
-            subject => subject.starts_with("cpu"),
-        };
-        let counted = trial.energy.iter().filter(|sum| part(&sum.subject));
-        let total: f64 = counted.map(|sum| sum.energy_mj).sum();
-        let power = (trial.length_ms > 0.0).then(|| total / trial.length_ms * 1e3);
         let own = trial.energy.iter().filter(|sum| !sum.subject.starts_with("domain "));
-        let own = own.map(|sum| (sum.subject.as_str(), sum.energy_mj, sum.power_mw));
-        for (subject, energy, power) in own.chain([("all", total, power)]) {
+        for sum in own.chain(&trial.total_energy) {
             rows.push(vec![
                 Cell::text(trial.name.as_str()),
-                Cell::text(subject),
-                Cell::number(Some(energy), text::micros),
-                Cell::number(power, text::micros),
+                Cell::text(sum.subject.as_str()),
+                Cell::number(Some(sum.energy_mj), text::micros),
+                Cell::number(sum.power_mw, text::micros),
             ]);
         }
     }
-    let columns =
-        columns(&[("trial", false), ("what", false), ("energy mJ", true), ("power mW", true)]);
-    Sheet { id: "energy", title: "Energy beside the clock domains".to_owned(), columns, rows }
+    let columns = vec![
+        Column::words("trial"),
+        Column::words("what"),
+        Column::number("energy mJ"),
+        Column::number("power mW"),
+    ];
+    Table::new("energy", "Energy beside the clock domains", columns).rows(rows)
 }

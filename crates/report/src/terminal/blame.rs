@@ -1,9 +1,8 @@
 //! What the responses were made of, and what was not recorded.
 
+use super::Style;
 use super::TerminalOptions;
-use super::events::lines;
 use super::sections::labelled;
-use super::style::Style;
 use crate::model::Report;
 use crate::sheets::blame;
 use crate::text;
@@ -17,7 +16,7 @@ pub(super) fn blocks(
 ) -> Vec<Vec<String>> {
     let sheets = blame::sheets(report, options.detail());
     let mut blocks: Vec<Vec<String>> =
-        sheets.iter().map(|sheet| lines(sheet, width, style)).collect();
+        sheets.iter().map(|table| table.terminal(width, style)).collect();
     let several = report.blame.len() > 1;
     let remarks = blame::remarks(report).into_iter().enumerate();
     let remark = |(at, (run, what)): (usize, (String, String))| {

@@ -1,11 +1,10 @@
 //! Runs with tables of events: what ran, the tables, what is missing, the time lines.
 
+use super::Style;
 use super::TerminalOptions;
-use super::columns::{Align, Table};
 use super::sections::labelled;
-use super::style::Style;
 use crate::model::Report;
-use crate::sheets::{self, Sheet};
+use crate::sheets;
 use crate::text;
 use crate::timeline::{self, Options, RunView};
 
@@ -23,7 +22,7 @@ pub(super) fn blocks(
 ) -> Vec<Vec<String>> {
     let mut blocks = vec![ran(report, width, style), reasons(report, width, style)];
     let sheets = sheets::all(report, options.detail());
-    blocks.extend(sheets.iter().map(|sheet| lines(sheet, width, style)));
+    blocks.extend(sheets.iter().map(|table| table.terminal(width, style)));
     blocks.push(missing(report, width, style));
     blocks.push(views(report, options, width));
     blocks
@@ -57,27 +56,6 @@ fn reasons(report: &Report, width: usize, style: Style) -> Vec<String> {
     found.flat_map(line).collect()
 }
 
-pub(super) fn lines(sheet: &Sheet, width: usize, style: Style) -> Vec<String> {
-    let align = |number: bool| if number { Align::Right } else { Align::Left };
-    let header = sheet.columns.iter().map(|(name, number)| (text::plain(name), align(*number)));
-    let mut table = Table::of(header.collect());
-    let plain = |row: &Vec<sheets::Cell>| row.iter().map(|cell| text::plain(&cell.text)).collect();
-    table.rows = sheet.rows.iter().map(plain).collect();
-    let all = table.header.len();
-    // Names give way in the table itself; numbers that are cut would be others.
-    while table.least_width() > width && table.header.len() > 2 {
-        table.drop_column(table.header.len() - 1);
-    }
-    let mut lines = vec![style.bold(&text::truncate(&sheet.title, width))];
-    lines.extend(table.lines(width, style));
-    let left = all - table.header.len();
-    if left > 0 {
-        let columns = text::count(left as u64, "more column");
-        lines.push(style.dim(&format!("  ... and {columns}: a wider terminal, or the page")));
-    }
-    lines
-}
-
 fn missing(report: &Report, width: usize, style: Style) -> Vec<String> {
     let found = sheets::missing(report).into_iter().enumerate();
     let line = |(at, (whose, what)): (usize, (String, String))| {
@@ -105,7 +83,7 @@ fn views(report: &Report, options: &TerminalOptions, width: usize) -> Vec<String
     let mut shown = timeline::render(&views, &how).trim_end().to_owned();
     if views.len() < all {
         let more = text::count((all - views.len()) as u64, "more recording");
-        shown.push_str(&format!("\n\n  ... and {more}: --verbose"));
+        shown.push_str(&format!("\n\n  ... and {more}"));
     }
     let zero = sheets::zero(report).map(|zero| text::wrap(&zero, width - 2)).unwrap_or_default();
     let zero = zero.into_iter().map(|line| format!("  {line}"));

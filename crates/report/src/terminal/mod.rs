@@ -2,17 +2,16 @@
 //! where the files are. Under 25 lines for a quick run; `verbose` shows everything.
 
 mod blame;
-pub(crate) mod columns;
 mod events;
 mod sections;
-pub(crate) mod style;
+mod style;
 mod table;
 mod verbose;
 
 use crate::model::Report;
 use crate::sheets::{self, Detail};
 use crate::timeline::Charset;
-use style::Style;
+pub use style::Style;
 
 /// Lines of the short form.
 const MAX_LINES: usize = 24;
@@ -30,6 +29,8 @@ pub struct TerminalOptions {
     pub runs: Vec<String>,
     /// Where the HTML page was written.
     pub page: Option<String>,
+    /// How the reader sees what the short form leaves out.
+    pub more: Option<String>,
     /// What plots of runs with events are drawn with.
     pub charset: Charset,
 }
@@ -49,6 +50,7 @@ impl Default for TerminalOptions {
             verbose: false,
             runs: Vec::new(),
             page: None,
+            more: None,
             charset: Charset::Blocks,
         }
     }
@@ -65,7 +67,7 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
         blocks.push(sections::paths(report, options, style));
         return joined(blocks);
     }
-    let table = table::cells(report, width, style, options.verbose);
+    let table = table::main(report, width, style, options.verbose);
     // The verdicts come first in the report and in the share of its lines; the findings get what
     // is left. Two lines are blank.
     let room = MAX_LINES.saturating_sub(table.len() + 2);

@@ -1,7 +1,7 @@
 //! What stands above and below the table: verdicts, disturbances, gaps, and where the files are.
 
+use super::Style;
 use super::TerminalOptions;
-use super::style::Style;
 use crate::model::{Comparison, Finding, Report};
 use crate::text;
 
@@ -42,7 +42,7 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
     let mut closing = Vec::new();
     if report.comparisons.len() > limit {
         let more = text::count((report.comparisons.len() - limit) as u64, "more comparison");
-        closing.push(style.dim(&format!("  ... and {more}: --verbose")));
+        closing.push(style.dim(&format!("  ... and {more}")));
     }
     for warning in report.warnings.iter().take(if verbose { usize::MAX } else { 1 }) {
         let keep = if verbose { usize::MAX } else { 1 };
@@ -110,7 +110,7 @@ fn names(c: &Comparison, columns: usize) -> Vec<String> {
 }
 
 /// What stands where a text goes on.
-const MORE: &str = " ... --verbose";
+const MORE: &str = " ...";
 
 /// The first `keep` lines; where more followed the text ends with a whole clause, or at least a
 /// whole word, and says where the rest is. At least one line.
@@ -205,6 +205,9 @@ pub(super) fn paths(report: &Report, options: &TerminalOptions, style: Style) ->
     if let Some(page) = &options.page {
         lines.push(path_line("Page", &text::plain(page), style));
     }
+    if let Some(more) = options.more.as_ref().filter(|_| !options.verbose) {
+        lines.push(path_line("More", &text::plain(more), style));
+    }
     lines
 }
 
@@ -242,7 +245,7 @@ fn findings(
         }
     }
     if findings.len() > limit {
-        let more = format!("... and {} more: --verbose", findings.len() - limit);
+        let more = format!("... and {} more", findings.len() - limit);
         lines.push(format!("{}{}", " ".repeat(13), style.dim(&more)));
     }
     lines

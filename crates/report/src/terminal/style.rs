@@ -4,20 +4,28 @@ use crate::model::VerdictWord;
 
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
+pub struct Style {
+    /// Whether they are.
     pub color: bool,
 }
 
 impl Style {
+    /// No colours.
+    pub const PLAIN: Self = Self { color: false };
+
+    /// What stands out.
+    #[must_use]
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
+    /// What stands back.
+    #[must_use]
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    pub fn verdict(self, word: VerdictWord, text: &str) -> String {
+    pub(crate) fn verdict(self, word: VerdictWord, text: &str) -> String {
         let code = match word {
             VerdictWord::Effect => "1;36",
             VerdictWord::Equivalent => "1;32",

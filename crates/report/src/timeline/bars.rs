@@ -1,7 +1,7 @@
 //! Durations as bars: `1.728 ▇▇▇▇▇▇▇ 8.0`.
 
 use super::canvas::Charset;
-use crate::terminal::style::Style;
+use crate::terminal::Style;
 use crate::text;
 
 /// Most bars of a block; residencies with more values are put into bins before.

@@ -22,7 +22,7 @@ pub use curve::{Curve, Point};
 pub use svg::figure;
 pub use view::{Ask, RunView};
 
-use crate::terminal::style::Style;
+use crate::terminal::Style;
 
 /// Columns where there is no terminal.
 const WIDTH: usize = 100;

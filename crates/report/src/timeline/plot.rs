@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Charset};
 use super::curve::{Curve, Reach};
 use crate::draw::axis::Scale;
-use crate::terminal::style::Style;
+use crate::terminal::Style;
 use crate::text;
 
 /// What a plot looks like besides its curve; runs beside one another share it.

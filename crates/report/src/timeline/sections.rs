@@ -7,7 +7,7 @@ use super::curve::Curve;
 use super::plot::{self, Axes};
 use super::view::RunView;
 use super::{Options, layout};
-use crate::terminal::style::Style;
+use crate::terminal::Style;
 use crate::text;
 
 /// Values of utilisation in one bin, where there are too many to show one by one.

@@ -4,39 +4,34 @@ use flyball_events::questions::{Outcome, Target, TimeTo};
 
 use super::bars::millis;
 use super::view::RunView;
-use crate::terminal::columns::{Align, Table};
-use crate::terminal::style::Style;
+use crate::table::{Cell, Column, Table};
+use crate::terminal::Style;
 use crate::text;
 
 /// One line per run; two tables where one would be too wide.
 pub(super) fn lines(runs: &[RunView], width: usize, style: Style) -> Vec<String> {
     let targets = targets(runs);
     let on_core = format!("on {} ms", smallest_core(runs));
-    let heads: Vec<String> = targets.iter().map(|target| head(*target)).collect();
-    let names = [("run", Align::Left), ("task", Align::Left)];
-    let times = heads.iter().map(|head| (head.as_str(), Align::Right));
-    let got = [on_core.as_str(), "GHz", "runs %", "waits %", "changes/s"];
-    let got = got.map(|head| (head, Align::Right));
-    let row_names = |run: &RunView| vec![text::plain(&run.name), task(run)];
-
-    let header: Vec<(&str, Align)> = names.into_iter().chain(times.clone()).chain(got).collect();
-    let mut whole = Table::new(&header);
-    let cells = |run| [row_names(run), row_times(run, &targets), row_got(run)].concat();
-    whole.rows = runs.iter().map(cells).collect();
+    let names = [Column::words("run"), Column::words("task")];
+    let times: Vec<Column> = targets.iter().map(|target| Column::number(head(*target))).collect();
+    let got = [on_core.as_str(), "GHz", "runs %", "waits %", "changes/s"].map(Column::number);
+    let cells = |run: &RunView| {
+        let name = [text::plain(&run.name), task(run)];
+        let row = name.into_iter().chain(row_times(run, &targets)).chain(row_got(run));
+        row.map(Cell::text).collect()
+    };
+    let columns: Vec<Column> = names.into_iter().chain(times).chain(got).collect();
+    let whole = Table::new("", "", columns).rows(runs.iter().map(cells));
 
     let mut lines = vec![style.bold("Time to utilisation (ms, % of 1024), and what the task got")];
     if whole.natural_width() <= width {
         lines.extend(whole.lines(width, style));
     } else {
-        let mut upper = Table::new(&names.into_iter().chain(times).collect::<Vec<_>>());
-        let cells = |run| [row_names(run), row_times(run, &targets)].concat();
-        upper.rows = runs.iter().map(cells).collect();
-        lines.extend(upper.lines(width, style));
-        let mut lower = Table::new(&names.into_iter().take(1).chain(got).collect::<Vec<_>>());
-        let cells = |run: &RunView| [vec![text::plain(&run.name)], row_got(run)].concat();
-        lower.rows = runs.iter().map(cells).collect();
+        let behind = 2 + targets.len();
+        lines.extend(whole.columns(0..behind).lines(width, style));
         lines.push(String::new());
-        lines.extend(lower.lines(width, style));
+        let got = std::iter::once(0).chain(behind..whole.columns.len());
+        lines.extend(whole.columns(got).lines(width, style));
     }
     lines.extend(notes(runs, style));
     lines

@@ -56,16 +56,13 @@ pub fn cortex() -> Report {
     }
     let geometric_means =
         RUNS.map(|(run, condition)| geometric_mean(&cells, run, condition)).to_vec();
-    Report {
+    let mut report = Report {
         schema: SCHEMA.to_owned(),
         runs: RUNS.map(|(run, _)| summary(run)).to_vec(),
         comparisons: comparisons(),
         geometric_means,
         frequencies: frequencies(),
         loads: loads(),
-        events: Vec::new(),
-        traces: Vec::new(),
-        blame: Vec::new(),
         disturbances: vec![finding("disturbances", "not recorded in this data: no preemptions, no steal, no migrations", None)],
         not_checked: vec![
             finding("placement", "the CPU of the windows was not recorded; core types are inferred from modes", Some("flyball bench --placement per-core-type")),
@@ -79,7 +76,10 @@ pub fn cortex() -> Report {
             method: "repeats resampled in blocks within each condition, percentile interval".to_owned(),
         },
         cells,
-    }
+        ..Report::default()
+    };
+    report.conditions = flyball_report::view::conditions(&report);
+    report
 }
 
 fn summary(run: &str) -> RunSummary {
@@ -206,6 +206,7 @@ fn frequencies() -> Vec<FrequencySummary> {
                 LevelShare { mhz: 1332.0, share: 0.844 },
                 LevelShare { mhz: 2064.0, share: 0.095 },
             ],
+            most_claimed: Some(LevelShare { mhz: 1332.0, share: 0.844 }),
             delivered_mean_mhz: None,
             governor: Some("schedutil".to_owned()),
             source: "sysfs".to_owned(),

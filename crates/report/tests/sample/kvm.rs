@@ -38,16 +38,13 @@ pub fn bench() -> Report {
         }
     }
     let geometric_means = ["idle", "heavy"].map(|c| geometric_mean(&cells, RUN, c)).to_vec();
-    Report {
+    let mut report = Report {
         schema: SCHEMA.to_owned(),
         runs: vec![run()],
         comparisons: vec![comparison()],
         geometric_means,
         frequencies: frequencies(),
         loads: loads(),
-        events: Vec::new(),
-        traces: Vec::new(),
-        blame: Vec::new(),
         disturbances: vec![
             finding("hypervisor steal", "1.1 % of windows; kept and marked", None),
             finding("preemption", "3.1 % of the heavy condition's windows, 0.4 % of idle's", None),
@@ -68,7 +65,10 @@ pub fn bench() -> Report {
                 .to_owned(),
         },
         cells,
-    }
+        ..Report::default()
+    };
+    report.conditions = flyball_report::view::conditions(&report);
+    report
 }
 
 fn run() -> RunSummary {
@@ -132,6 +132,7 @@ fn frequencies() -> Vec<FrequencySummary> {
             n: 6400,
             claimed_mean_mhz: Some(2100.0),
             levels: vec![LevelShare { mhz: 2100.0, share: 1.0 }],
+            most_claimed: Some(LevelShare { mhz: 2100.0, share: 1.0 }),
             delivered_mean_mhz: Some(mhz),
             governor: None,
             source: "probe".to_owned(),

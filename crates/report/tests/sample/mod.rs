@@ -40,6 +40,7 @@ pub fn awkward(cells: usize) -> Report {
     for finding in &mut report.not_checked {
         finding.hint = Some(format!("echo '{hostile}' \" & ` $(x)"));
     }
+    report.conditions = flyball_report::view::conditions(&report);
     report.runs[0].machine = hostile.to_owned();
     report
 }

@@ -84,6 +84,7 @@ fn beside_windows(context: &Context<'_>) -> Option<EventRun> {
         cpus: Vec::new(),
         domains: Vec::new(),
         energy: Vec::new(),
+        total_energy: None,
         gaps: view.gaps as u64,
         lost_events: view.lost_events,
         missing: Vec::new(),

@@ -81,6 +81,7 @@ fn of(
         detail: looked_at.as_ref().map(|task| tasks::detail(&behind, task)),
         cpus: cpus::all(recording),
         domains: domains(recording),
+        total_energy: total(&energy, length_ms),
         energy,
         gaps: recording.gaps().len() as u64,
         lost_events: recording.gaps().events(),
@@ -170,6 +171,20 @@ fn each_change(recording: &Recording<'_>, domain: &str) -> Vec<FrequencyChange> 
         }
     };
     Change::all(recording, domain).unwrap_or_default().into_iter().take(CHANGES).map(one).collect()
+}
+
+/// The sum over everything.
+fn total(energy: &[EnergySum], length_ms: f64) -> Option<EnergySum> {
+    // CPUs are parts of their domains where both were recorded.
+    let whole = energy.iter().any(|sum| sum.subject.starts_with("domain "));
+    let part = |sum: &&EnergySum| match sum.subject.as_str() {
+        "package base" => true,
+        subject if whole => subject.starts_with("domain "),
+        subject => subject.starts_with("cpu"),
+    };
+    let energy_mj: f64 = energy.iter().filter(part).map(|sum| sum.energy_mj).sum();
+    let power_mw = (length_ms > 0.0).then(|| energy_mj / length_ms * 1e3);
+    (!energy.is_empty()).then(|| EnergySum { subject: "all".to_owned(), energy_mj, power_mw })
 }
 
 /// Sums of the energy table, in order of appearance.

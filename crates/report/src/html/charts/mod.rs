@@ -7,8 +7,6 @@ mod placement;
 mod ridge;
 mod timeline;
 
-use std::fmt::Write as _;
-
 pub(super) use forest::forest;
 pub(super) use frequency::{frequency, frequency_caption};
 pub(super) use percentiles::percentiles;
@@ -16,7 +14,8 @@ pub(super) use placement::{placement, placement_in_words};
 pub(super) use ridge::ridge;
 pub(super) use timeline::timeline;
 
-use super::markup::escape;
+use maud::{Markup, PreEscaped, html};
+
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
 use crate::model::Cell;
@@ -47,24 +46,18 @@ fn measured(members: &[Member<'_>]) -> String {
 }
 
 /// A chart with its caption.
-pub(super) fn figure(out: &mut String, title: &str, note: &str, scene: &Scene) {
-    let _ = write!(
-        out,
-        "<figure><figcaption>{} <span>{}</span></figcaption>{}</figure>",
-        escape(title),
-        escape(note),
-        scene.themed_svg()
-    );
+pub(super) fn figure(title: &str, note: &str, scene: &Scene) -> Markup {
+    html! {
+        figure {
+            figcaption { (title) " " span { (note) } }
+            (PreEscaped(scene.themed_svg()))
+        }
+    }
 }
 
 /// What stands where a chart has no data.
-pub(super) fn absent(out: &mut String, title: &str, why: &str) {
-    let _ = write!(
-        out,
-        "<figure><figcaption>{}</figcaption><div class=\"none\">{}</div></figure>",
-        escape(title),
-        escape(why)
-    );
+pub(super) fn absent(title: &str, why: &str) -> Markup {
+    html! { figure { figcaption { (title) } div.none { (why) } } }
 }
 
 /// Horizontal grid lines with labels at the left.
