@@ -1,9 +1,9 @@
 //! What the rules look at: read once, then never again.
 
 use flyball_host::{
-    CpuSet, CpuTimes, Host, HostError, Permissions, Policy, PolicyDetail, Surroundings, Topology,
+    CpuTimes, Host, HostError, Permissions, Policy, PolicyDetail, Surroundings, Topology,
 };
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Commands, built so that they can be pasted: into any POSIX shell where no set of numbers is
 //! involved, into bash, zsh and fish everywhere.
 
-use flyball_host::{CpuSet, Topology};
+use flyball_host::Topology;
+use flyball_units::CpuSet;
 
 /// Where the kernel describes CPUs.
 pub(crate) const CPU: &str = "/sys/devices/system/cpu";

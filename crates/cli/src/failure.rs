@@ -15,6 +15,7 @@ use flyball_rampup::RampupError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
 use flyball_transition::TransitionError;
+use flyball_units::Mismatch;
 use std::fmt;
 use std::io::ErrorKind;
 
@@ -83,6 +84,13 @@ impl fmt::Display for Failure {
             write!(f, "\nhint: {}", hint.replace('\n', "\n      "))?;
         }
         Ok(())
+    }
+}
+
+/// A quantity on the command line that can't be read; its place is the flag.
+impl From<Mismatch> for Failure {
+    fn from(slip: Mismatch) -> Failure {
+        Failure::new(Exit::Usage, &slip).maybe_hint(slip.hint)
     }
 }
 

@@ -19,7 +19,7 @@ fn what_cannot_be_is_refused() {
         (vec!["govern", "powerdd"], 2, "did you mean `powerd`?"),
         (vec!["govern", "powerd", "--set", "poll_ival"], 2, "NAME=WHOLE NUMBER"),
         (vec!["govern", "powerd", "--set", "poll=1"], 2, "has no tunable `poll`"),
-        (vec!["govern", "powerd", "--cpus", "x"], 2, "CPU list"),
+        (vec!["govern", "powerd", "--cpus", "x"], 2, "--cpus: expected CPU numbers"),
         (vec!["govern", "ctl", "nonsense"], 2, "status, switch POLICY"),
         (vec!["govern", "ctl", "status", "--socket", "no/such.sock"], 3, "is it running"),
         (vec!["govern", "replay", "no-such-log"], 3, "no-such-log"),

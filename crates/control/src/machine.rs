@@ -2,8 +2,8 @@
 
 use crate::Request;
 use crate::tunables;
-use flyball_host::{CpuSet, FrequencyScaling, Host, HostError, Policy, Topology};
-use flyball_units::KiloHertz;
+use flyball_host::{FrequencyScaling, Host, HostError, Policy, Topology};
+use flyball_units::{CpuSet, KiloHertz};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

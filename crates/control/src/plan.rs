@@ -36,7 +36,7 @@ pub struct Held {
     /// Number of the policy.
     pub policy: u32,
     /// Its CPUs.
-    pub cpus: flyball_host::CpuSet,
+    pub cpus: flyball_units::CpuSet,
     /// Its driver.
     pub driver: Option<String>,
     /// The one frequency that it is held at, where it is.

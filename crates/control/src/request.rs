@@ -1,7 +1,6 @@
 //! What to hold.
 
-use flyball_host::CpuSet;
-use flyball_units::{Frequency, Nanos};
+use flyball_units::{CpuSet, Frequency, Nanos};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 
 use crate::settle::read;
 use crate::{Plan, Step};
-use flyball_host::{CpuSet, Host, Topology};
-use flyball_units::Nanos;
+use flyball_host::{Host, Topology};
+use flyball_units::{CpuSet, Nanos};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,8 +1,7 @@
 //! What is to be reached: `p99<2ms`.
 
-use flyball_measure::experiment::Span;
 use flyball_stats::{Estimate, Statistic};
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -111,11 +110,11 @@ impl FromStr for Goal {
                 found.ok_or_else(fail)?
             }
         };
-        let limit = Span::parse(limit.trim())?.nanos();
-        if limit == 0 || words.next().is_some() {
+        let limit: Nanos = limit.parse().map_err(|slip: Mismatch| slip.line())?;
+        if limit == Nanos::ZERO || words.next().is_some() {
             return Err(fail());
         }
-        Ok(Goal { metric, quantile, limit: Nanos(limit) })
+        Ok(Goal { metric, quantile, limit })
     }
 }
 

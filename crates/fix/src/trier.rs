@@ -7,10 +7,10 @@ use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
 use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
 use flyball_measure::bench::{self, Context, Destination, Progress};
-use flyball_measure::experiment::{Experiment, ProbeTiming, Span};
+use flyball_measure::experiment::{Experiment, ProbeTiming};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, Duration, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Windows {
     /// Blocks in which all candidates take turns.
     pub repeats: u32,
     /// Measured time per candidate and block.
-    pub duration: Span,
+    pub duration: Duration,
 }
 
 impl Windows {
@@ -35,7 +35,7 @@ impl Windows {
         let each = goal.windows().div_ceil(u64::from(repeats)).saturating_mul(period);
         Windows {
             repeats,
-            duration: Span::millis(each.max(experiment.duration.nanos()).div_ceil(1_000_000)),
+            duration: Duration::millis(each.max(experiment.duration.nanos()).div_ceil(1_000_000)),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::GovernError;
 use flyball_governors::Domain;
-use flyball_host::{CpuSet, Host, HostError, Policy};
+use flyball_host::{Host, HostError, Policy};
 use flyball_pelt::Features;
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule, Relation};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos, OppTable, RateLimitRule, Relation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

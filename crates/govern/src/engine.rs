@@ -3,8 +3,8 @@
 use crate::govern_one::{Around, State};
 use crate::watch::Online;
 use crate::{DomainStatus, GovernError, Governed, Note, Status, Times, Trail};
-use flyball_host::{CpuSet, Host, HostError, KeptFile};
-use flyball_units::Nanos;
+use flyball_host::{Host, HostError, KeptFile};
+use flyball_units::{CpuSet, Nanos};
 use std::sync::Arc;
 
 /// How often limits, governors and CPUs are looked at.

@@ -4,8 +4,8 @@ use crate::ring::{Step, Told};
 use crate::watch::Watch;
 use crate::{Actuator, DomainRecord, Entry, GovernError, Note, Times, Trail, Way};
 use flyball_governors::{CpuTimes, Decision, Domain, Event, Governor, Needs, Request};
-use flyball_host::{CpuSet, Errno, Host, HostError, Policy};
-use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
+use flyball_host::{Errno, Host, HostError, Policy};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos, Relation};
 use std::borrow::Cow;
 use std::path::PathBuf;
 

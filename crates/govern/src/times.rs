@@ -15,8 +15,8 @@
 
 use crate::GovernError;
 use flyball_governors::{CpuTimes, Governor};
-use flyball_host::{Access, Call, CpuSet, Host, HostError, KeptFile};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::{Access, Call, Host, HostError, KeptFile};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use serde::Serialize;
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 //! changes.
 
 use crate::domain::khz;
-use flyball_host::{Access, CpuSet, Host, HostError, KeptFile};
-use flyball_units::KiloHertz;
+use flyball_host::{Access, Host, HostError, KeptFile};
+use flyball_units::{CpuSet, KiloHertz};
 use std::path::{Path, PathBuf};
 
 /// Longest name of a governor, and longest limit.

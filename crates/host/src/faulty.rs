@@ -2,12 +2,12 @@
 
 use crate::fault::Faults;
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Effect,
-    Fault, FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile,
-    ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken,
-    dma_latency_path, procfs,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect, Fault,
+    FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
+    SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, dma_latency_path,
+    procfs,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

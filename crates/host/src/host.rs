@@ -1,11 +1,11 @@
 //! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
 
 use crate::{
-    Access, Bell, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, FolderLock,
-    HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling,
-    Signal, Stream, ThreadUsage, Wake, Woken,
+    Access, Bell, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FolderLock, HostError,
+    IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
+    ThreadUsage, Wake, Woken,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 

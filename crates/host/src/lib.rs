@@ -17,7 +17,6 @@
 pub mod arch;
 mod calibrate;
 mod call;
-mod cpuset;
 mod errno;
 mod error;
 mod fault;
@@ -40,7 +39,6 @@ mod tree;
 mod types;
 
 pub use call::Call;
-pub use cpuset::{CpuSet, CpuSetError};
 pub use errno::Errno;
 pub use error::{ErrorKind, HostError};
 pub use fault::{Effect, Fault, FaultError};

@@ -1,7 +1,7 @@
 //! The manifest of a recorded machine: what files can't tell.
 
-use crate::{CounterRate, CpuSet, Errno, Scheduling};
-use flyball_units::Nanos;
+use crate::{CounterRate, Errno, Scheduling};
+use flyball_units::{CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

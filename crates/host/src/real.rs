@@ -2,12 +2,12 @@
 
 use crate::sys::{clock, memory, sched, signal, socket, usage};
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStatReader,
     Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

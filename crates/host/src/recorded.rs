@@ -4,12 +4,12 @@ use crate::manifest::{self, Manifest, Tried};
 use crate::private::Locked;
 use crate::tree::{Entry, Tree, normal};
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuSet, CpuTimes, CycleCounter, Errno,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat,
     SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, dma_latency_path,
     procfs,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

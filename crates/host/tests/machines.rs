@@ -6,10 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
-use flyball_host::{
-    CpuSet, Grant, Host, HostKind, Permissions, Policy, Power, RecordedHost, Topology,
-};
-use flyball_units::{Capacity, CpuId, KiloHertz, Nanos};
+use flyball_host::{Grant, Host, HostKind, Permissions, Policy, Power, RecordedHost, Topology};
+use flyball_units::{Capacity, CpuId, CpuSet, KiloHertz, Nanos};
 use std::path::Path;
 
 const ARM_BIG_LITTLE: &str = include_str!("machines/arm-big-little.txt");

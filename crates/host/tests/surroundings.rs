@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use flyball_host::{
-    CpuSet, Errno, FaultyHost, Host, KernelWork, RealHost, RecordedHost, Surroundings, Topology,
-    snapshot,
+    Errno, FaultyHost, Host, KernelWork, RealHost, RecordedHost, Surroundings, Topology, snapshot,
 };
-use flyball_units::{CpuId, KiloHertz};
+use flyball_units::{CpuId, CpuSet, KiloHertz};
 use std::sync::Arc;
 
 const LISTING: &str = "

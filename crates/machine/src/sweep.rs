@@ -8,7 +8,8 @@
 
 use crate::error::MachineError;
 use crate::model::{Model, TrialRun};
-use flyball_measure::experiment::{self, Experiment, Span};
+use flyball_measure::experiment::{self, Experiment};
+use flyball_units::Duration;
 use std::collections::BTreeMap;
 
 /// The experiment that is swept.
@@ -112,12 +113,12 @@ pub fn e_share_sweep(
     model: &Model,
     step_percent: u32,
     repeats: u32,
-    duration: Span,
+    duration: Duration,
 ) -> Result<ShareSweep, MachineError> {
     let mut experiment: Experiment = experiment::named(SOURCE_A)?;
     experiment.repeats = repeats.max(1);
     experiment.duration = duration;
-    experiment.warmup = Span(experiment.period.0);
+    experiment.warmup = experiment.period;
     let run = model.plan(experiment)?;
     let cells = cells(run.simulate(0..run.plan().trials.len())?);
     let step = step_percent.clamp(1, 100) as usize;

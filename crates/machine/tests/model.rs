@@ -5,9 +5,9 @@ mod common;
 
 use flyball_machine::{ErrorKind, MachineError, ShareRange, Target, e_share_sweep, open};
 use flyball_measure::bench::Outcome;
-use flyball_measure::experiment::Span;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_run::{Run, RunState};
+use flyball_units::Duration;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -165,7 +165,7 @@ fn windows_go_where_the_condition_says_and_a_held_frequency_holds() {
 fn like_for_like_ratios_and_the_trap_come_from_mixtures() {
     let Target::Model { name, kernel } = "model:apple-m1".parse().unwrap() else { return };
     let model = flyball_machine::Model::named(&name, kernel.as_deref()).unwrap();
-    let sweep = e_share_sweep(&model, 5, 1, Span::millis(5_000)).unwrap();
+    let sweep = e_share_sweep(&model, 5, 1, Duration::millis(5_000)).unwrap();
     let like = |core: &str| sweep.like.iter().find(|like| like.core_type == core).unwrap();
     assert!((like("E").low_to_high - 3.40).abs() < 0.01, "{:?}", sweep.like);
     assert!((like("P").low_to_high - 5.15).abs() < 0.01, "{:?}", sweep.like);

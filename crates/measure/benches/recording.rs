@@ -3,11 +3,11 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented items")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use flyball_host::{CpuSet, Host, RealHost, arch};
+use flyball_host::{Host, RealHost, arch};
 use flyball_measure::probe::{CalibrationTarget, calibrate};
 use flyball_measure::telemetry::Recorder;
 use flyball_measure::trial::{Bookkeeper, WindowRecord};
-use flyball_units::CpuId;
+use flyball_units::{CpuId, CpuSet};
 use std::hint::black_box;
 
 fn recording(criterion: &mut Criterion) {

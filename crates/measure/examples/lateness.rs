@@ -10,14 +10,14 @@
 #![allow(clippy::disallowed_methods, reason = "an example speaks to the shell that started it")]
 #![allow(clippy::print_stdout, reason = "its result goes to stdout")]
 
-use flyball_host::{CpuSet, Host, HostError, RealHost, Scheduling, arch};
+use flyball_host::{Host, HostError, RealHost, Scheduling, arch};
 use flyball_measure::probe::{CalibrationTarget, Chain, calibrate};
 use flyball_measure::telemetry::Recorder;
 use flyball_measure::trial::{
     NoWork, ProbeMode, StopFlag, TrialError, TrialLabels, TrialOutcome, TrialPlan, WindowRecord,
     Work, WorkInfo, run,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use serde_json::json;
 use std::error::Error;
 use std::fmt::Write as _;

@@ -8,11 +8,11 @@
 #![allow(clippy::disallowed_methods, reason = "an example speaks to the shell that started it")]
 #![allow(clippy::print_stdout, reason = "its result goes to stdout")]
 
-use flyball_host::{CpuSet, Host, RealHost, arch};
+use flyball_host::{Host, RealHost, arch};
 use flyball_measure::probe::{
     Calibration, CalibrationTarget, Plateau, ProbeSample, calibrate, plateaus, recalibrate,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::error::Error;
 use std::fmt::Write as _;
 

@@ -3,10 +3,10 @@
 use crate::board;
 use crate::plan::CoreChoice;
 use crate::probe::CalibrationTarget;
-use flyball_host::{CpuSet, Host, Policy, Topology, arch};
+use flyball_host::{Host, Policy, Topology, arch};
 use flyball_run::FrequencySample;
 use flyball_run::manifest::{BoardRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine};
-use flyball_units::{CpuId, KiloHertz};
+use flyball_units::{CpuId, CpuSet, KiloHertz};
 use std::path::Path;
 
 /// Family 6 models of Intel's small cores (Silvermont to Crestmont), whose multiplication takes

@@ -6,8 +6,8 @@
 //! last one. A block is a repeat, which is what the statistics resample.
 
 use crate::experiment::{Condition, Experiment, ExperimentError, Placement, placement, scheduling};
-use flyball_host::{CpuSet, Scheduling};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::Scheduling;
+use flyball_units::{CpuId, CpuSet, Nanos};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;

@@ -18,9 +18,9 @@ pub use ring::Recorder;
 
 use crate::probe::{Calibration, Calibrations};
 use crate::trial::{StopFlag, TrialError, TrialLabels};
-use flyball_host::{CpuSet, Host};
+use flyball_host::Host;
 use flyball_run::{FrequencySample, LoadSample, Manifest, Note, RunWriter};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;

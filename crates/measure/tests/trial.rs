@@ -2,14 +2,14 @@
 //! depends on how fast the machine is.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-use flyball_host::{CpuSet, Host, ProcessSpec, RealHost};
+use flyball_host::{Host, ProcessSpec, RealHost};
 use flyball_measure::telemetry::{Recorder, Telemetry, TelemetryOptions};
 use flyball_measure::trial::{
     CommandWork, Ended, NoWork, ProbeMode, StopFlag, TrialError, TrialLabels, TrialOutcome,
     TrialPlan, WindowRecord, Work, WorkInfo, run,
 };
 use flyball_run::{Manifest, Note, RunWriter};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::Path;
 use std::sync::Arc;
 

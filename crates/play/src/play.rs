@@ -5,9 +5,9 @@ use crate::performer::{Performer, Player, Stage};
 use crate::score::Score;
 use crate::signal::Signal;
 use crate::speed::Speed;
-use flyball_host::{Call, CpuSet, Errno, Host, HostError, Scheduling, Wake};
+use flyball_host::{Call, Errno, Host, HostError, Scheduling, Wake};
 use flyball_sim::setup::{Class, TaskSetup, random_stream};
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 

@@ -1,10 +1,9 @@
 //! What is played: the tasks of a scenario, as far as a real machine can have them.
 
 use crate::PlayError;
-use flyball_host::CpuSet;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::{Class, TaskSetup};
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 
 /// The tasks of one playing.
 pub struct Score {

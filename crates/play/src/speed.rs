@@ -4,12 +4,12 @@
 //! frequency. It is executed as a chain of dependent multiplications, which no cache and no memory
 //! disturbs: what a slower clock or a smaller core does to it is what it does to a cycle.
 
-use flyball_host::{CpuSet, Host, HostError, arch};
+use flyball_host::{Host, HostError, arch};
 use flyball_measure::board;
 use flyball_platform::Platform;
 use flyball_run::manifest::BoardRecord;
 use flyball_sim::workload::FullSpeed;
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// What a speed rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Scenarios played on this machine: what was done is what was asked for; when is the machine's.
 #![allow(clippy::unwrap_used)]
 
-use flyball_host::{CpuSet, Host, RealHost};
+use flyball_host::{Host, RealHost};
 use flyball_play::{Basis, PlayError, Played, Score, Speed, play};
 use flyball_sim::scenario::{Scenario, Source, read};
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use std::sync::Arc;
 
 fn scenario(text: &str) -> Scenario {

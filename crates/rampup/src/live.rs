@@ -4,7 +4,7 @@ use crate::RampupError;
 use crate::plan::{Condition, Plan, Segment};
 use crate::spin::{Lengths, Repetition, busy, repetition};
 use flyball_control::{Hold, preflight, state_folder};
-use flyball_host::{CounterRate, CpuSet, Host, HostError, Topology};
+use flyball_host::{CounterRate, Host, HostError, Topology};
 use flyball_measure::bench::{Beside, Destination};
 use flyball_measure::board;
 use flyball_measure::machine::{calibration_targets, describe};
@@ -15,7 +15,7 @@ use flyball_run::manifest::{
 };
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RampUp, RampUpSample, RunState, RunWriter};
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -2,8 +2,7 @@
 
 use crate::RampupError;
 use flyball_control::Request;
-use flyball_host::CpuSet;
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -5,11 +5,11 @@
 use crate::TransitionError;
 use crate::device::Device;
 use flyball_control::{Hold, Machine, Plan as Steps, Request, plan};
-use flyball_host::{CpuSet, Host, Policy};
+use flyball_host::{Host, Policy};
 use flyball_measure::board;
 use flyball_measure::probe::TOLERANCE;
 use flyball_run::manifest::BoardRecord;
-use flyball_units::{CpuId, Frequency, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, Frequency, KiloHertz, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Frequencies as people write them: `"600MHz"`, `"1.2 GHz"`, `"min"`, `"max"`.
 
-use crate::{KiloHertz, nearest};
+use crate::decimal::{Slip, Unit, scaled};
+use crate::{KiloHertz, Mismatch};
 use std::fmt;
+use std::str::FromStr;
 
 /// A frequency that is asked for: a number, or an end of what the hardware offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,54 +17,52 @@ pub enum Frequency {
     At(KiloHertz),
 }
 
-/// Units by their lower-case name, in kilohertz.
-const UNITS: [(&str, f64); 3] = [("khz", 1.0), ("mhz", 1e3), ("ghz", 1e6)];
+/// Units in kilohertz.
+const UNITS: [Unit; 3] = [("kHz", 1), ("MHz", 1_000), ("GHz", 1_000_000)];
 
 /// No clock runs faster; more is a typing error.
-const MAX_KHZ: f64 = 100e6;
+const MAX: KiloHertz = KiloHertz(100_000_000);
 
-impl Frequency {
-    /// Reads `"600MHz"`, `"1.2 GHz"`, `"600000kHz"`, `"min"` or `"max"`.
-    ///
-    /// # Errors
-    /// What was expected and found, in one sentence.
-    pub fn parse(text: &str) -> Result<Frequency, String> {
-        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        let lower = compact.to_ascii_lowercase();
-        match lower.as_str() {
-            "min" => return Ok(Frequency::Min),
-            "max" => return Ok(Frequency::Max),
-            _ => {}
-        }
-        let unit_at = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
-        let (number, unit) = lower.split_at(unit_at);
-        let Some((_, khz)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-            return Err(expected(text, &lower));
-        };
-        let value: f64 = number.parse().map_err(|_| expected(text, &lower))?;
-        let khz = (value * khz).round();
-        if !(1.0..=MAX_KHZ).contains(&khz) {
-            return Err(format!("expected a frequency from 1 kHz to 100 GHz, found \"{text}\""));
-        }
-        Ok(Frequency::At(KiloHertz(khz as u64)))
+impl FromStr for KiloHertz {
+    type Err = Mismatch;
+
+    /// Reads `"600MHz"`, `"1.2 GHz"`, `"600000kHz"`.
+    fn from_str(text: &str) -> Result<KiloHertz, Mismatch> {
+        read(text, "a frequency such as \"600MHz\" or \"1.2GHz\"")
     }
 }
 
-fn expected(text: &str, lower: &str) -> String {
-    let bare = !lower.is_empty() && lower.chars().all(|c| c.is_ascii_digit() || c == '.');
-    if bare {
-        return format!(
-            "expected a frequency with its unit, such as \"{text}MHz\" or \"{text}GHz\", \
-             found \"{text}\""
-        );
+impl FromStr for Frequency {
+    type Err = Mismatch;
+
+    /// Reads `"600MHz"`, `"1.2 GHz"`, `"600000kHz"`, `"min"` or `"max"`.
+    fn from_str(text: &str) -> Result<Frequency, Mismatch> {
+        let word = text.trim();
+        if word.eq_ignore_ascii_case("min") {
+            return Ok(Frequency::Min);
+        }
+        if word.eq_ignore_ascii_case("max") {
+            return Ok(Frequency::Max);
+        }
+        read(text, "a frequency such as \"600MHz\" or \"1.2GHz\", or \"min\" or \"max\"")
+            .map(Frequency::At)
+            .map_err(|slip| slip.near(word, ["min", "max"]))
     }
-    let near = nearest(lower, ["min", "max"])
-        .map(|near| format!("; did you mean \"{near}\"?"))
-        .unwrap_or_default();
-    format!(
-        "expected a frequency such as \"600MHz\" or \"1.2GHz\", or \"min\" or \"max\", found \
-         \"{text}\"{near}"
-    )
+}
+
+fn read(text: &str, such: &str) -> Result<KiloHertz, Mismatch> {
+    let khz = scaled(text, &UNITS).map(KiloHertz).map_err(|slip| match slip {
+        Slip::Bare => {
+            let bare = text.trim();
+            let with = format!("a frequency with its unit, such as \"{bare}MHz\" or \"{bare}GHz\"");
+            Mismatch::text(with, text)
+        }
+        slip => slip.of(text, &UNITS, such),
+    })?;
+    match (KiloHertz(1)..=MAX).contains(&khz) {
+        true => Ok(khz),
+        false => Err(Mismatch::text("a frequency from 1 kHz to 100 GHz", text)),
+    }
 }
 
 impl fmt::Display for Frequency {
@@ -76,38 +76,75 @@ impl fmt::Display for Frequency {
     }
 }
 
+crate::text::as_text!(Frequency);
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Frequency {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Frequency".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "A frequency with its unit, such as \"600MHz\", or \"min\" or \"max\"."
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn reads_what_people_write_and_prints_it_back() {
         for (text, frequency, printed) in [
             ("600MHz", Frequency::At(KiloHertz(600_000)), "600MHz"),
+            ("600mhz", Frequency::At(KiloHertz(600_000)), "600MHz"),
             ("1.2 GHz", Frequency::At(KiloHertz(1_200_000)), "1200MHz"),
             ("600500khz", Frequency::At(KiloHertz(600_500)), "600500kHz"),
             (" Min", Frequency::Min, "min"),
             ("max", Frequency::Max, "max"),
         ] {
-            assert_eq!(Frequency::parse(text), Ok(frequency), "{text}");
+            assert_eq!(text.parse(), Ok(frequency), "{text}");
             assert_eq!(frequency.to_string(), printed);
-            assert_eq!(Frequency::parse(printed), Ok(frequency));
         }
+        assert_eq!("2.064GHz".parse(), Ok(KiloHertz(2_064_000)));
+        assert!("max".parse::<KiloHertz>().is_err());
     }
 
     #[test]
     fn what_is_no_frequency_is_refused_with_what_was_expected() {
-        for (text, expected) in [
-            ("600", "\"600MHz\""),
-            ("maxx", "did you mean \"max\"?"),
-            ("600 apples", "found \"600 apples\""),
-            ("", "expected a frequency"),
-            ("0MHz", "from 1 kHz"),
-            ("1e9GHz", "expected a frequency"),
-            ("-5MHz", "expected a frequency"),
+        for (text, expected, hint) in [
+            ("600", "\"600MHz\"", ""),
+            ("maxx", "found \"maxx\"", "did you mean `max`?"),
+            ("600mgz", "found \"600mgz\"", "did you mean `600MHz`?"),
+            ("600 apples", "found \"600 apples\"", "units: kHz, MHz, GHz"),
+            ("", "expected a frequency", "units: "),
+            ("0MHz", "from 1 kHz", ""),
+            ("1e9GHz", "expected a frequency", "units: "),
+            ("1000GHz", "from 1 kHz to 100 GHz", ""),
+            ("-5MHz", "expected a frequency", "units: "),
         ] {
-            let message = Frequency::parse(text).unwrap_err();
-            assert!(message.contains(expected), "{text}: {message}");
+            let slip = text.parse::<Frequency>().unwrap_err();
+            assert!(slip.to_string().contains(expected), "{text}: {slip}");
+            let told = slip.hint.unwrap_or_default();
+            assert!(told.starts_with(hint) && told.is_empty() == hint.is_empty(), "{text}: {told}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn printing_then_reading_is_identity(khz in 1u64..100_000_000, whole in any::<bool>()) {
+            let khz = if whole { (khz / 1_000).max(1) * 1_000 } else { khz };
+            for frequency in [Frequency::At(KiloHertz(khz)), Frequency::Min, Frequency::Max] {
+                prop_assert_eq!(frequency.to_string().parse(), Ok(frequency));
+            }
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in ".{0,60}") {
+            let _ = text.parse::<Frequency>();
         }
     }
 }

@@ -1,14 +1,25 @@
-//! Units as types: what a number means is in its type, and serialised names carry the unit.
+//! Quantities as types, and as people write them: what a number means is in its type, and there is
+//! one reader of each.
 //!
-//! Nothing here does I/O. All types are plain integers inside, so they cost nothing in a loop.
-//! What every crate's errors need lives here too: [`nearest()`], the name that was probably meant.
+//! A reader is [`std::str::FromStr`], its writer [`std::fmt::Display`]: what one prints, the other
+//! reads. What is not read is a [`Mismatch`], with the place, what was expected, what was found,
+//! and often a hint with the [`nearest()`] name. Nothing here does I/O.
 
+mod cpus;
+mod decimal;
+mod duration;
 mod frequency;
+mod mismatch;
 mod nearest;
 mod opp;
 mod rate_limit;
+pub mod text;
 
+pub use cpus::CpuSet;
+pub use decimal::{Unit, with_unit};
+pub use duration::Duration;
 pub use frequency::Frequency;
+pub use mismatch::Mismatch;
 pub use nearest::nearest;
 pub use opp::{Opp, OppTable, OppTableError, Relation};
 pub use rate_limit::RateLimitRule;

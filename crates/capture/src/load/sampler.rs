@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flyball_host::{CpuSet, Host};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::Host;
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 use super::source::Counters;
 use crate::trace::CaptureError;

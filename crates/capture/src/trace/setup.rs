@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_host::{CpuSet, Errno, ErrorKind, Host, HostError};
+use flyball_host::{Errno, ErrorKind, Host, HostError};
+use flyball_units::CpuSet;
 
 use super::error::CaptureError;
 use super::groups::{BEGINS_AND_ENDS, Group};

@@ -4,7 +4,8 @@ use crate::catalogue::Id;
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
 use crate::fix;
-use flyball_host::{CpuSet, Interrupt};
+use flyball_host::Interrupt;
+use flyball_units::CpuSet;
 
 /// Evidence beyond this many interrupts says nothing more.
 const SHOWN: usize = 16;

@@ -4,7 +4,8 @@ use crate::catalogue::Id;
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
 use crate::fix;
-use flyball_host::{CoreType, CpuSet};
+use flyball_host::CoreType;
+use flyball_units::CpuSet;
 
 pub(super) fn find(facts: &Facts) -> Vec<Finding> {
     let mut findings = vec![core_types(facts)];

@@ -6,8 +6,8 @@ pub mod machines;
 
 use flyball_check::{Audit, Facts, Finding, Id, Severity, audit};
 use flyball_host::manifest::{Calls, Manifest};
-use flyball_host::{CpuSet, Host, RecordedHost};
-use flyball_units::Nanos;
+use flyball_host::{Host, RecordedHost};
+use flyball_units::{CpuSet, Nanos};
 use std::fmt::{Display, Write};
 
 pub const CPU: &str = "/sys/devices/system/cpu";

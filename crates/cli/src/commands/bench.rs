@@ -11,9 +11,9 @@ use flyball_capture::trace::Group;
 use flyball_host::{Host, ProcessSpec};
 use flyball_machine::{CostTable, Machine, MachineError, Prepared, Target};
 use flyball_measure::bench::{Context, Destination, Outcome, Progress};
-use flyball_measure::experiment::{self, Condition, Experiment, Span, Workload};
+use flyball_measure::experiment::{self, Condition, Experiment, Workload};
 use flyball_run::RunState;
-use flyball_units::Nanos;
+use flyball_units::{Duration, Mismatch, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -155,8 +155,8 @@ fn experiment(
 }
 
 /// A duration on the command line.
-pub fn time(flag: &str, text: &str) -> Result<Span, Failure> {
-    Span::parse(text).map_err(|error| Failure::new(Exit::Usage, format!("{flag}: {error}")))
+pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
+    text.parse().map_err(|slip: Mismatch| slip.at(flag).into())
 }
 
 /// An experiment that ships or is in a file, and its folder.
@@ -199,9 +199,9 @@ pub fn for_program(
     let mut experiment = experiment::quick()?;
     experiment.name = "program".to_owned();
     experiment.question = Some(format!("Does background load change the latency of {name}?"));
-    experiment.period = Span::millis(period_ms);
-    experiment.duration = Span::millis((10 * period_ms).max(500));
-    experiment.warmup = Span::millis(period_ms);
+    experiment.period = Duration::millis(period_ms);
+    experiment.duration = Duration::millis((10 * period_ms).max(500));
+    experiment.warmup = Duration::millis(period_ms);
     experiment.workloads =
         vec![Workload { command: Some(program.to_vec()), ..Workload::default() }];
     Ok(experiment)

@@ -14,7 +14,8 @@ use flyball_control::state_folder;
 use flyball_govern::{
     Lines, Options, Order, Outline, SOCKET, Sink, SourceKind, Wish, ask, prepare, replay,
 };
-use flyball_host::{CpuSet, Host, HostKind};
+use flyball_host::{Host, HostKind};
+use flyball_units::CpuSet;
 use record::RunSink;
 use serde_json::json;
 use std::io::BufWriter;
@@ -105,10 +106,7 @@ fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
             .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
         pair.ok_or_else(|| usage(format!("--set: expected NAME=WHOLE NUMBER, found {text}")))
     };
-    let cpus = |list: &String| {
-        let found: Result<CpuSet, _> = list.parse();
-        found.map_err(|error| usage(format!("--cpus: expected a CPU list, {error}")))
-    };
+    let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
     Ok(Wish {
         governor: policy.clone(),
         tunables: args.set.iter().map(pair).collect::<Result<_, _>>()?,

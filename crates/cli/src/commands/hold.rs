@@ -12,8 +12,8 @@ use crate::{hosts, output, program};
 use flyball_control::{
     Change, ControlError, Ended, Hold, Machine, Request, plan, recover, state_folder,
 };
-use flyball_host::{CpuSet, Host, Input};
-use flyball_units::{Frequency, Nanos};
+use flyball_host::{Host, Input};
+use flyball_units::{CpuSet, Frequency, Nanos};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -148,14 +148,11 @@ fn dry_run(host: &dyn Host, request: &Request, format: CheckFormat) -> Result<Ex
 }
 
 fn request(args: &HoldArgs) -> Result<Request, Failure> {
-    let usage = |flag: &str, error: String| Failure::new(Exit::Usage, format!("{flag}: {error}"));
     let frequency = |flag: &str, text: &Option<String>| {
-        text.as_deref().map(Frequency::parse).transpose().map_err(|error| usage(flag, error))
+        let read = text.as_deref().map(str::parse::<Frequency>).transpose();
+        read.map_err(|slip| slip.at(flag))
     };
-    let cpus = |list: &String| {
-        let found: Result<CpuSet, _> = list.parse();
-        found.map_err(|error| usage("--cpus", format!("expected a CPU list, {error}")))
-    };
+    let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
     let request = Request {
         governor: args.governor.clone(),
         tunables: args.tunables.iter().cloned().collect(),

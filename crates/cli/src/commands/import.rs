@@ -9,7 +9,7 @@ use flyball_events::import as trace;
 use flyball_run::Run;
 use flyball_run::import::{ColumnMap, Options, import};
 use flyball_run::name::{rfc3339, run_name};
-use flyball_units::Frequency;
+use flyball_units::{KiloHertz, Mismatch};
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &ImportArgs, talk: Talk) -> Result<Exit, Failure> {
@@ -90,14 +90,8 @@ fn import_trace(
 
 /// A counter's rate in ticks per second.
 fn rate(text: &str) -> Result<f64, Failure> {
-    match Frequency::parse(text) {
-        Ok(Frequency::At(khz)) => Ok(khz.0 as f64 * 1e3),
-        Ok(_) => Err(Failure::new(
-            Exit::Usage,
-            format!("--counter: expected a rate such as 2.5GHz, found \"{text}\""),
-        )),
-        Err(error) => Err(Failure::new(Exit::Usage, format!("--counter: {error}"))),
-    }
+    let khz: KiloHertz = text.parse().map_err(|slip: Mismatch| slip.at("--counter"))?;
+    Ok(khz.0 as f64 * 1e3)
 }
 
 /// `latency_us=lat,cpu=core`, or nothing.

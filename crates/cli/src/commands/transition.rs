@@ -11,7 +11,7 @@ use flyball_machine::{Board, MachineError, Target};
 use flyball_run::import::{Format, Options, detect, load};
 use flyball_run::{Columns, Run};
 use flyball_transition::methods::{Method, Plan};
-use flyball_units::{Frequency, KiloHertz, Nanos};
+use flyball_units::{KiloHertz, Mismatch, Nanos};
 use show::Shown;
 use std::path::Path;
 
@@ -77,11 +77,7 @@ fn plan(args: &TransitionArgs) -> Result<Plan, Failure> {
     }
     methods.sort_unstable();
     methods.dedup();
-    let level = |text: &String| match Frequency::parse(text) {
-        Ok(Frequency::At(khz)) => Ok(khz),
-        Ok(_) => Err(usage("--levels", format!("expected a frequency, found \"{text}\""))),
-        Err(error) => Err(usage("--levels", error)),
-    };
+    let level = |text: &String| text.parse().map_err(|slip: Mismatch| slip.at("--levels").into());
     let levels: Result<Vec<KiloHertz>, Failure> = args.levels.iter().map(level).collect();
     let time = |flag: &str, text: &str| -> Result<Nanos, Failure> {
         Ok(Nanos(super::bench::time(flag, text)?.nanos()))

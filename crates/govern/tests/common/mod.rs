@@ -6,8 +6,8 @@
 use flyball_govern::{DomainRecord, Engine, Governed, SourceKind, Times, Trail, Way};
 use flyball_governors::create;
 use flyball_host::manifest::{Calls, Manifest};
-use flyball_host::{Access, CpuSet, Host, Policy, RealHost, RecordedHost};
-use flyball_units::{CpuId, KiloHertz, Nanos, RateLimitRule};
+use flyball_host::{Access, Host, Policy, RealHost, RecordedHost};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos, RateLimitRule};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 use super::cpus::Cpu;
 use super::processor::Processor;
 use super::reader::Reader;
-use crate::{CpuSet, HostError};
-use flyball_units::CpuId;
+use crate::HostError;
+use flyball_units::{CpuId, CpuSet};
 use serde::{Deserialize, Serialize};
 
 /// A kind of core.

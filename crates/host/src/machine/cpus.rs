@@ -1,8 +1,8 @@
 //! The CPUs: which there are, and how they hang together.
 
 use super::reader::Reader;
-use crate::{CpuSet, HostError};
-use flyball_units::{Capacity, CpuId, KiloHertz};
+use crate::HostError;
+use flyball_units::{Capacity, CpuId, CpuSet, KiloHertz};
 use serde::{Deserialize, Serialize};
 
 /// One logical CPU.

@@ -2,7 +2,8 @@
 
 use super::cpus::{CPU, Cpu};
 use super::reader::Reader;
-use crate::{CpuSet, HostError};
+use crate::HostError;
+use flyball_units::CpuSet;
 use serde::{Deserialize, Serialize};
 
 /// How CPUs idle.

@@ -2,8 +2,8 @@
 
 use super::cpus::CPU;
 use super::reader::Reader;
-use crate::{CpuSet, Host, HostError};
-use flyball_units::{KiloHertz, Nanos};
+use crate::{Host, HostError};
+use flyball_units::{CpuSet, KiloHertz, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

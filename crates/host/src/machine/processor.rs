@@ -1,8 +1,8 @@
 //! Which processor it is, and in what box.
 
 use super::reader::Reader;
-use crate::{CpuSet, HostError};
-use flyball_units::{CpuId, KiloHertz};
+use crate::HostError;
+use flyball_units::{CpuId, CpuSet, KiloHertz};
 use serde::{Deserialize, Serialize};
 
 /// `/proc/cpuinfo`, as far as it tells kinds of machine apart.

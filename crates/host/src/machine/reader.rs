@@ -1,6 +1,7 @@
 //! Reading small files that may be absent, and parsing what they hold.
 
-use crate::{CpuSet, Errno, Host, HostError};
+use crate::{Errno, Host, HostError};
+use flyball_units::{CpuSet, Mismatch};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
 }
 
 fn parse_cpus(path: &str, text: &str) -> Result<CpuSet, HostError> {
-    text.parse().map_err(|error: crate::CpuSetError| {
-        HostError::malformed(path, format!("a CPU list ({})", error.expected), text)
+    text.parse().map_err(|slip: Mismatch| {
+        HostError::malformed(path, format!("a CPU list ({})", slip.expected), text)
     })
 }

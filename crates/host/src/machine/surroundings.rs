@@ -11,9 +11,9 @@ pub(crate) mod power;
 pub(crate) mod processes;
 mod tolerant;
 
-use crate::{CpuSet, Errno, Host, HostError};
+use crate::{Errno, Host, HostError};
 use clocks::{EnergyBias, IntelLimits, LatencyBound, PolicyDetail};
-use flyball_units::CpuId;
+use flyball_units::{CpuId, CpuSet};
 use heat::{CoolingDevice, ThermalZone, Throttled};
 use interrupts::Interrupt;
 use kernel_work::KernelWork;

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "scheduling system calls take pointers to structures")]
 
 use super::{check, this_thread};
-use crate::{Call, CpuSet, HostError, Scheduling};
-use flyball_units::{CpuId, Nanos};
+use crate::{Call, HostError, Scheduling};
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// `struct sched_attr` as of Linux 3.14 (include/uapi/linux/sched/types.h), 48 bytes: the first
 /// version, which every later kernel accepts.

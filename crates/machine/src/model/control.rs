@@ -3,13 +3,13 @@
 use super::{ConditionSetup, Model};
 use crate::error::MachineError;
 use flyball_governors::{Governor, Tunable};
-use flyball_host::{CpuSet, Scheduling};
-use flyball_measure::experiment::{Control, Frequency, Limits};
+use flyball_host::Scheduling;
+use flyball_measure::experiment::{Control, Limits};
 use flyball_measure::load::Site;
 use flyball_measure::plan::PlannedCondition;
 use flyball_platform::{ClockDomain, FrequencyControl, rule};
 use flyball_sim::setup::Class;
-use flyball_units::{KiloHertz, Relation};
+use flyball_units::{CpuSet, Frequency, KiloHertz, Relation};
 
 /// One clock domain under one condition.
 #[derive(Clone, Debug, PartialEq)]

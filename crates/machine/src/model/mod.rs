@@ -28,13 +28,13 @@ use crate::error::MachineError;
 use crate::machine::{Machine, Prepared};
 use crate::target::Target;
 use control::DomainControl;
-use flyball_host::CpuSet;
 use flyball_measure::bench::{Beside, Context, Destination, Outcome, Progress};
 use flyball_measure::experiment::{Experiment, Workload};
 use flyball_measure::load::{Placement, Site};
 use flyball_measure::plan::{Plan, PlannedTrial, plan};
 use flyball_platform::{Kernel, Platform};
 use flyball_signal::{Kernel as Signal, Params, WorkloadSpec};
+use flyball_units::CpuSet;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -151,7 +151,7 @@ impl ConditionLog {
         let asked = toml::Table::try_from(&self.planned.asked).unwrap_or_default();
         let mut applied = toml::Table::new();
         if let Some(thread) = &self.applied {
-            let cpus: flyball_host::CpuSet = thread.cpus.iter().copied().collect();
+            let cpus: flyball_units::CpuSet = thread.cpus.iter().copied().collect();
             applied.insert("cpus".into(), cpus.to_string().into());
             if let Some(slack) = thread.timer_slack {
                 applied.insert("timer_slack_ns".into(), (slack.0 as i64).into());

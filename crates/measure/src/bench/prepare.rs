@@ -9,11 +9,11 @@ use crate::plan::{Plan, PlannedCondition, plan};
 use crate::probe::{Calibration, Chain, calibrate, on_cpu};
 use crate::trial::{ProbeMode, TrialLabels, TrialPlan, overheads};
 use crate::{board, machine, workloads};
-use flyball_host::{CpuSet, Grant, Host, Permissions, Power, Topology};
+use flyball_host::{Grant, Host, Permissions, Power, Topology};
 use flyball_run::Manifest;
 use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord};
 use flyball_signal::input::Recording;
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use std::path::Path;
 use std::sync::Arc;
 

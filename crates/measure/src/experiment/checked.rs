@@ -1,9 +1,7 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
 use super::setting;
-use flyball_host::CpuSet;
-use flyball_units::Frequency;
-use flyball_units::nearest;
+use flyball_units::{CpuSet, Frequency, nearest};
 use serde::de::{Deserialize, Deserializer, Error};
 
 /// Names of the signal kernels, as an experiment writes them.
@@ -20,14 +18,18 @@ pub fn placement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
 }
 
 pub fn frequency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    checked(deserializer, |text| Frequency::parse(text).map(drop)).map(Some)
+    checked(deserializer, |text| match text.parse::<Frequency>() {
+        Ok(_) => Ok(()),
+        Err(slip) => Err(slip.line()),
+    })
+    .map(Some)
 }
 
 pub fn cpus<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     checked(deserializer, |text| match text.parse::<CpuSet>() {
         Ok(cpus) if !cpus.is_empty() => Ok(()),
         Ok(_) => Err("expected at least one CPU, found none".to_owned()),
-        Err(error) => Err(format!("expected {}, found \"{}\"", error.expected, error.found)),
+        Err(slip) => Err(slip.line()),
     })
     .map(Some)
 }

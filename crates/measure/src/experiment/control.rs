@@ -2,9 +2,9 @@
 //!
 //! A model has them all at hand; on a real machine they are held, and restored.
 
-use super::{Condition, ExperimentError, Frequency};
+use super::{Condition, ExperimentError};
 use flyball_control::Request;
-use flyball_host::CpuSet;
+use flyball_units::{CpuSet, Frequency, Mismatch};
 
 /// The largest utilisation: no upper bound.
 const FULL: u32 = 1024;
@@ -41,7 +41,9 @@ impl Condition {
     /// A frequency that cannot be read; [`super::read`] has refused it before.
     pub fn control(&self) -> Result<Control, String> {
         match (&self.governor, &self.frequency) {
-            (_, Some(frequency)) => Frequency::parse(frequency).map(Control::Pinned),
+            (_, Some(frequency)) => {
+                frequency.parse().map(Control::Pinned).map_err(|slip: Mismatch| slip.line())
+            }
             (Some(name), None) => Ok(Control::Governor {
                 name: name.clone(),
                 tunables: self
@@ -71,7 +73,9 @@ impl Condition {
     /// # Errors
     /// As [`Condition::control`].
     pub fn limits(&self) -> Result<Limits, String> {
-        let read = |text: &Option<String>| text.as_deref().map(Frequency::parse).transpose();
+        let read = |text: &Option<String>| {
+            text.as_deref().map(str::parse).transpose().map_err(|slip: Mismatch| slip.line())
+        };
         Ok(Limits { min: read(&self.min_frequency)?, max: read(&self.max_frequency)? })
     }
 

@@ -9,16 +9,14 @@ mod control;
 mod error;
 mod model;
 mod setting;
-mod span;
 
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
 pub use control::{Control, Limits};
 pub use error::ExperimentError;
-pub use flyball_units::Frequency;
 pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
 pub use setting::{Placement, placement, scheduling};
-pub use span::Span;
 
+use flyball_units::Duration;
 use std::collections::HashSet;
 
 /// Most trials of an experiment: a day of half a second each.
@@ -237,7 +235,7 @@ impl Condition {
 
 impl Experiment {
     /// The relative deadline: as given, or the period.
-    pub fn deadline(&self) -> Span {
+    pub fn deadline(&self) -> Duration {
         self.deadline.unwrap_or(self.period)
     }
 

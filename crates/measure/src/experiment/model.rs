@@ -1,8 +1,8 @@
 //! The experiment as its TOML file says it; [`super::read`] checks it and `plan` orders it.
 
 use super::checked;
-use super::span::Span;
 use crate::load::Profile;
+use flyball_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,16 +26,16 @@ pub struct Experiment {
     pub repeats: u32,
     /// Time from release to release.
     #[serde(default = "default_period")]
-    pub period: Span,
+    pub period: Duration,
     /// Relative deadline; the period where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Span>,
+    pub deadline: Option<Duration>,
     /// Measured time per trial (one workload, one condition, one repeat).
     #[serde(default = "default_duration")]
-    pub duration: Span,
+    pub duration: Duration,
     /// Time before each trial's measured part; its windows are stored, marked as warm-up.
     #[serde(default = "default_warmup")]
-    pub warmup: Span,
+    pub warmup: Duration,
     /// Two conditions are equal when the interval of their ratio lies within this margin,
     /// as a fraction (0.03 = 3 %).
     #[serde(default = "default_margin")]
@@ -89,7 +89,7 @@ pub struct Input {
     pub rate_hz: Option<f64>,
     /// Length of the synthetic recording; it repeats after that.
     #[serde(default = "default_input_length")]
-    pub length: Span,
+    pub length: Duration,
     /// Synthetic only: mean number of NaN drop-outs per minute and channel.
     #[serde(default)]
     pub dropouts_per_minute: f64,
@@ -242,20 +242,20 @@ fn default_seed() -> u64 {
 fn default_repeats() -> u32 {
     8
 }
-fn default_period() -> Span {
-    Span::millis(20)
+fn default_period() -> Duration {
+    Duration::millis(20)
 }
-fn default_duration() -> Span {
-    Span::millis(500)
+fn default_duration() -> Duration {
+    Duration::millis(500)
 }
-fn default_warmup() -> Span {
-    Span::millis(100)
+fn default_warmup() -> Duration {
+    Duration::millis(100)
 }
 fn default_margin() -> f64 {
     0.03
 }
-fn default_input_length() -> Span {
-    Span::millis(60_000)
+fn default_input_length() -> Duration {
+    Duration::millis(60_000)
 }
 fn default_scheduling() -> String {
     "other".into()

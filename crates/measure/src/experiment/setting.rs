@@ -1,8 +1,7 @@
 //! The small languages inside an experiment's strings: scheduling class and placement.
 
-use super::span::Span;
-use flyball_host::{CpuSet, Scheduling};
-use flyball_units::nearest;
+use flyball_host::Scheduling;
+use flyball_units::{CpuSet, Nanos, nearest};
 
 /// Reads `other`, `fifo:80`, `rr:80` or `deadline:2ms/20ms`.
 pub fn scheduling(text: &str) -> Result<Scheduling, String> {
@@ -41,10 +40,11 @@ fn priority(text: &str) -> Result<u32, String> {
 }
 
 fn deadline(text: &str) -> Result<Scheduling, String> {
+    let time = |text: &str| text.parse::<Nanos>().map_err(|slip| slip.line());
     let (runtime, period) = text
         .split_once('/')
         .ok_or_else(|| format!("expected RUNTIME/PERIOD, such as 2ms/20ms, found \"{text}\""))?;
-    let (runtime, period) = (Span::parse(runtime)?.0, Span::parse(period)?.0);
+    let (runtime, period) = (time(runtime)?, time(period)?);
     if runtime.0 == 0 || runtime > period {
         return Err(format!("expected a runtime above 0 and at most the period, found \"{text}\""));
     }

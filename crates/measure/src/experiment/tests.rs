@@ -1,4 +1,5 @@
 use super::*;
+use flyball_units::Frequency;
 
 const MINIMAL: &str = "[[workload]]\nkernel = \"car\"\n[[condition]]\nload = \"idle\"\n";
 

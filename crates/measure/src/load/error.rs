@@ -2,8 +2,8 @@
 
 use super::proof::LoadProof;
 use super::{GeneratorKind, ProfileError};
-use flyball_host::{CpuSet, ErrorKind, HostError};
-use flyball_units::CpuId;
+use flyball_host::{ErrorKind, HostError};
+use flyball_units::{CpuId, CpuSet};
 
 /// A load that can't be generated, or that did not run as asked.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -1,8 +1,7 @@
 //! From text or a table to a [`Profile`]: one set of keys and one set of errors for both.
 
 use super::profile::{CpuChoice, GeneratorKind, Group, Kind, Profile};
-use flyball_host::CpuSet;
-use flyball_units::{Nanos, nearest};
+use flyball_units::{CpuSet, Nanos, nearest};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -288,7 +287,7 @@ fn cpus(value: &Value) -> Result<CpuChoice, ProfileError> {
             Err(error) => Err(ProfileError::Value {
                 key: "cpus",
                 expected: format!("{}, all, half or others", error.expected),
-                found: error.found,
+                found: error.found.trim_matches('"').to_owned(),
             }),
         },
         _ => {

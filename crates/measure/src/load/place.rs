@@ -8,8 +8,8 @@
 
 use super::error::PlacementError;
 use super::{CpuChoice, GeneratorKind, Group, Kind, Profile};
-use flyball_host::{CpuSet, Host, HostError, Topology};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::{Host, HostError, Topology};
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// Length of one burst and the pause after it, where the profile does not say. Short against the
 /// 32 ms half-life of the kernel's load tracking, so that a governor sees a steady load; long

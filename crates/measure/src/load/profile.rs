@@ -12,8 +12,7 @@
 
 use super::parse;
 pub use super::parse::ProfileError;
-use flyball_host::CpuSet;
-use flyball_units::Nanos;
+use flyball_units::{CpuSet, Nanos};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

@@ -6,9 +6,9 @@
 
 use super::Profile;
 use super::place::{Placement, Slot};
-use flyball_host::{CpuSet, CpuTimes};
+use flyball_host::CpuTimes;
 use flyball_run::LoadSample;
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt;
 
 /// What a proof demands of each load thread.

@@ -7,8 +7,8 @@ use super::error::LoadError;
 use super::place::Slot;
 use super::proof::ThreadReading;
 use super::{GeneratorKind, Kind};
-use flyball_host::{Child, CpuSet, Errno, Host, HostError, ProcessSpec};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::{Child, Errno, Host, HostError, ProcessSpec};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Reading profiles, and running them on the real and on a faulty machine.
 
 use super::*;
-use flyball_host::{CpuSet, FaultyHost, RealHost};
+use flyball_host::{FaultyHost, RealHost};
+use flyball_units::CpuSet;
 use proptest::prelude::*;
 use serde::Deserialize;
 

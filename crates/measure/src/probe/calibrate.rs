@@ -3,9 +3,9 @@
 use super::chain::{Chain, ProbeSample};
 use super::plateau::plateaus;
 use crate::trial::TrialError;
-use flyball_host::{CpuSet, Host};
+use flyball_host::Host;
 use flyball_run::manifest::{ProbeBasis, ProbeCalibration};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// A chain takes at least this long, so that reading the counter is a small share of it.
 const LEAST_SECONDS: f64 = 3e-6;

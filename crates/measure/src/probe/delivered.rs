@@ -5,9 +5,9 @@ use super::chain::ProbeSample;
 use crate::board;
 use crate::machine::calibration_targets;
 use crate::trial::TrialError;
-use flyball_host::{CpuSet, Host, Topology};
+use flyball_host::{Host, Topology};
 use flyball_run::manifest::ProbeBasis;
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
 
 /// Time that a CPU works before it is judged.
 const WORK: Nanos = Nanos::from_millis(100);

@@ -1,7 +1,7 @@
 //! What a trial is asked to do, and what its thread really got.
 
-use flyball_host::{CpuSet, Scheduling};
-use flyball_units::{CpuId, Nanos};
+use flyball_host::Scheduling;
+use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// Which trial of the experiment it is: the columns that are the same in all its windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use crate::functions::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
 use flyball_machine::{Model, TrialRun};
-use flyball_measure::experiment::{self, Span};
+use flyball_measure::experiment;
 use flyball_platform::Platform;
 use flyball_stats::{geometric_mean, mean, median_in_place};
-use flyball_units::Nanos;
+use flyball_units::{Duration, Nanos};
 use std::collections::BTreeMap;
 
 /// The functions of this room.
@@ -36,7 +36,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Windows of each trial: enough for every phase, few enough to be quick.
-const DURATION: Span = Span(Nanos::from_secs(20));
+const DURATION: Duration = Duration(Nanos::from_secs(20));
 const FITTED: &str = "the kernels' cycles and memory time on each kind of core, to the modes of source A's recordings";
 
 /// Executions of one load and kernel, by kind of core.
@@ -58,7 +58,7 @@ pub(crate) fn simulate() -> Result<Loads, Undecided> {
     let model = Model::named("apple-m1-macos", None).map_err(reason)?;
     let mut experiment = experiment::named("source-b").map_err(reason)?;
     experiment.duration = DURATION;
-    experiment.warmup = Span(experiment.period.0);
+    experiment.warmup = experiment.period;
     let run = model.plan(experiment).map_err(reason)?;
     let mut loads = Loads::default();
     for trial in run.simulate(0..run.plan().trials.len()).map_err(reason)? {

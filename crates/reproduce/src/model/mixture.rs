@@ -7,8 +7,7 @@ use crate::functions::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
 use flyball_machine::{Model, ShareRange, ShareSweep, e_share_sweep};
-use flyball_measure::experiment::Span;
-use flyball_units::Nanos;
+use flyball_units::{Duration, Nanos};
 
 const FITTED: &str =
     "the kernels' cycles and memory time on each kind of core, to the modes of the recordings";
@@ -18,7 +17,7 @@ const STEP_PERCENT: u32 = 1;
 const REPEATS: u32 = 2;
 /// Length of a repeat: long enough that its first windows, which a new task's utilisation speeds up,
 /// weigh as little as in the recordings.
-const DURATION: Span = Span(Nanos::from_secs(60));
+const DURATION: Duration = Duration(Nanos::from_secs(60));
 
 /// The functions of this room.
 pub(super) const FUNCTIONS: &[Function] = &[

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::run::{Run, Warning};
 use crate::tables::SwitchTrial;
 use crate::tally::Tally;
-use flyball_units::{Frequency, KiloHertz};
+use flyball_units::{KiloHertz, Mismatch};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
@@ -104,14 +104,15 @@ fn frequencies(file: &Path) -> Result<Vec<KiloHertz>> {
     let text = read_text(&path)?;
     let fields = text.split([',', '\n']).map(str::trim).filter(|field| !field.is_empty());
     fields
-        .map(|field| match Frequency::parse(field) {
-            Ok(Frequency::At(khz)) => Ok(khz),
-            _ => Err(Error::bad_input(
-                path.display(),
-                "frequencies with their unit, such as 600 MHz,896 MHz",
-                format!("{field:?}"),
-                "one frequency per level, in the order of the levels' numbers",
-            )),
+        .map(|field| {
+            field.parse().map_err(|slip: Mismatch| {
+                Error::bad_input(
+                    path.display(),
+                    slip.expected,
+                    slip.found,
+                    "one frequency per level, in the order of the levels' numbers",
+                )
+            })
         })
         .collect()
 }

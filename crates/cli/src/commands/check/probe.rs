@@ -1,10 +1,10 @@
 //! The quick look at delivered frequencies: under a second, a few CPUs.
 
 use flyball_check::{Facts, Probe, ProbedCpu};
-use flyball_host::{CpuSet, Host, HostKind};
+use flyball_host::{Host, HostKind};
 use flyball_measure::{board, probe};
 use flyball_run::manifest::ProbeBasis;
-use flyball_units::{CpuId, KiloHertz};
+use flyball_units::{CpuId, CpuSet, KiloHertz};
 
 /// CPUs that are probed at most: 0.15 s each.
 const MOST: usize = 5;

@@ -1,9 +1,9 @@
 //! Whether the cores deliver what is held: measured, because sysfs shows what was asked for.
 
 use flyball_control::Plan;
-use flyball_host::{CpuSet, Host, Topology};
+use flyball_host::{Host, Topology};
 use flyball_measure::probe;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, CpuSet};
 use serde::Serialize;
 
 /// At most so many clock domains are looked at, spread over all: each takes some 0.15 s.

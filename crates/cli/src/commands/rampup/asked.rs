@@ -5,9 +5,8 @@ use crate::commands::bench::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_control::Request;
-use flyball_host::CpuSet;
 use flyball_rampup::plan::{Condition, Plan};
-use flyball_units::{Frequency, Nanos};
+use flyball_units::{CpuSet, Frequency, Nanos};
 
 /// The gaps that are swept on this machine: half a decade apart.
 const SWEEP: [&str; 7] = ["1ms", "3ms", "10ms", "30ms", "100ms", "300ms", "1s"];
@@ -174,9 +173,7 @@ pub fn arguments(args: &RampupArgs, asked: &[Asked], spin: &str) -> Vec<String> 
 /// One setting of a real machine.
 fn apply(condition: &mut Condition, key: &str, value: &str) -> Result<(), Failure> {
     let Condition { settings, clamp, cpus, .. } = condition;
-    let frequency = |text: &str| {
-        Frequency::parse(text).map_err(|error| Failure::new(Exit::Usage, format!("{key}: {error}")))
-    };
+    let frequency = |text: &str| text.parse::<Frequency>().map_err(|slip| slip.at(key));
     match key {
         "governor" => settings.governor = Some(value.to_owned()),
         "frequency" => settings.frequency = Some(frequency(value)?),

@@ -1,9 +1,8 @@
 //! Frequency and idle, beyond what a policy says of itself: tunables, biases, bounds.
 
 use super::tolerant::Tolerant;
-use crate::CpuSet;
 use crate::machine::cpus::CPU;
-use flyball_units::{CpuId, KiloHertz};
+use flyball_units::{CpuId, CpuSet, KiloHertz};
 use std::collections::BTreeMap;
 
 /// What a cpufreq policy's folder holds beside [`Policy`](crate::Policy).

@@ -1,8 +1,7 @@
 //! Interrupts: who may get them, and who did.
 
 use super::tolerant::Tolerant;
-use crate::CpuSet;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, CpuSet};
 
 /// One interrupt with a number.
 #[derive(Clone, Debug, PartialEq, Eq)]

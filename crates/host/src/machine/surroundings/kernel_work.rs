@@ -2,7 +2,8 @@
 //! the machine is.
 
 use super::tolerant::Tolerant;
-use crate::{CpuSet, HostError};
+use crate::HostError;
+use flyball_units::CpuSet;
 
 /// Watchdogs and schedulers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

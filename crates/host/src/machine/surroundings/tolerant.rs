@@ -2,7 +2,8 @@
 //! about the rest.
 
 use crate::machine::reader::Reader;
-use crate::{CpuSet, Errno, Host, HostError};
+use crate::{Errno, Host, HostError};
+use flyball_units::CpuSet;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;

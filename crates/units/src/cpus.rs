@@ -1,28 +1,21 @@
 //! Sets of CPUs and the kernel's list notation, `0-3,8`.
 
-use flyball_units::CpuId;
-use serde::{Deserialize, Serialize};
+use crate::{CpuId, Mismatch};
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of logical CPUs. Prints and parses as the kernel's list, `0-3,8`; the empty set is ``.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+/// A set of logical CPUs. Prints and reads as the kernel's list, `0-3,8`; the empty set is ``.
+///
+/// ```
+/// use flyball_units::CpuSet;
+/// for text in ["1", "cpu1", "cpu=1", "cpus=1", "1-1"] {
+///     assert_eq!(text.parse::<CpuSet>().unwrap().to_string(), "1");
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {
     /// Bit `i % 64` of word `i / 64` stands for CPU `i`; the last word is never zero.
     words: Vec<u64>,
-}
-
-/// A CPU list that can't be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("CPU list {list:?}: expected {expected}, found {found:?}")]
-pub struct CpuSetError {
-    /// The whole list, shortened to 80 characters.
-    pub list: String,
-    /// What should have been there.
-    pub expected: String,
-    /// The part that is wrong.
-    pub found: String,
 }
 
 impl CpuSet {
@@ -93,12 +86,12 @@ impl CpuSet {
     }
 
     /// The bits as the system calls take them: 64 CPUs per word, the lowest first.
-    pub(crate) fn words(&self) -> &[u64] {
+    pub fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// A set from the bits of a system call.
-    pub(crate) fn from_words(words: &[u64]) -> CpuSet {
+    pub fn from_words(words: &[u64]) -> CpuSet {
         let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         CpuSet { words: words[..used].to_vec() }
     }
@@ -122,21 +115,25 @@ impl From<CpuId> for CpuSet {
 }
 
 impl FromStr for CpuSet {
-    type Err = CpuSetError;
+    type Err = Mismatch;
 
-    /// Parses `0-3,8`, with white space around the whole; an empty text is the empty set, as in
-    /// `/sys/devices/system/cpu/isolated`. The kernel's `0-31:2/8` (groups) is read, too.
-    fn from_str(list: &str) -> Result<CpuSet, CpuSetError> {
-        let text = list.trim();
+    /// Reads `0-3,8` with white space around each part, behind the word `cpu` or `cpus` and `=` where
+    /// they are given. An empty text is the empty set, as in `/sys/devices/system/cpu/isolated`; the
+    /// kernel's `0-31:2/8` (groups) is read, too.
+    fn from_str(text: &str) -> Result<CpuSet, Mismatch> {
+        let mut list = text.trim();
         let mut set = CpuSet::new();
-        if text.is_empty() {
+        if list.is_empty() {
             return Ok(set);
         }
-        for part in text.split(',') {
-            let fail = |expected: &str| CpuSetError {
-                list: text.chars().take(80).collect(),
-                expected: expected.to_owned(),
-                found: part.chars().take(80).collect(),
+        if let Some(rest) = list.strip_prefix("cpu") {
+            let rest = rest.strip_prefix('s').unwrap_or(rest).trim_start();
+            list = rest.strip_prefix('=').unwrap_or(rest);
+        }
+        for part in list.split(',').map(str::trim) {
+            let fail = |expected: &str| {
+                let slip = Mismatch::text(expected, part);
+                if part == text.trim() { slip } else { slip.hint(format!("in \"{text:.80}\"")) }
             };
             let (first, last, used, group) =
                 parse_part(part).ok_or_else(|| fail("CPU numbers such as 3 or 0-3"))?;
@@ -147,6 +144,9 @@ impl FromStr for CpuSet {
                 return Err(fail("an ascending range"));
             }
             for cpu in (first..=last).filter(|cpu| (cpu - first) % group < used) {
+                if set.contains(CpuId(cpu)) {
+                    return Err(Mismatch::value("each CPU once", format_args!("{cpu} twice")));
+                }
                 set.insert(CpuId(cpu));
             }
         }
@@ -196,16 +196,18 @@ impl fmt::Display for CpuSet {
     }
 }
 
-impl From<CpuSet> for String {
-    fn from(set: CpuSet) -> String {
-        set.to_string()
-    }
-}
+crate::text::as_text!(CpuSet);
 
-impl TryFrom<String> for CpuSet {
-    type Error = CpuSetError;
-    fn try_from(text: String) -> Result<CpuSet, CpuSetError> {
-        text.parse()
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for CpuSet {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CpuSet".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "CPU numbers such as \"0-3,8\"."
+        })
     }
 }
 
@@ -223,7 +225,11 @@ mod tests {
         for text in ["", "0", "0-3", "0-3,8", "1,3,5", "63-64", "0-8191"] {
             assert_eq!(set(text).to_string(), text);
         }
-        assert_eq!(set(" 0-1,2 \n").to_string(), "0-2");
+        assert_eq!(set(" 0-1, 2 \n").to_string(), "0-2");
+        for text in ["1", "cpu1", "cpu=1", "cpus=1", "cpu 1", "cpus = 1"] {
+            assert_eq!(set(text), set("1"), "{text}");
+        }
+        assert_eq!(set("cpus=0-3,6").to_string(), "0-3,6");
         assert_eq!(set("0-7:2/4").to_string(), "0-1,4-5");
     }
 
@@ -242,14 +248,20 @@ mod tests {
             "0-3:0/2",
             "0-3:3/0",
             "1:2",
+            "cpu",
+            "cpus=",
+            "cpux",
+            "core1",
         ] {
             assert!(text.parse::<CpuSet>().is_err(), "{text}");
         }
-        let error = "0-3,zwei".parse::<CpuSet>().unwrap_err();
+        let error = |text: &str| text.parse::<CpuSet>().unwrap_err();
+        assert_eq!(error("zwei").line(), "expected CPU numbers such as 3 or 0-3, found \"zwei\"");
         assert_eq!(
-            error.to_string(),
-            "CPU list \"0-3,zwei\": expected CPU numbers such as 3 or 0-3, found \"zwei\""
+            error("0-3,zwei").line(),
+            "expected CPU numbers such as 3 or 0-3, found \"zwei\"; in \"0-3,zwei\""
         );
+        assert_eq!(error("0-3,2").line(), "expected each CPU once, found 2 twice");
     }
 
     #[test]
