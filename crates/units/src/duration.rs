@@ -53,7 +53,7 @@ impl FromStr for Nanos {
                     Mismatch::text(with, text)
                 }
                 slip => {
-                    let such = "a duration such as \"20ms\", \"500us\" or \"2min\"";
+                    let such = "a duration with its unit, such as \"20ms\", \"500us\" or \"2min\"";
                     slip.of(text, &UNITS, such)
                 }
             })
@@ -151,7 +151,11 @@ mod tests {
         for (text, expected, hint) in [
             ("20", "such as \"20ms\" or \"20s\", found \"20\"", ""),
             ("20mss", "found \"20mss\"", "did you mean `20ms`?"),
-            ("20 apples", "a duration such as \"20ms\"", "units: ns, us, ms, s, min, h"),
+            (
+                "20 apples",
+                "a duration with its unit, such as \"20ms\"",
+                "units: ns, us, ms, s, min, h",
+            ),
             ("", "found \"\"", "units: "),
             ("ms", "found \"ms\"", "units: "),
             ("-5ms", "found \"-5ms\"", "units: "),

@@ -9,6 +9,7 @@ mod cpus;
 mod decimal;
 mod duration;
 mod frequency;
+pub mod load;
 mod mismatch;
 mod nearest;
 mod opp;
