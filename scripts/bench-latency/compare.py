@@ -19,7 +19,7 @@ host's noise decides it. Exit code 1 when a bound exceeds --bar.
 
 Needs root (or CAP_SYS_NICE and CAP_IPC_LOCK), rt-tests, and a quiet machine:
 
-    cargo build --release -p flyball-measure --example lateness
+    cargo build --release -p flyball-lab --example lateness
     scripts/bench-latency/compare.py --pairs 20 --seconds 30 --cpu 1
 """
 
@@ -99,7 +99,7 @@ def parse_arguments() -> argparse.Namespace:
     if not options.ours.is_file():
         parser.error(
             f"{options.ours}: no such file\n"
-            "hint: cargo build --release -p flyball-measure --example lateness"
+            "hint: cargo build --release -p flyball-lab --example lateness"
         )
     if shutil.which(options.cyclictest) is None:
         parser.error(f"{options.cyclictest}: not found\nhint: apt-get install rt-tests")

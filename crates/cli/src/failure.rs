@@ -5,16 +5,17 @@ use flyball_capture::trace::{CaptureError, CaptureErrorKind};
 use flyball_control::{ControlError, ControlErrorKind};
 use flyball_fix::FixError;
 use flyball_govern::{GovernError, GovernErrorKind};
-use flyball_machine::{self as machine, MachineError};
-use flyball_measure::bench::BenchError;
-use flyball_measure::experiment::ExperimentError;
-use flyball_measure::load::LoadError;
-use flyball_measure::trial::TrialError;
+use flyball_lab::experiment::ExperimentError;
+use flyball_lab::protocol::rampup::RampupError;
+use flyball_lab::protocol::switches::TransitionError;
+use flyball_lab::protocol::windows::BenchError;
+use flyball_lab::protocol::windows::trial::TrialError;
+use flyball_lab::{self as machine, MachineError};
+use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
-use flyball_rampup::RampupError;
+use flyball_probe::ProbeError;
 use flyball_sim::scenario::ScenarioError;
 use flyball_sim::sweep::{RunError, SweepError};
-use flyball_transition::TransitionError;
 use flyball_units::Mismatch;
 use std::fmt;
 use std::io::ErrorKind;
@@ -125,7 +126,9 @@ impl From<BenchError> for Failure {
             BenchError::Experiment(inner) => return inner.clone().into(),
             BenchError::Workload(_) => Exit::BadInput,
             BenchError::Host(inner) => host_exit(inner.kind()),
-            BenchError::Trial(TrialError::Host { source, .. }) => host_exit(source.kind()),
+            BenchError::Trial(
+                TrialError::Host { source, .. } | TrialError::Probe(ProbeError::Host(source)),
+            ) => host_exit(source.kind()),
             BenchError::Trial(TrialError::Run(inner)) => run_exit(inner.kind()),
             BenchError::Trial(TrialError::Plan { .. }) => Exit::BadInput,
             BenchError::Trial(_) => Exit::InvalidRun,
@@ -225,8 +228,9 @@ impl From<RampupError> for Failure {
         let exit = match error {
             RampupError::Control { source, .. } => control_exit(&source),
             RampupError::Host { source, .. } => host_exit(source.kind()),
-            RampupError::Probe(TrialError::Host { source, .. }) => host_exit(source.kind()),
-            RampupError::Probe(_) => Exit::InvalidRun,
+            RampupError::Probe(ProbeError::Host(source))
+            | RampupError::Trial(TrialError::Host { source, .. }) => host_exit(source.kind()),
+            RampupError::Probe(_) | RampupError::Trial(_) => Exit::InvalidRun,
             RampupError::BadInput { .. } => Exit::BadInput,
             RampupError::Run(inner) => return inner.into(),
             RampupError::Model(inner) => return inner.into(),

@@ -3,7 +3,7 @@
 use crate::args::{Cli, GROUPS};
 use crate::exit;
 use clap::{Command, CommandFactory};
-use flyball_measure::experiment::BUILT_IN;
+use flyball_lab::experiment::BUILT_IN;
 use std::fmt::Write;
 
 /// The command line with its grouped first screen.

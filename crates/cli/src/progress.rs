@@ -1,7 +1,7 @@
 //! Progress of a bench on stderr: a bar with the time left on a terminal, else a line per tenth.
 
 use crate::output;
-use flyball_measure::bench::Progress;
+use flyball_lab::protocol::windows::Progress;
 use flyball_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

@@ -1,6 +1,6 @@
 //! A change of settings, as a condition of an experiment has it.
 
-use flyball_measure::experiment::Condition;
+use flyball_lab::experiment::Condition;
 use flyball_units::{CpuId, Frequency, KiloHertz};
 use serde::Serialize;
 use std::fmt;

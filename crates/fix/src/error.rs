@@ -1,6 +1,6 @@
 //! Why a search could not be done.
 
-use flyball_measure::bench::BenchError;
+use flyball_lab::protocol::windows::BenchError;
 use flyball_stats::StatsError;
 
 /// An error of a search. The machine is as it was, unless the bench's error says otherwise.

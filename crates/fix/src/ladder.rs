@@ -3,7 +3,7 @@
 use crate::change::{Candidate, Change, Kind};
 use flyball_control::preflight;
 use flyball_host::{Host, Policy, Topology};
-use flyball_measure::experiment::Condition;
+use flyball_lab::experiment::Condition;
 use flyball_units::{CpuId, KiloHertz};
 use serde::Serialize;
 

@@ -6,8 +6,8 @@ use crate::goal::{Goal, Metric};
 use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
 use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
-use flyball_measure::bench::{self, Context, Destination, Progress};
-use flyball_measure::experiment::{Experiment, ProbeTiming};
+use flyball_lab::experiment::{Experiment, ProbeTiming};
+use flyball_lab::protocol::windows::{self, Context, Destination, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
 use flyball_units::{CpuId, Duration, Nanos};
@@ -112,13 +112,13 @@ impl Trier for Bench<'_> {
         let base = self.experiment.conditions.first().cloned().unwrap_or_default();
         experiment.conditions =
             candidates.iter().map(|candidate| candidate.condition(&base)).collect();
-        let prepared = bench::prepare(self.host, experiment, &self.context)?;
+        let prepared = windows::prepare(self.host, experiment, &self.context)?;
         let names: Vec<String> = candidates.iter().map(Candidate::to_string).collect();
         self.progress.note(&format!("{stage}: {}", names.join(", ")));
         self.progress.planned(prepared.plan.trials.len(), prepared.duration(), "");
         let destination = Destination::Dir(self.folder.join(format!("{}-{stage}", self.stages)));
         let mut watched = Watched::new(self.host.as_ref(), &self.topology, self.progress);
-        let outcome = bench::run(self.host, prepared, &destination, &mut watched, None)?;
+        let outcome = windows::run(self.host, prepared, &destination, &mut watched, None)?;
         let powers = watched.powers();
         match outcome.state {
             RunState::Complete => {}

@@ -12,6 +12,7 @@ pub mod export;
 pub mod figures;
 pub mod gate;
 pub mod html;
+pub mod kinds;
 pub mod lanes;
 pub mod model;
 mod sheets;

@@ -6,7 +6,7 @@ use crate::model::load::{self, Loads};
 use crate::model::mixture;
 use crate::quantity::Undecided;
 use crate::ramp::Scenarios;
-use flyball_machine::ShareSweep;
+use flyball_lab::ShareSweep;
 use std::sync::OnceLock;
 
 /// Everything an evaluator may look at.

@@ -5,6 +5,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Where runs go unless told otherwise, below the working directory.
 pub const DEFAULT_ROOT: &str = "flyball-runs";
 
+/// Name of the thread that spins in a ramp-up; traces know it by it.
+pub const RAMPUP_TASK: &str = "rampup";
+
+/// Severity of a note on what was not measured.
+pub const REFUSED: &str = "error";
+
 /// The name of a run of `kind` that started `unix_s` seconds after 1970, UTC.
 pub fn run_name(unix_s: u64, kind: &str) -> String {
     let compact: String =

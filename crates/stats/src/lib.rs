@@ -14,6 +14,7 @@ mod equivalence;
 mod error;
 mod modes;
 mod quantile;
+pub mod random;
 mod rng;
 mod states;
 mod stratify;

@@ -9,9 +9,9 @@ use crate::progress::Bar;
 use crate::{hosts, input, output};
 use flyball_capture::trace::Group;
 use flyball_host::{Host, ProcessSpec};
-use flyball_machine::{CostTable, Machine, MachineError, Prepared, Target};
-use flyball_measure::bench::{Context, Destination, Outcome, Progress};
-use flyball_measure::experiment::{self, Condition, Experiment, Workload};
+use flyball_lab::experiment::{self, Condition, Experiment, Workload};
+use flyball_lab::protocol::windows::{Context, Destination, Outcome, Progress};
+use flyball_lab::{CostTable, Machine, MachineError, Prepared, Target};
 use flyball_run::RunState;
 use flyball_units::{Duration, Mismatch, Nanos};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn machine(args: &BenchArgs, target: &Target) -> Result<Box<dyn Machine>, Failur
             ));
         }
     };
-    Ok(flyball_machine::open_recording(target, costs, args.trace.is_some())?)
+    Ok(flyball_lab::open_recording(target, costs, args.trace.is_some())?)
 }
 
 /// An invalid run outranks a finding, and an interruption outranks both.

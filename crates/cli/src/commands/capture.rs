@@ -12,7 +12,7 @@ use flyball_capture::trace::{Capture, Captured, Group, Options, recover};
 use flyball_events::import::{self, Added};
 use flyball_events::recording::comm;
 use flyball_host::{Host, Input, Topology, Wake};
-use flyball_measure::machine::describe;
+use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::{Machine, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};

@@ -11,7 +11,7 @@ use flyball_fix::{
     fix,
 };
 use flyball_host::{Host, Topology};
-use flyball_measure::experiment::{self, Condition, Experiment};
+use flyball_lab::experiment::{self, Condition, Experiment};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use crate::args::{InitArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use flyball_measure::experiment;
+use flyball_lab::experiment;
 use flyball_sim::scenario::EXAMPLES;
 use std::io::Write;
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::args::{CheckFormat, LoadgenArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
-use flyball_measure::load::{LoadError, LoadProof, LoadRow, Profile, Site, Until, run_alone};
+use flyball_load::{LoadError, LoadProof, LoadRow, Profile, Site, Until, run_alone};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

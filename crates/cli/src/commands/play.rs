@@ -9,9 +9,9 @@ use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_capture::trace::Group;
 use flyball_host::{Host, Topology};
-use flyball_measure::bench::{Beside, Destination};
-use flyball_measure::machine::describe;
-use flyball_play::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
+use flyball_lab::machine::describe::describe;
+use flyball_lab::protocol::score::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
+use flyball_lab::protocol::windows::{Beside, Destination};
 use flyball_run::manifest::{ClockRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};
@@ -100,7 +100,7 @@ impl Stage {
             Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
             Destination::Below(root) => RunWriter::create_below(root, seconds, &manifest)?,
         };
-        for claimed in flyball_measure::machine::claimed(&self.topology, host) {
+        for claimed in flyball_lab::machine::describe::claimed(&self.topology, host) {
             writer.frequency(&claimed)?;
         }
         let played = play(&self.host, score, self.speed)?;

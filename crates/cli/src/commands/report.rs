@@ -216,7 +216,7 @@ fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> Analys
 /// The margin that the experiment itself stated.
 fn experiment_margin(experiment: &Option<String>) -> Option<f64> {
     let text = experiment.as_deref()?;
-    Some(flyball_measure::experiment::read(text, "run.toml").ok()?.margin)
+    Some(flyball_lab::experiment::read(text, "run.toml").ok()?.margin)
 }
 
 fn page_text(report: &Report) -> String {

@@ -6,7 +6,7 @@ use crate::output;
 use flyball_capture::trace::{Capture, CaptureError, Captured, Group, Options};
 use flyball_events::import;
 use flyball_host::Host;
-use flyball_measure::bench::{Beside, Destination};
+use flyball_lab::protocol::windows::{Beside, Destination};
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use flyball_run::{Manifest, Note, RunWriter};
 use std::path::{Path, PathBuf};

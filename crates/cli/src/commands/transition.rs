@@ -7,10 +7,10 @@ use crate::args::{CheckFormat, ReportArgs, ReportFormat, Talk, TransitionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hosts;
-use flyball_machine::{Board, MachineError, Target};
+use flyball_lab::protocol::switches::methods::{Method, Plan};
+use flyball_lab::{Board, MachineError, Target};
 use flyball_run::import::{Format, Options, detect, load};
 use flyball_run::{Columns, Run};
-use flyball_transition::methods::{Method, Plan};
 use flyball_units::{KiloHertz, Mismatch, Nanos};
 use show::Shown;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
     };
     if let Some(path) = &args.again {
         let run = load(path, &Options::default())?;
-        if !flyball_transition::analysis::has_trials(&run) {
+        if !flyball_report::kinds::switches::analysis::has_trials(&run) {
             return Err(Failure::new(
                 Exit::BadInput,
                 format!("{}: expected measurements of switches, found none", path.display()),

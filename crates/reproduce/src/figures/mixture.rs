@@ -3,7 +3,7 @@
 use super::{Figure, Line};
 use crate::model::mixture::sweep;
 use crate::quantity::Undecided;
-use flyball_machine::{PUBLISHED, ShareSweep, TRAP_RATIO};
+use flyball_lab::{PUBLISHED, ShareSweep, TRAP_RATIO};
 
 /// Powersave's share in the recordings, %: 43 to 46, by the modes.
 const RECORDED_POWERSAVE: u32 = 45;

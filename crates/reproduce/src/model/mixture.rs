@@ -6,7 +6,7 @@ use crate::functions::Parameter::{Number, Text};
 use crate::functions::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
-use flyball_machine::{Model, ShareRange, ShareSweep, e_share_sweep};
+use flyball_lab::{Model, ShareRange, ShareSweep, e_share_sweep};
 use flyball_units::{Duration, Nanos};
 
 const FITTED: &str =
@@ -65,7 +65,7 @@ pub(crate) fn sweep() -> Result<ShareSweep, Undecided> {
 fn like(
     context: &Context<'_>,
     given: &Arguments,
-    value: impl Fn(&flyball_machine::Like) -> f64,
+    value: impl Fn(&flyball_lab::Like) -> f64,
 ) -> Outcome {
     let core = given.text(0)?;
     let sweep = context.mixture()?;

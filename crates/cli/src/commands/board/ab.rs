@@ -7,9 +7,9 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_host::Host;
-use flyball_machine::{Board, BoardTarget, Machine};
-use flyball_measure::bench::{Context, Destination, Progress};
-use flyball_measure::experiment::Experiment;
+use flyball_lab::experiment::Experiment;
+use flyball_lab::protocol::windows::{Context, Destination, Progress};
+use flyball_lab::{Board, BoardTarget, Machine};
 use flyball_report::model::{Comparison, VerdictWord};
 use flyball_run::pool::{Part, pool};
 use flyball_run::{Run, RunState};
@@ -120,7 +120,7 @@ fn boot(
 ) -> Result<(), Failure> {
     let prepared = side.board.prepare(host, experiment.clone(), context)?;
     let to = Destination::Dir(PathBuf::from(to));
-    let outcome = prepared.run(host, &to, &mut flyball_measure::bench::Silent, None)?;
+    let outcome = prepared.run(host, &to, &mut flyball_lab::protocol::windows::Silent, None)?;
     match outcome.state {
         RunState::Interrupted => Err(Failure::new(Exit::Interrupted, "interrupted")),
         _ => Ok(()),

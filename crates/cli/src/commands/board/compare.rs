@@ -6,11 +6,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{hosts, output};
-use flyball_machine::compare::{
+use flyball_lab::compare::{
     Agreement, LOST_SHARE, Line, Quantity, Rehearsed, given, judge, of_outcome, of_run, rehearse,
     rehearsed, with,
 };
-use flyball_measure::bench::Progress;
+use flyball_lab::protocol::windows::Progress;
 use flyball_run::RunWriter;
 use flyball_sim::record::{Outcome, Spread, manifest};
 use flyball_sim::scenario::{Record, Scenario};

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::{hosts, output, program};
 use flyball_capture::load::{Counting, Options, Recorded, Recorder};
 use flyball_host::{Host, Input, Topology, Wake};
-use flyball_measure::machine::describe;
+use flyball_lab::machine::describe::describe;
 use flyball_run::name::rfc3339;
 use flyball_run::{ActivitySample, Manifest, Note, RunState, RunWriter};
 use flyball_units::Nanos;

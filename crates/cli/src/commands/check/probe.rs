@@ -2,7 +2,7 @@
 
 use flyball_check::{Facts, Probe, ProbedCpu};
 use flyball_host::{Host, HostKind};
-use flyball_measure::{board, probe};
+use flyball_probe::{self as probe, board};
 use flyball_run::manifest::ProbeBasis;
 use flyball_units::{CpuId, CpuSet, KiloHertz};
 

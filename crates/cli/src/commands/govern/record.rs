@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use flyball_govern::{Entry, Note, Outline, Sink};
 use flyball_governors::{Decision, Event, Request};
 use flyball_host::{Host, Topology};
-use flyball_measure::machine::describe;
+use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::ClockRecord;
 use flyball_run::name::rfc3339;
 use flyball_run::{FrequencySample, GovernorStep, Manifest, RunState, RunWriter};

@@ -2,7 +2,7 @@
 
 use flyball_control::Plan;
 use flyball_host::{Host, Topology};
-use flyball_measure::probe;
+use flyball_probe as probe;
 use flyball_units::{CpuId, CpuSet};
 use serde::Serialize;
 

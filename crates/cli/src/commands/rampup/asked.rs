@@ -5,7 +5,7 @@ use crate::commands::bench::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_control::Request;
-use flyball_rampup::plan::{Condition, Plan};
+use flyball_lab::protocol::rampup::plan::{Condition, Plan};
 use flyball_units::{CpuSet, Frequency, Nanos};
 
 /// The gaps that are swept on this machine: half a decade apart.

@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use crate::{hosts, output};
 use flyball_events::Recording;
 use flyball_host::Host;
-use flyball_machine::Model;
+use flyball_lab::Model;
 use flyball_report::timeline::{self, Ask, Options, RunView};
 use flyball_run::manifest::{ConditionRecord, TrialRecord};
 use flyball_run::{Manifest, Run, RunState};

@@ -8,16 +8,16 @@ use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_control::{Machine, state_folder};
 use flyball_host::{Host, Topology};
-use flyball_machine::{Board, GuestRows};
+use flyball_lab::protocol::switches::TransitionError;
+use flyball_lab::protocol::switches::live::{self, Control, Live, board_notes};
+use flyball_lab::protocol::switches::methods::{self, Plan};
+use flyball_lab::protocol::switches::model::{self, Model};
+use flyball_lab::protocol::switches::record::{About, Recorder};
+use flyball_lab::{Board, GuestRows};
 use flyball_platform::Platform;
 use flyball_run::manifest::Flyball;
 use flyball_run::name::rfc3339;
 use flyball_run::{Run, RunState, new_dir_below};
-use flyball_transition::TransitionError;
-use flyball_transition::live::{self, Control, Live, board_notes};
-use flyball_transition::methods::{self, Plan};
-use flyball_transition::model::{self, Model};
-use flyball_transition::record::{About, Recorder};
 use flyball_units::{CpuId, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ pub fn host(
         created: rfc3339(seconds),
         command: crate::command_line(),
         flyball: flyball(),
-        machine: flyball_measure::machine::describe(&topology, host.as_ref()),
+        machine: flyball_lab::machine::describe::describe(&topology, host.as_ref()),
         clock: "monotonic".to_owned(),
         seed: plan.seed,
     };

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_board::guest::WRITES;
 use flyball_events::import::pstates::{self, Write};
+use flyball_report::kinds::switches::outside::{self, Seen};
+use flyball_report::kinds::switches::{analyse, figures, page, terminal};
 use flyball_run::Run;
-use flyball_transition::outside::{self, Seen};
-use flyball_transition::{analyse, figures, page, terminal};
 use std::path::Path;
 
 /// Seed of the resampling where the run has none.

@@ -1,0 +1,265 @@
+//! The experiment as its TOML file says it; [`super::read`] checks it and `plan` orders it.
+
+use super::checked;
+use flyball_load::Profile;
+use flyball_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An experiment: workloads x conditions x repeats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Name of the experiment, kept in the run.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// What the experiment asks, kept in the run for its readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Seed of the order of trials, of the synthetic input and of the bootstrap.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Repeats of each workload under each condition; intervals rest on repeats, so fewer than 5
+    /// decide little.
+    #[serde(default = "default_repeats")]
+    pub repeats: u32,
+    /// Time from release to release.
+    #[serde(default = "default_period")]
+    pub period: Duration,
+    /// Relative deadline; the period where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Duration>,
+    /// Measured time per trial (one workload, one condition, one repeat).
+    #[serde(default = "default_duration")]
+    pub duration: Duration,
+    /// Time before each trial's measured part; its windows are stored, marked as warm-up.
+    #[serde(default = "default_warmup")]
+    pub warmup: Duration,
+    /// Two conditions are equal when the interval of their ratio lies within this margin,
+    /// as a fraction (0.03 = 3 %).
+    #[serde(default = "default_margin")]
+    pub margin: f64,
+    /// Go on when a setting cannot be applied; every figure then says so. Otherwise the run fails.
+    #[serde(default)]
+    pub degrade: bool,
+    /// Lock the process's memory (mlockall) before measuring.
+    #[serde(default)]
+    pub lock_memory: bool,
+    /// When the delivered frequency is probed around each window.
+    #[serde(default)]
+    pub probe: ProbeTiming,
+    /// Where the signal comes from.
+    #[serde(default)]
+    pub input: Input,
+    /// What is run in each window.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<Workload>,
+    /// Under what it is run.
+    #[serde(rename = "condition", default)]
+    pub conditions: Vec<Condition>,
+}
+
+/// When the frequency probe runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeTiming {
+    /// Before and after each window, outside the timed part.
+    #[default]
+    BeforeAndAfter,
+    /// After each window only: the idle gap before the release stays untouched.
+    After,
+    /// Never; frequency is then known only where the window's cycles can be counted.
+    Off,
+}
+
+/// Where the signal comes from: a file, or a seeded synthetic EEG.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// A recording (.edf; .csv, .tsv, .txt; .f32, .raw, .bin), relative to the experiment's
+    /// folder; a synthetic EEG (1/f background, alpha bursts, 60 Hz line) where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Channels: needed for raw files, checked against what other files say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels: Option<usize>,
+    /// Sampling rate: needed for raw and CSV files, checked against what an EDF file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_hz: Option<f64>,
+    /// Length of the synthetic recording; it repeats after that.
+    #[serde(default = "default_input_length")]
+    pub length: Duration,
+    /// Synthetic only: mean number of NaN drop-outs per minute and channel.
+    #[serde(default)]
+    pub dropouts_per_minute: f64,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Input {
+            file: None,
+            channels: None,
+            rate_hz: None,
+            length: default_input_length(),
+            dropouts_per_minute: 0.0,
+        }
+    }
+}
+
+/// One workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Name in the report; the kernel's name where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A signal kernel: car, notch_iir, goertzel, bandpass_fir, welch_psd or noop.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::kernel"
+    )]
+    pub kernel: Option<String>,
+    /// Any program, run once per window: `["./solve", "--once"]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// `reference` (scalar, as defined) or `fast` (vectorised).
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::form")]
+    pub form: Option<String>,
+    /// As [`flyball_signal::WorkloadSpec::window`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// As [`flyball_signal::WorkloadSpec::hop`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop: Option<usize>,
+    /// As [`flyball_signal::WorkloadSpec::f0_hz`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub f0_hz: Option<f64>,
+    /// As [`flyball_signal::WorkloadSpec::q`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+    /// As [`flyball_signal::WorkloadSpec::bands_hz`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bands_hz: Option<Vec<[f64; 2]>>,
+    /// As [`flyball_signal::WorkloadSpec::taps`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taps: Option<usize>,
+    /// As [`flyball_signal::WorkloadSpec::n_fft`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_fft: Option<usize>,
+    /// `source` continues a stateful filter from the window's end, as the published bench does;
+    /// `continuous` (the default) from where the next window starts.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::compatibility"
+    )]
+    pub compatibility: Option<String>,
+    /// How often a signal kernel is executed, on the same input, within each window; 1 where absent,
+    /// on a virtual board as often as its steps need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<std::num::NonZeroU32>,
+}
+
+/// One condition: everything that may differ between two sides of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// Name in the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` and
+    /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`; `,stress-ng` lets stress-ng
+    /// make it.
+    #[serde(default)]
+    pub load: Profile,
+    /// Scheduling class of the measuring thread: `other`, `fifo:80`, `rr:80` or
+    /// `deadline:RUNTIME/PERIOD` such as `deadline:2ms/20ms`.
+    #[serde(default = "default_scheduling", deserialize_with = "checked::scheduling")]
+    pub scheduling: String,
+    /// Where the measuring thread runs: `cpuN`, `cpus=0-3`, `any` (the scheduler chooses) or
+    /// `each-core-type` (one condition per kind of core).
+    #[serde(default = "default_placement", deserialize_with = "checked::placement")]
+    pub placement: String,
+    /// Hold /dev/cpu_dma_latency at this many microseconds during the condition. Not held unless
+    /// asked: holding it changes the system that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_latency_us: Option<u32>,
+    /// Governor of every clock domain: `performance`, `schedutil`, ... On a model any of ours, on
+    /// a real machine one that its driver offers; held while the condition is measured, and restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Frequency held on every clock domain: `600MHz`, `1.2GHz`, `min` or `max`, in the place of a
+    /// governor. A domain without that operating point takes its next one above.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
+    pub frequency: Option<String>,
+    /// Lower policy limit of every clock domain.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
+    pub min_frequency: Option<String>,
+    /// Upper policy limit of every clock domain.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "checked::frequency"
+    )]
+    pub max_frequency: Option<String>,
+    /// Turbo or boost (refused on a model).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boost: Option<bool>,
+    /// Energy-performance preference (refused on a model).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epp: Option<String>,
+    /// Only the clock domains of these CPUs, such as `"2-3"`, get the settings above; all where
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::cpus")]
+    pub domains_of: Option<String>,
+    /// Lower clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uclamp_min: Option<u32>,
+    /// Upper clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uclamp_max: Option<u32>,
+    /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tunables: BTreeMap<String, i64>,
+}
+
+fn default_name() -> String {
+    "experiment".into()
+}
+fn default_seed() -> u64 {
+    1
+}
+fn default_repeats() -> u32 {
+    8
+}
+fn default_period() -> Duration {
+    Duration::millis(20)
+}
+fn default_duration() -> Duration {
+    Duration::millis(500)
+}
+fn default_warmup() -> Duration {
+    Duration::millis(100)
+}
+fn default_margin() -> f64 {
+    0.03
+}
+fn default_input_length() -> Duration {
+    Duration::millis(60_000)
+}
+fn default_scheduling() -> String {
+    "other".into()
+}
+fn default_placement() -> String {
+    "each-core-type".into()
+}

@@ -1,0 +1,29 @@
+//! The laboratory: every protocol on every machine, one run directory.
+//!
+//! ```text
+//! experiment ──┐                              ┌─ host   this computer, through `host::Host`
+//!              ├─ protocol ── x ── machine ───┼─ board  the same program in a guest of an emulator
+//! conditions ──┘                              └─ model  virtual time
+//!                          └─> run directory (tables, manifest)
+//! ```
+//! Whoever reads the run directory does not see the difference, but for the clock (`virtual`) and
+//! the machine's description.
+
+pub mod compare;
+mod costs;
+pub mod experiment;
+pub mod machine;
+pub mod plan;
+pub mod protocol;
+mod sweep;
+pub mod workloads;
+
+pub use costs::{Cost, CostTable, Point, fit};
+pub use machine::{
+    Board, BoardTarget, ErrorKind, Events, GuestRows, Host, Machine, MachineError, Model, ModelRun,
+    Prepared, Target, TargetError, TrialRun, open, open_recording,
+};
+pub use sweep::{
+    Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,
+    e_share_sweep,
+};

@@ -1,0 +1,105 @@
+//! Machines: an experiment in, a run directory out.
+//!
+//! ```text
+//! text -> Target -> open -> Machine::prepare(experiment) -> Prepared::run -> run directory
+//!     host                    Host     real windows on this computer
+//!     model:NAME[,kernel=K]   Model    sim: the same windows in virtual time
+//!     board:NAME[,kernel=K]   Board    the same windows, by the flyball in the guest
+//! ```
+
+mod board;
+mod cores;
+pub mod describe;
+mod error;
+mod host;
+mod in_guest;
+mod model;
+mod target;
+
+pub use board::{Board, GuestRows};
+pub use error::{ErrorKind, MachineError};
+pub use host::Host;
+pub use model::{Events, Model, ModelRun, TrialRun};
+pub use target::{BoardTarget, Target, TargetError};
+
+use crate::costs::CostTable;
+use crate::experiment::Experiment;
+use crate::plan::Plan;
+use crate::protocol::windows::{Beside, Context, Destination, Outcome, Progress};
+use std::sync::Arc;
+
+/// Something that experiments run on.
+pub trait Machine {
+    /// What it is, for people: `host`, `model:apple-m1,kernel=linux-6.12`.
+    fn name(&self) -> String;
+
+    /// Checks an experiment against the machine and orders its trials; writes nothing.
+    ///
+    /// # Errors
+    /// Everything that would make the run fail later, as far as it can be known now.
+    fn prepare(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        experiment: Experiment,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Prepared>, MachineError>;
+}
+
+/// An experiment that is ready to run.
+pub trait Prepared {
+    /// The experiment.
+    fn experiment(&self) -> &Experiment;
+
+    /// The order of its trials.
+    fn plan(&self) -> &Plan;
+
+    /// Runs it and writes its run directory, with the rows of what records `beside` it. Nothing
+    /// here can record another machine: a model and a board leave `beside` alone and keep their own
+    /// events, see [`open_recording`].
+    ///
+    /// # Errors
+    /// What had been measured until then stays in the run directory, marked invalid.
+    fn run(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        beside: Option<&mut dyn Beside>,
+    ) -> Result<Outcome, MachineError>;
+}
+
+/// The machine that `target` names. `costs` replace the built-in costs of the signal kernels on a
+/// model; nothing else has a use for them.
+///
+/// # Errors
+/// A name that nothing has, or a machine that this version does not have.
+pub fn open(target: &Target, costs: Option<CostTable>) -> Result<Box<dyn Machine>, MachineError> {
+    open_recording(target, costs, false)
+}
+
+/// As [`open`]; with `events` a model keeps, beside its windows, what its scheduler, idle states
+/// and clocks did. A real machine's events are captured, not asked of it.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_recording(
+    target: &Target,
+    costs: Option<CostTable>,
+    events: bool,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let not_yet = |brings| Err(MachineError::NotYet { machine: target.to_string(), brings });
+    match target {
+        Target::Host => Ok(Box::new(Host)),
+        Target::Model { name, kernel } => {
+            let model = Model::named(name, kernel.as_deref())?.with_events(events);
+            Ok(Box::new(match costs {
+                Some(costs) => model.with_costs(costs),
+                None => model,
+            }))
+        }
+        Target::Board(board) => Ok(Box::new(Board::of(board, events)?)),
+        Target::Record(_) => {
+            not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A virtual board behind the trait: the same bench, run by the `flyball` in the guest, its run
+//! directory written into this machine's through a shared folder.
+//!
+//! ```text
+//! Board::prepare   the plan, from the platform; emulator, kernel and root are looked for
+//! BoardRun::run    boot; flyball bench in the guest -> run directory; then what only the outside
+//!                  knows: whether the CPUs kept their pace, and the P-state writes
+//! Board::flyball   the same for another command of the guest's flyball
+//! ```
+
+use crate::experiment::Experiment;
+use crate::machine::cores;
+use crate::machine::error::MachineError;
+use crate::machine::in_guest;
+use crate::machine::target::BoardTarget;
+use crate::machine::{Machine, Prepared};
+use crate::plan::{Plan, plan};
+use crate::protocol::windows::{Beside, Context, Destination, Outcome, Progress};
+use flyball_board::cache::Cache;
+use flyball_board::plugin::USUAL_STEP;
+use flyball_board::{Arch, BoardError, Ready, Request, arch_for, request, usual_ipc};
+use flyball_host::Host;
+use flyball_platform::Platform;
+use flyball_units::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the guest puts the experiment, and what it runs. The first argument is the experiment.
+const SCRIPT: &str = r#"printf %s "$1" >/run/board/experiment.toml && shift && exec flyball bench \
+/run/board/experiment.toml --out /run/share --no-report --quiet "$@""#;
+
+/// Signal kernels are floating point, of which an emulator executes less per second than of the rest.
+/// So the CPUs are slower by this than usual, and their steps as long in time. No slower than they have
+/// to be: the slower a CPU, the larger the share of its time that the kernel's tick takes.
+const SLOWER: f64 = 1.5;
+
+/// A real kernel on an emulated machine.
+#[derive(Clone, Debug)]
+pub struct Board {
+    name: String,
+    platform: Platform,
+    arch: Arch,
+    kernel: Option<String>,
+    append: Option<String>,
+    modules: Option<PathBuf>,
+    events: bool,
+}
+
+/// What a command in the guest measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestRows {
+    /// Rows of `rampups`.
+    Rampups,
+    /// Rows of `trials`: frequency switches.
+    Switches,
+}
+
+/// An experiment that is ready to run on a board.
+#[derive(Debug)]
+struct BoardRun {
+    name: String,
+    ready: Ready,
+    experiment: Experiment,
+    plan: Plan,
+    command: Vec<String>,
+}
+
+impl Board {
+    /// The board that is meant, where `x86_64` and `aarch64` are platforms, too: the usual ones; with
+    /// `events` the guest's scheduler is recorded beside the windows.
+    ///
+    /// # Errors
+    /// A name that nothing has; the hint names the nearest.
+    pub fn of(target: &BoardTarget, events: bool) -> Result<Board, MachineError> {
+        let name = target.name.as_str();
+        let usual: Option<Arch> = name.parse().ok();
+        let platform = request::platform(usual.map_or(name, |arch| arch.usual_platform()))?;
+        let asked: Option<Arch> = target.arch.as_deref().map(str::parse).transpose()?;
+        let arch = asked.or(usual).unwrap_or_else(|| arch_for(&platform));
+        Ok(Board {
+            name: target.to_string(),
+            platform,
+            arch,
+            kernel: target.kernel.clone(),
+            append: target.append.clone(),
+            modules: None,
+            events,
+        })
+    }
+
+    /// Runs the guest's `flyball` with these arguments, which have to make it write its run into
+    /// `/run/share`; that is `dir`. Its manifest then says `command` instead of the guest's, and
+    /// whether the board kept its pace while `rows` were measured.
+    ///
+    /// # Errors
+    /// A board that is not there or does not boot; a guest that refuses.
+    pub fn flyball(
+        &self,
+        host: &Arc<dyn Host>,
+        arguments: &[String],
+        timeout: Nanos,
+        (dir, command): (&Path, &[String]),
+        rows: GuestRows,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Outcome, MachineError> {
+        let dir = flyball_run::empty_dir(dir)?;
+        let flyball = std::iter::once("flyball".to_owned());
+        let request = self.request(timeout, flyball.chain(arguments.iter().cloned()).collect());
+        let mut ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
+        let booted = in_guest::run(host, &self.name, &mut ready, &dir, tell)?;
+        let measured = match rows {
+            GuestRows::Rampups => in_guest::rampups,
+            GuestRows::Switches => in_guest::switches,
+        };
+        in_guest::close(dir, &booted, command, measured)
+    }
+
+    /// A boot for this command.
+    fn request(&self, timeout: Nanos, command: Vec<String>) -> Request {
+        Request {
+            arch: Some(self.arch),
+            platform: Some(self.platform.clone()),
+            kernel: self.kernel.clone(),
+            append: self.append.clone(),
+            modules: self.modules.clone(),
+            timeout,
+            command,
+            ..Request::default()
+        }
+    }
+
+    /// The same board with these modules of its kernel.
+    pub fn with_modules(mut self, modules: Option<PathBuf>) -> Board {
+        self.modules = modules;
+        self
+    }
+}
+
+impl Machine for Board {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn prepare(
+        &self,
+        host: &Arc<dyn Host>,
+        mut experiment: Experiment,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Prepared>, MachineError> {
+        let online = self.platform.cpus.iter().map(|cpu| cpu.id).collect();
+        let plan = plan(&experiment, &cores::of(&self.platform), &online)?;
+        if let Some(file) = &experiment.input.file {
+            // The guest has this machine's files at their own places, or none of them.
+            let path = context.folder.unwrap_or(Path::new(".")).join(file);
+            if Arch::own() != Some(self.arch) {
+                return Err(MachineError::from(
+                    BoardError::missing(
+                        path.display(),
+                        format!(
+                            "expected input that an {} guest has, found a file here",
+                            self.arch
+                        ),
+                    )
+                    .with_hint(
+                        "use the synthetic input, or a board of this machine's architecture",
+                    ),
+                ));
+            }
+            let whole = fs_err::canonicalize(path).map_err(|error| {
+                BoardError::input("input", error).with_hint("the file of [input] in the experiment")
+            })?;
+            experiment.input.file = Some(whole.display().to_string());
+        }
+        let text = toml::to_string(&experiment)
+            .map_err(|error| BoardError::failed("the experiment as TOML", error))?;
+        let mut command: Vec<String> =
+            ["sh", "-c", SCRIPT, "sh", &text].map(str::to_owned).to_vec();
+        if self.events {
+            command.push("--trace".to_owned());
+        }
+        // A guest is slow to start programs and to calibrate; its trials take their time.
+        let timeout = Nanos(plan.duration(&experiment).0.saturating_mul(3)) + Nanos::from_secs(600);
+        let request = Request {
+            ipc: Some(usual_ipc(&self.platform) / SLOWER),
+            step: (USUAL_STEP as f64 / SLOWER) as u64,
+            ..self.request(timeout, command)
+        };
+        let ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
+        let command = context.command.clone();
+        Ok(Box::new(BoardRun { name: self.name.clone(), ready, experiment, plan, command }))
+    }
+}
+
+impl Prepared for BoardRun {
+    fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn run(
+        mut self: Box<Self>,
+        host: &Arc<dyn Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        _: Option<&mut dyn Beside>,
+    ) -> Result<Outcome, MachineError> {
+        let dir = match destination {
+            Destination::Dir(dir) => flyball_run::empty_dir(dir)?,
+            Destination::Below(root) => {
+                flyball_run::new_dir_below(root, host.realtime().0 / 1_000_000_000, "bench")?
+            }
+        };
+        let booted =
+            in_guest::run(host, &self.name, &mut self.ready, &dir, &mut |text| progress.note(text));
+        progress.closing();
+        in_guest::close(dir, &booted?, &self.command, in_guest::windows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_their_slips() {
+        let named = |name: &str, kernel: Option<&str>, arch: Option<&str>| {
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            let (kernel, arch) = (own(kernel), own(arch));
+            Board::of(&BoardTarget { name: name.to_owned(), kernel, arch, append: None }, false)
+        };
+        let board = named("aarch64", Some("debian:7"), None).unwrap();
+        assert_eq!((board.arch, board.platform.name.as_str()), (Arch::Aarch64, "board-aarch64"));
+        assert_eq!(board.name(), "board:aarch64,kernel=debian:7");
+        let error = named("board-x68", None, None).unwrap_err();
+        assert!(error.hint().unwrap_or_default().contains("board-x86"), "{error}");
+        assert!(named("board-x86", None, Some("mips")).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! Why an experiment could not be run on a machine.
+
+use crate::experiment::ExperimentError;
+use crate::machine::target::TargetError;
+use crate::protocol::windows::BenchError;
+use flyball_load::LoadError;
+use flyball_platform::DescriptionError;
+use flyball_sim::engine::SetupError;
+
+/// An error of a machine.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// The text after `--machine`.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A machine that this version does not have yet.
+    #[error("--machine {machine}: not available yet: {brings}")]
+    NotYet {
+        /// The machine.
+        machine: String,
+        /// What will bring it.
+        brings: &'static str,
+    },
+    /// A platform or a kernel that does not read.
+    #[error("--machine {machine}: {}", .source.message)]
+    Description {
+        /// The text after `--machine`.
+        machine: String,
+        /// What is wrong.
+        source: DescriptionError,
+    },
+    /// No governor of that name.
+    #[error("condition \"{condition}\": {source}")]
+    Governor {
+        /// The condition.
+        condition: String,
+        /// What is wrong.
+        source: flyball_governors::UnknownGovernor,
+    },
+    /// Limits that hold no operating point.
+    #[error("condition \"{condition}\": {message}")]
+    Frequency {
+        /// The condition.
+        condition: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A tunable that the governor does not have, or a value outside its range.
+    #[error("condition \"{condition}\": {source}")]
+    Tunable {
+        /// The condition.
+        condition: String,
+        /// What is wrong.
+        source: flyball_governors::TunableError,
+    },
+    /// A setting that the model cannot apply, in an experiment that does not allow to degrade.
+    #[error("condition \"{condition}\": cannot apply {setting}: {reason}")]
+    NotApplied {
+        /// The condition.
+        condition: String,
+        /// The setting.
+        setting: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A workload whose cost nobody has measured.
+    #[error("workload \"{workload}\": {message}")]
+    Cost {
+        /// The workload.
+        workload: String,
+        /// What is missing.
+        message: String,
+    },
+    /// A run that gives no costs.
+    #[error("{run}: {message}")]
+    Costs {
+        /// The run.
+        run: String,
+        /// What is missing.
+        message: String,
+    },
+    /// The load does not fit the machine.
+    #[error("condition \"{condition}\": {source}")]
+    Load {
+        /// The condition.
+        condition: String,
+        /// What is wrong.
+        source: Box<LoadError>,
+    },
+    /// A setup that the simulation refuses.
+    #[error("condition \"{condition}\": {source}")]
+    Setup {
+        /// The condition.
+        condition: String,
+        /// What is wrong.
+        source: SetupError,
+    },
+    /// The experiment.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A bench on this computer.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// A virtual board that cannot be had, or failed.
+    #[error(transparent)]
+    Board(#[from] flyball_board::BoardError),
+    /// The bench in a guest refused.
+    #[error("{machine}: {message}")]
+    Guest {
+        /// The machine.
+        machine: String,
+        /// The guest's exit code.
+        code: u8,
+        /// Its error.
+        message: String,
+        /// Its hint.
+        hint: Option<String>,
+    },
+    /// The run directory.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+}
+
+/// What kind of error it is; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command line is wrong.
+    Usage,
+    /// A file or a value is wrong.
+    BadInput,
+    /// Right, but not possible on this machine.
+    Unsupported,
+}
+
+impl MachineError {
+    /// From what the guest's program said when it ended with `code`: lines `error: ` and `hint: `.
+    pub(crate) fn guest(machine: &str, code: u8, told: &str) -> MachineError {
+        let after = |prefix: &str| {
+            told.lines()
+                .find_map(|line| line.strip_prefix(prefix))
+                .map(|text| text.trim().to_owned())
+        };
+        let message = after("error: ")
+            .unwrap_or_else(|| format!("the guest's bench ended with {code}\n{}", told.trim_end()));
+        MachineError::Guest { machine: machine.to_owned(), code, message, hint: after("hint: ") }
+    }
+
+    /// The kind, where the error is not one of another crate.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            MachineError::Target(_) | MachineError::Description { .. } => ErrorKind::Usage,
+            MachineError::NotYet { .. }
+            | MachineError::NotApplied { .. }
+            | MachineError::Cost { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::BadInput,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            MachineError::Target(error) => error.hint.clone(),
+            MachineError::NotYet { .. } => {
+                Some("use --machine host or --machine model:NAME".to_owned())
+            }
+            MachineError::Description { source, .. } => source.hint().map(str::to_owned),
+            MachineError::Governor { source, .. } => source.hint(),
+            MachineError::Tunable { .. }
+            | MachineError::Costs { .. }
+            | MachineError::Frequency { .. } => None,
+            MachineError::NotApplied { .. } => {
+                Some("set degrade = true to run without it; every figure then says so".to_owned())
+            }
+            MachineError::Cost { .. } => Some(
+                "measure it on a real machine and hand the run over: flyball bench, then \
+                 --costs RUN"
+                    .to_owned(),
+            ),
+            MachineError::Load { source, .. } => source.hint(),
+            MachineError::Setup { source, .. } => source.hint().map(str::to_owned),
+            MachineError::Experiment(error) => error.hint.clone(),
+            MachineError::Bench(error) => error.hint(),
+            MachineError::Board(error) => error.hint(),
+            MachineError::Guest { hint, .. } => hint.clone(),
+            MachineError::Run(error) => {
+                Some(error.hint().to_owned()).filter(|hint| !hint.is_empty())
+            }
+        }
+    }
+}

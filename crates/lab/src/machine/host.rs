@@ -1,0 +1,47 @@
+//! This computer: `measure::bench` behind the trait.
+
+use crate::experiment::Experiment;
+use crate::machine::error::MachineError;
+use crate::machine::{Machine, Prepared};
+use crate::plan::Plan;
+use crate::protocol::windows::{self, Beside, Context, Destination, Outcome, Progress};
+use std::sync::Arc;
+
+/// The computer that the program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host;
+
+impl Machine for Host {
+    fn name(&self) -> String {
+        "host".to_owned()
+    }
+
+    fn prepare(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        experiment: Experiment,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Prepared>, MachineError> {
+        Ok(Box::new(windows::prepare(host, experiment, context)?))
+    }
+}
+
+impl Prepared for windows::Prepared {
+    fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn run(
+        self: Box<Self>,
+        host: &Arc<dyn flyball_host::Host>,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+        beside: Option<&mut dyn Beside>,
+    ) -> Result<Outcome, MachineError> {
+        Ok(windows::run(host, *self, destination, progress, beside)?)
+    }
+}

@@ -1,0 +1,16 @@
+//! How long a machine takes to answer a sudden demand: a task sleeps, then spins, and what its core
+//! delivers is watched.
+//!
+//! ```text
+//! plan -> live (this machine, a board's guest) --> rampups, rampup_samples [+ events]
+//!         model (virtual time)                 -->
+//! ```
+//! One run directory, whichever machine: the same tables, the same questions to them.
+
+pub mod error;
+pub mod live;
+pub mod model;
+pub mod plan;
+pub mod spin;
+
+pub use error::RampupError;

@@ -1,0 +1,174 @@
+//! The playing: threads are created when the scenario creates its tasks, and joined at its end.
+
+use crate::protocol::score::PlayError;
+use crate::protocol::score::performer::{Performer, Player, Stage};
+use crate::protocol::score::score::Score;
+use crate::protocol::score::signal::Signal;
+use crate::protocol::score::speed::Speed;
+use flyball_host::{Call, Errno, Host, HostError, Scheduling, Wake};
+use flyball_sim::setup::{Class, TaskSetup, random_stream};
+use flyball_units::{CpuSet, Nanos};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+/// What was played.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// Time zero of the scenario, on CLOCK_MONOTONIC.
+    pub begin: Nanos,
+    /// Its end.
+    pub end: Nanos,
+    /// The tasks, in the scenario's order; those that never came to be are left out.
+    pub players: Vec<Player>,
+    /// Whether the program was asked to end before it was over.
+    pub interrupted: bool,
+}
+
+/// Stack of a performer.
+const STACK: usize = 256 * 1024;
+
+/// From now until time zero: what has to be got ready is ready then.
+const HEAD_START: Nanos = Nanos::from_millis(20);
+
+/// Plays a score to its end. Every task is a thread of the task's name, born with its class, CPUs and
+/// clamps, as a task that another one forks.
+///
+/// # Errors
+/// A class, a CPU or a clamp that this program may not have; the tasks that were there by then have
+/// ended.
+pub fn play(host: &Arc<dyn Host>, score: Score, speed: Speed) -> Result<Played, PlayError> {
+    let begin = host.now() + HEAD_START;
+    let end = begin + score.duration;
+    let signals = score.tasks.iter().map(|_| Signal::default()).collect();
+    let stage = Arc::new(Stage { host: Arc::clone(host), speed, begin, end, signals });
+    // A thread of its own: what it takes on for its children must not stay with the caller.
+    let conductor = {
+        let stage = Arc::clone(&stage);
+        Builder::new().name("flyball-play".to_owned()).spawn(move || conduct(&stage, score))
+    };
+    let conductor = conductor.map_err(|error| PlayError::Host {
+        task: "flyball-play".to_owned(),
+        error: spawn_error(&error),
+    })?;
+    let (players, interrupted) = conductor.join().unwrap_or_else(|panic| {
+        // The program's own guard reports it.
+        std::panic::resume_unwind(panic)
+    })?;
+    Ok(Played { begin, end, players, interrupted })
+}
+
+/// A thread and its task's name.
+type Performance = (String, JoinHandle<Result<Player, HostError>>);
+
+fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), PlayError> {
+    let host = stage.host.as_ref();
+    let mut tasks: Vec<(usize, TaskSetup)> = score.tasks.into_iter().enumerate().collect();
+    tasks.sort_by_key(|(number, task)| (task.start, *number));
+    let mut running: Vec<(usize, Performance)> = Vec::with_capacity(tasks.len());
+    let mut result = Ok(false);
+    for (number, task) in tasks {
+        let name = task.name.clone();
+        let deadline = score.deadlines.get(number).copied().flatten();
+        match start(stage, task, number, deadline, score.seed) {
+            Ok(Some(handle)) => running.push((number, (name, handle))),
+            Ok(None) => {
+                result = Ok(true);
+                break;
+            }
+            Err(error) => {
+                result = Err(PlayError::Host { task: name, error });
+                break;
+            }
+        }
+    }
+    if let Ok(interrupted) = &mut result {
+        let rest = if *interrupted { Ok(Wake::Interrupted) } else { host.sleep_until(stage.end) };
+        *interrupted = !matches!(rest, Ok(Wake::OnTime));
+    }
+    for signal in &stage.signals {
+        signal.end();
+    }
+    running.sort_by_key(|(number, _)| *number);
+    let players = join(running)?;
+    result.map(|interrupted| (players, interrupted))
+}
+
+/// Waits until the task is to be created, and creates it; None where the program was asked to end.
+fn start(
+    stage: &Arc<Stage>,
+    task: TaskSetup,
+    number: usize,
+    deadline: Option<Nanos>,
+    seed: u64,
+) -> Result<Option<JoinHandle<Result<Player, HostError>>>, HostError> {
+    let host = stage.host.as_ref();
+    let own = host.affinity_get()?;
+    if host.sleep_until(stage.begin + task.start)? == Wake::Interrupted {
+        return Ok(None);
+    }
+    // A thread inherits from the one that creates it.
+    let cpus: CpuSet = task.allowed.iter().copied().collect();
+    let clamped = (task.uclamp_min, task.uclamp_max) != (0, 1024);
+    if !task.allowed.is_empty() {
+        host.affinity_set(&cpus)?;
+    }
+    if clamped {
+        host.utilization_clamp_set(task.uclamp_min, task.uclamp_max)?;
+    }
+    let scheduling = scheduling(task.class);
+    if scheduling != Scheduling::DEFAULT {
+        host.scheduling_set(scheduling)?;
+    }
+    let performer = Performer {
+        random: random_stream(seed, number),
+        name: task.name.clone(),
+        number,
+        behavior: task.behavior,
+        deadline,
+    };
+    let on = Arc::clone(stage);
+    let spawned = Builder::new()
+        .name(task.name)
+        .stack_size(STACK)
+        .spawn(move || performer.perform(&on))
+        .map_err(|error| spawn_error(&error));
+    if scheduling != Scheduling::DEFAULT {
+        host.scheduling_set(Scheduling::DEFAULT)?;
+    }
+    if clamped {
+        host.utilization_clamp_set(0, 1024)?;
+    }
+    if !task.allowed.is_empty() {
+        host.affinity_set(&own)?;
+    }
+    spawned.map(Some)
+}
+
+fn scheduling(class: Class) -> Scheduling {
+    match class {
+        Class::Fair { nice } => Scheduling::Other { nice: i32::from(nice) },
+        Class::Fifo { priority } => Scheduling::Fifo { priority: u32::from(priority) },
+        // The score has none.
+        Class::Interrupt => Scheduling::DEFAULT,
+    }
+}
+
+fn join(running: Vec<(usize, Performance)>) -> Result<Vec<Player>, PlayError> {
+    let joined: Vec<_> =
+        running.into_iter().map(|(_, (name, handle))| (name, handle.join())).collect();
+    joined
+        .into_iter()
+        .map(|(name, result)| {
+            let player = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            player.map_err(|error| PlayError::Host { task: name, error })
+        })
+        .collect()
+}
+
+fn spawn_error(error: &std::io::Error) -> HostError {
+    HostError::call(
+        Call::Spawn,
+        "a task's thread",
+        Errno(error.raw_os_error().unwrap_or(Errno::EAGAIN.0)),
+    )
+}

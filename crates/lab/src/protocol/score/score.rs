@@ -1,0 +1,71 @@
+//! What is played: the tasks of a scenario, as far as a real machine can have them.
+
+use crate::protocol::score::PlayError;
+use flyball_sim::scenario::Scenario;
+use flyball_sim::setup::{Class, TaskSetup};
+use flyball_units::{CpuSet, Nanos};
+
+/// The tasks of one playing.
+pub struct Score {
+    /// The scenario's tasks and its load, in the model's order.
+    pub tasks: Vec<TaskSetup>,
+    /// Of each task: how long after its release an item of it is due, where that is limited.
+    pub deadlines: Vec<Option<Nanos>>,
+    /// How long it lasts.
+    pub duration: Nanos,
+    /// Seed of the tasks' random streams, the same as in the model.
+    pub seed: u64,
+}
+
+impl Score {
+    /// The tasks of a scenario's phase; phases differ in what is random only, because nobody chooses
+    /// the phase of a real tick.
+    ///
+    /// # Errors
+    /// What only a model has: scheduler features and hints, a utilisation to begin with, a task that is
+    /// an interrupt; CPUs that are not among `online`.
+    pub fn new(scenario: &Scenario, phase: u32, online: &CpuSet) -> Result<Score, PlayError> {
+        if let Some(hint) = scenario.hints.first() {
+            let found = format!("a hint for task {}", hint.task);
+            return Err(PlayError::unplayable("[[hint]]", "no hints: no kernel takes them", found));
+        }
+        if !scenario.interrupts.is_empty() {
+            let found = format!("{} kinds of interrupts", scenario.interrupts.len());
+            let expected = "no interrupts: a machine has its own";
+            return Err(PlayError::unplayable("[[interrupt]]", expected, found));
+        }
+        let built = scenario.setup(phase);
+        for task in &built.setup.tasks {
+            check(task, online)?;
+        }
+        let deadline = |task: u32| {
+            let group = built.groups.iter().find(|group| group.tasks.contains(&task));
+            group.and_then(|group| group.deadline)
+        };
+        Ok(Score {
+            deadlines: (0..built.setup.tasks.len() as u32).map(deadline).collect(),
+            tasks: built.setup.tasks,
+            duration: built.setup.duration,
+            seed: built.setup.seed,
+        })
+    }
+}
+
+fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
+    let object = || format!("task {}", task.name);
+    let refuse = |expected: &str, found: String| PlayError::unplayable(object(), expected, found);
+    if let Some(cpu) = task.allowed.iter().find(|cpu| !online.contains(**cpu)) {
+        return Err(refuse(&format!("CPUs among {online}"), cpu.to_string()));
+    }
+    if let Some(util) = task.initial_util {
+        return Err(refuse("no initial_util: a kernel chooses it", util.to_string()));
+    }
+    if let Some(multiplier) = task.rampup_multiplier {
+        let expected = "no rampup_multiplier: no released kernel has it";
+        return Err(refuse(expected, multiplier.to_string()));
+    }
+    match task.class {
+        Class::Fair { .. } | Class::Fifo { .. } => Ok(()),
+        Class::Interrupt => Err(refuse("class fair or fifo", "an interrupt".to_owned())),
+    }
+}

@@ -1,0 +1,90 @@
+//! Why a bench could not be run, or must not be believed.
+
+use crate::experiment::ExperimentError;
+use crate::protocol::windows::trial::{Degraded, TrialError};
+use crate::workloads::WorkloadError;
+use flyball_control::{ControlError, ControlErrorKind};
+use flyball_host::HostError;
+use flyball_load::LoadError;
+
+/// An error of a bench. What had been measured is in the run directory all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The experiment.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A workload or the input.
+    #[error(transparent)]
+    Workload(Box<WorkloadError>),
+    /// The machine.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A trial, the probe or the telemetry.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// The load.
+    #[error("condition \"{condition}\": {source}")]
+    Load {
+        /// The condition.
+        condition: String,
+        /// What went wrong.
+        source: Box<LoadError>,
+    },
+    /// The settings of the machine.
+    #[error("condition \"{condition}\": {source}")]
+    Settings {
+        /// The condition.
+        condition: String,
+        /// What went wrong.
+        source: Box<ControlError>,
+    },
+    /// The run directory.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+    /// A setting that could not be applied, in an experiment that does not allow to degrade.
+    #[error("condition \"{condition}\": cannot apply {}: {}", .setting.setting, .setting.reason)]
+    NotApplied {
+        /// The condition.
+        condition: String,
+        /// The setting.
+        setting: Degraded,
+    },
+}
+
+impl From<flyball_probe::ProbeError> for BenchError {
+    fn from(error: flyball_probe::ProbeError) -> BenchError {
+        BenchError::Trial(error.into())
+    }
+}
+
+impl From<WorkloadError> for BenchError {
+    fn from(error: WorkloadError) -> BenchError {
+        BenchError::Workload(Box::new(error))
+    }
+}
+
+impl BenchError {
+    /// Whether a setting of the machine is not as it was.
+    pub fn left_changed(&self) -> bool {
+        matches!(self, BenchError::Settings { source, .. } if source.kind() == ControlErrorKind::Restore)
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            BenchError::Experiment(error) => error.hint.clone(),
+            BenchError::Workload(error) => error.hint(),
+            BenchError::Host(error) => error.hint(),
+            BenchError::Trial(error) => Some(error.hint()),
+            BenchError::Load { source, .. } => source.hint(),
+            BenchError::Settings { source, .. } => source.hint(),
+            BenchError::Run(error) => Some(error.hint().to_owned()),
+            BenchError::NotApplied { setting, .. } => Some(format!(
+                "{}{}or set degrade = true to measure without it; every figure then says so",
+                setting.hint,
+                if setting.hint.is_empty() { "" } else { "\n" }
+            )),
+        };
+        hint.filter(|hint| !hint.is_empty())
+    }
+}

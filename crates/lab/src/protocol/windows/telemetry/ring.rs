@@ -1,0 +1,59 @@
+//! The ring between the measuring thread and the writer: one producer, one consumer, no lock.
+
+use crate::protocol::windows::trial::WindowRecord;
+use rtrb::{Consumer, Producer, RingBuffer};
+
+/// The measuring thread's end of the ring.
+#[derive(Debug)]
+pub struct Recorder {
+    producer: Producer<WindowRecord>,
+    dropped: u64,
+}
+
+impl Recorder {
+    /// Puts a record into the ring; false where it was full, which is counted. Never blocks.
+    pub fn push(&mut self, record: WindowRecord) -> bool {
+        let pushed = self.producer.push(record).is_ok();
+        self.dropped += u64::from(!pushed);
+        pushed
+    }
+
+    /// Records that found the ring full.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// A recorder with no writer behind it, for `windows` records, and what empties it, oldest
+    /// first: to time recording, and to use the loop without a run directory.
+    pub fn unconnected(windows: usize) -> (Recorder, impl FnMut() -> Option<WindowRecord>) {
+        let (recorder, mut consumer) = ring(windows);
+        (recorder, move || consumer.pop().ok())
+    }
+}
+
+/// A ring for `windows` records, at least one. All its memory is written once, so that the
+/// measured loop meets no page fault there.
+pub(super) fn ring(windows: usize) -> (Recorder, Consumer<WindowRecord>) {
+    let (mut producer, mut consumer) = RingBuffer::new(windows.max(1));
+    while producer.push(WindowRecord::default()).is_ok() {}
+    while consumer.pop().is_ok() {}
+    (Recorder { producer, dropped: 0 }, consumer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_ring_counts_and_keeps_the_oldest() {
+        let (mut recorder, mut consumer) = ring(2);
+        let record = |index| WindowRecord { index, ..WindowRecord::default() };
+        assert!(recorder.push(record(0)) && recorder.push(record(1)));
+        assert!(!recorder.push(record(2)));
+        assert_eq!(recorder.dropped(), 1);
+        assert_eq!(consumer.pop().map(|record| record.index), Ok(0));
+        assert!(recorder.push(record(3)));
+        assert_eq!(consumer.pop().map(|record| record.index), Ok(1));
+        assert_eq!(consumer.pop().map(|record| record.index), Ok(3));
+    }
+}

@@ -1,0 +1,73 @@
+//! What can go wrong in a trial.
+
+use flyball_host::HostError;
+
+/// An error of a trial, a probe or the telemetry. [`TrialError::hint`] says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The machine refused something that a measurement cannot do without.
+    #[error("cannot {what}: {source}")]
+    Host {
+        /// What was to be done.
+        what: &'static str,
+        /// The machine's reason.
+        source: HostError,
+    },
+    /// The plan asks for something that is no plan.
+    #[error("trial {trial}: expected {expected}, found {found}")]
+    Plan {
+        /// The trial.
+        trial: u32,
+        /// What a plan needs.
+        expected: &'static str,
+        /// What it says.
+        found: String,
+    },
+    /// The frequency probe.
+    #[error(transparent)]
+    Probe(#[from] flyball_probe::ProbeError),
+    /// The source's windows do not fit the workload.
+    #[error("windows for {kernel}: expected {expected} samples (window x channels), found {found}")]
+    WindowLength {
+        /// The kernel.
+        kernel: &'static str,
+        /// Samples that the workload needs.
+        expected: usize,
+        /// Samples that the source gives.
+        found: usize,
+    },
+    /// A thread could not be started or ended by itself.
+    #[error("the {thread} thread: expected it to run to its end, found {found}")]
+    Thread {
+        /// Which thread.
+        thread: &'static str,
+        /// What happened.
+        found: String,
+    },
+    /// The run directory could not be written.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+}
+
+impl TrialError {
+    /// A host's error, with what it prevented.
+    pub(crate) fn host(what: &'static str, source: HostError) -> TrialError {
+        TrialError::Host { what, source }
+    }
+
+    /// What to do about it, in one line.
+    pub fn hint(&self) -> String {
+        match self {
+            TrialError::Host { source, .. } => source.hint().unwrap_or_default(),
+            TrialError::Plan { .. } => "give a period and a deadline above zero".to_owned(),
+            TrialError::WindowLength { .. } => {
+                "use an input with the workload's number of channels and its window".to_owned()
+            }
+            TrialError::Probe(error) => error.hint(),
+            TrialError::Thread { .. } => {
+                "check the limits on threads and memory (ulimit -u, ulimit -v)".to_owned()
+            }
+            TrialError::Run(error) => error.hint().to_owned(),
+        }
+    }
+}

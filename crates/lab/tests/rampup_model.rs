@@ -1,0 +1,51 @@
+//! A model leaves the same tables, and the same questions have its answers.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use flyball_lab::protocol::rampup::model::{Case, run};
+use flyball_lab::protocol::windows::Destination;
+use flyball_report::kinds::rampup::analyse;
+use flyball_report::kinds::rampup::analysis::Ramp;
+use flyball_run::manifest::{CpuRecord, Machine};
+use flyball_run::{Run, RunState};
+use flyball_sim::scenario::{Scenario, Source, from_tree, parse_text};
+use flyball_units::Nanos;
+
+const TEXT: &str = "platform = \"apple-m1\"\nphases = 6\nduration = \"1300ms\"\n\
+                    [[task]]\nkind = \"rampup\"\nsleeps = 100\ngap = \"10ms\"\n";
+
+fn scenario() -> Scenario {
+    let tree = parse_text(TEXT, "test").unwrap();
+    from_tree(&tree, Source::text_only("test", "rampup")).unwrap()
+}
+
+#[test]
+fn a_ramp_on_an_m1() {
+    let scenario = scenario();
+    let cpu = |cpu: &flyball_platform::Cpu| CpuRecord {
+        cpu: cpu.id.0,
+        core_type: Some(cpu.core_type.clone()),
+        ..CpuRecord::default()
+    };
+    let machine =
+        Machine { cpus: scenario.platform.cpus.iter().map(cpu).collect(), ..Machine::default() };
+    let case =
+        Case { condition: "as it is".into(), gap: Nanos::from_millis(10), sleeps: 100, scenario };
+    let folder = tempfile::tempdir().unwrap();
+    let destination = Destination::Dir(folder.path().join("run"));
+    let (dir, state) =
+        run(&[case], ("model:apple-m1", machine), (&destination, 0), &|| false, &|_| ()).unwrap();
+    assert_eq!(state, RunState::Complete);
+    let found = analyse(&Run::open(dir).unwrap());
+    assert_eq!(found.name, "model:apple-m1");
+    let cell = &found.cells[0];
+    assert_eq!(cell.repetitions, 6);
+    let Ramp::Visible { lowest, .. } = cell.ramp else { panic!("{:?}", cell.ramp) };
+    assert!(lowest < 0.5, "it begins on a small core at a low frequency: {lowest}");
+    let times: Vec<f64> =
+        cell.times.iter().map(|time| time.quantiles.median.unwrap().value).collect();
+    assert!(times.is_sorted() && times[0] > 50.0, "{times:?}");
+    // The spin of 300 ms is on the two kinds of core together.
+    let on: f64 = cell.cores.iter().map(|on| on.quantiles.median.unwrap().value).sum();
+    assert!((on - 300.0).abs() < 10.0, "{on}");
+    assert_eq!(cell.utilization.len(), 2);
+}

@@ -1,0 +1,6 @@
+//! Ramp-ups: how long a machine takes to answer a sudden demand.
+
+pub mod analysis;
+pub mod terminal;
+
+pub use analysis::{Findings, analyse};
