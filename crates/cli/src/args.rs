@@ -105,6 +105,9 @@ pub enum Command {
     Board(BoardArgs),
     /// Record this machine's scheduler events, or its load
     Capture(CaptureArgs),
+    /// Do a job and leave its run directory: what the guest of a board is handed
+    #[command(hide = true)]
+    Job(JobArgs),
     /// Turn another tool's data into a run
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
@@ -254,6 +257,15 @@ pub struct BenchArgs {
     /// Your own program and its arguments, run once per window
     #[arg(last = true, value_name = "CMD")]
     pub program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// The job, as TOML
+    pub file: PathBuf,
+    /// The run directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

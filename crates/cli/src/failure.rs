@@ -10,6 +10,7 @@ use flyball_lab::protocol::rampup::RampupError;
 use flyball_lab::protocol::switches::TransitionError;
 use flyball_lab::protocol::windows::BenchError;
 use flyball_lab::protocol::windows::trial::TrialError;
+use flyball_lab::session::EventRecorderError;
 use flyball_lab::{self as machine, MachineError};
 use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
@@ -152,12 +153,26 @@ impl From<MachineError> for Failure {
         };
         match error {
             MachineError::Bench(inner) => inner.into(),
+            MachineError::Rampup(inner) => inner.into(),
+            MachineError::Switches(inner) => inner.into(),
+            MachineError::EventRecorder(inner) => inner.into(),
             MachineError::Experiment(inner) => inner.into(),
             MachineError::Board(inner) => inner.into(),
             MachineError::Guest { code, .. } => {
                 Failure::new(Exit::Program(code), &error).maybe_hint(error.hint())
             }
             error => Failure::new(exit, &error).maybe_hint(error.hint()),
+        }
+    }
+}
+
+impl From<EventRecorderError> for Failure {
+    fn from(error: EventRecorderError) -> Failure {
+        match error {
+            EventRecorderError::Capture(inner) => inner.into(),
+            EventRecorderError::Folder(inner) => Failure::io(&inner),
+            EventRecorderError::Left(_) => Failure::new(Exit::RestoreFailed, &error)
+                .hint("try again with: sudo flyball capture --recover"),
         }
     }
 }

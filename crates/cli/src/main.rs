@@ -16,6 +16,8 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use exit::Exit;
 use failure::Failure;
+use flyball_lab::session::Origin;
+use flyball_run::manifest::Flyball;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -43,6 +45,15 @@ fn command_line() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
+/// Who asks, for a run's manifest.
+fn origin() -> Origin {
+    let flyball = Flyball {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
+    };
+    Origin { command: command_line(), flyball }
+}
+
 fn run(cli: Cli) -> Result<Exit, Failure> {
     let talk = cli.talk;
     match cli.command {
@@ -61,6 +72,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Board(args) => commands::board::run(args, talk),
         Command::Capture(args) => commands::capture::run(&args, talk),
+        Command::Job(args) => commands::job::run(&args),
         Command::Import(args) => commands::import::run(&args, talk),
         Command::Report(args) => commands::report::run(args, talk),
         Command::Shadow(args) => commands::shadow::run(&args, talk),

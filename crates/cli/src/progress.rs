@@ -1,7 +1,7 @@
 //! Progress of a bench on stderr: a bar with the time left on a terminal, else a line per tenth.
 
 use crate::output;
-use flyball_lab::protocol::windows::Progress;
+use flyball_lab::session::Progress;
 use flyball_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -12,6 +12,7 @@ pub struct Bar {
     quiet: bool,
     plain: bool,
     total: usize,
+    what: &'static str,
     seconds: f64,
     last_tenth: usize,
 }
@@ -20,14 +21,14 @@ impl Bar {
     pub fn new(quiet: bool) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let plain = !std::io::stderr().is_terminal();
-        Bar { bar, quiet, plain, total: 0, seconds: 0.0, last_tenth: 0 }
+        Bar { bar, quiet, plain, total: 0, what: "trials", seconds: 0.0, last_tenth: 0 }
     }
 
     /// As [`Progress::planned`], for a machine whose time is not ours: nobody waits for it.
-    pub fn planned_in_virtual_time(&mut self, trials: usize, total: Nanos) {
-        self.total = trials;
-        self.say(&format!("{trials} trials, {:.0} s of virtual time", total.as_secs_f64()));
-        self.show(trials);
+    pub fn planned_in_virtual_time(&mut self, steps: usize, what: &str, total: Nanos) {
+        self.total = steps;
+        self.say(&format!("{steps} {what}, {:.0} s of virtual time", total.as_secs_f64()));
+        self.show(steps);
     }
 
     fn show(&mut self, trials: usize) {
@@ -49,21 +50,22 @@ impl Bar {
 }
 
 impl Progress for Bar {
-    fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
-        (self.total, self.seconds, self.last_tenth) = (trials, total.as_secs_f64(), 0);
+    fn planned(&mut self, steps: usize, what: &'static str, total: Nanos, order: &str) {
+        (self.total, self.seconds, self.last_tenth) = (steps, total.as_secs_f64(), 0);
+        self.what = what;
         let order = if order.is_empty() { String::new() } else { format!("; order: {order}") };
-        self.say(&format!("{trials} trials, about {:.0} s{order}", self.seconds));
-        self.show(trials);
+        self.say(&format!("{steps} {what}, about {:.0} s{order}", self.seconds));
+        self.show(steps);
     }
 
-    fn trial(&mut self, done: usize, workload: &str, condition: &str) {
+    fn step(&mut self, done: usize, now: &str, condition: &str) {
         self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{workload}, {condition}"));
+        self.bar.set_message(format!("{now}, {condition}"));
         let tenth = 10 * done / self.total.max(1);
         if self.plain && self.seconds > 0.0 && tenth > self.last_tenth {
             self.last_tenth = tenth;
             let left = self.seconds * (1.0 - done as f64 / self.total.max(1) as f64);
-            self.say(&format!("{done} of {} trials, about {left:.0} s left", self.total));
+            self.say(&format!("{done} of {} {}, about {left:.0} s left", self.total, self.what));
         }
     }
 

@@ -7,7 +7,8 @@ use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
 use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
 use flyball_lab::experiment::{Experiment, ProbeTiming};
-use flyball_lab::protocol::windows::{self, Context, Destination, Progress};
+use flyball_lab::protocol::windows::{self, Context};
+use flyball_lab::session::{Destination, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
 use flyball_units::{CpuId, Duration, Nanos};
@@ -115,7 +116,7 @@ impl Trier for Bench<'_> {
         let prepared = windows::prepare(self.host, experiment, &self.context)?;
         let names: Vec<String> = candidates.iter().map(Candidate::to_string).collect();
         self.progress.note(&format!("{stage}: {}", names.join(", ")));
-        self.progress.planned(prepared.plan.trials.len(), prepared.duration(), "");
+        self.progress.planned(prepared.plan.trials.len(), "trials", prepared.duration(), "");
         let destination = Destination::Dir(self.folder.join(format!("{}-{stage}", self.stages)));
         let mut watched = Watched::new(self.host.as_ref(), &self.topology, self.progress);
         let outcome = windows::run(self.host, prepared, &destination, &mut watched, None)?;
@@ -251,13 +252,13 @@ impl<'a> Watched<'a> {
 }
 
 impl Progress for Watched<'_> {
-    fn planned(&mut self, trials: usize, total: Nanos, order: &str) {
-        self.progress.planned(trials, total, order);
+    fn planned(&mut self, steps: usize, what: &'static str, total: Nanos, order: &str) {
+        self.progress.planned(steps, what, total, order);
     }
 
-    fn trial(&mut self, done: usize, workload: &str, condition: &str) {
+    fn step(&mut self, done: usize, now: &str, condition: &str) {
         self.turn(Some(condition));
-        self.progress.trial(done, workload, condition);
+        self.progress.step(done, now, condition);
     }
 
     fn note(&mut self, text: &str) {

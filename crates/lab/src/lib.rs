@@ -12,16 +12,20 @@
 pub mod compare;
 mod costs;
 pub mod experiment;
+pub mod job;
 pub mod machine;
 pub mod plan;
 pub mod protocol;
+pub mod session;
+pub mod settings;
 mod sweep;
 pub mod workloads;
 
 pub use costs::{Cost, CostTable, Point, fit};
+pub use job::{Job, Protocol};
 pub use machine::{
-    Board, BoardTarget, ErrorKind, Events, GuestRows, Host, Machine, MachineError, Model, ModelRun,
-    Prepared, Target, TargetError, TrialRun, open, open_recording,
+    Board, BoardTarget, ErrorKind, Events, Host, Machine, MachineError, Model, ModelRun, Prepared,
+    Target, TargetError, TrialRun, open, open_recording,
 };
 pub use sweep::{
     Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,

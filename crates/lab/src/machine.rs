@@ -16,7 +16,7 @@ mod in_guest;
 mod model;
 mod target;
 
-pub use board::{Board, GuestRows};
+pub use board::Board;
 pub use error::{ErrorKind, MachineError};
 pub use host::Host;
 pub use model::{Events, Model, ModelRun, TrialRun};
@@ -25,7 +25,8 @@ pub use target::{BoardTarget, Target, TargetError};
 use crate::costs::CostTable;
 use crate::experiment::Experiment;
 use crate::plan::Plan;
-use crate::protocol::windows::{Beside, Context, Destination, Outcome, Progress};
+use crate::protocol::windows::Context;
+use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use std::sync::Arc;
 
 /// Something that experiments run on.
@@ -53,8 +54,8 @@ pub trait Prepared {
     /// The order of its trials.
     fn plan(&self) -> &Plan;
 
-    /// Runs it and writes its run directory, with the rows of what records `beside` it. Nothing
-    /// here can record another machine: a model and a board leave `beside` alone and keep their own
+    /// Runs it and writes its run directory, with the rows of what records on its `side`. Nothing
+    /// here can record another machine: a model and a board leave `side` alone and keep their own
     /// events, see [`open_recording`].
     ///
     /// # Errors
@@ -64,7 +65,7 @@ pub trait Prepared {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
-        beside: Option<&mut dyn Beside>,
+        side: Option<&mut dyn SideRecorder>,
     ) -> Result<Outcome, MachineError>;
 }
 

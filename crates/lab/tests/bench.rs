@@ -3,7 +3,8 @@
 
 use flyball_host::{FaultyHost, Host, RealHost};
 use flyball_lab::experiment;
-use flyball_lab::protocol::windows::{self, BenchError, Context, Destination, Silent};
+use flyball_lab::protocol::windows::{self, BenchError, Context};
+use flyball_lab::session::{Destination, Outcome, Silent};
 use flyball_run::{Run, RunState};
 use std::sync::Arc;
 
@@ -33,11 +34,7 @@ fn real() -> Arc<dyn Host> {
     Arc::new(RealHost::new())
 }
 
-fn run_in(
-    dir: &std::path::Path,
-    host: &Arc<dyn Host>,
-    text: &str,
-) -> Result<windows::Outcome, BenchError> {
+fn run_in(dir: &std::path::Path, host: &Arc<dyn Host>, text: &str) -> Result<Outcome, BenchError> {
     let experiment = experiment::read(text, "small")?;
     let prepared = windows::prepare(host, experiment, &Context::default())?;
     windows::run(host, prepared, &Destination::Dir(dir.join("run")), &mut Silent, None)

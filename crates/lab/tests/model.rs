@@ -3,7 +3,7 @@
 
 mod common;
 
-use flyball_lab::protocol::windows::Outcome;
+use flyball_lab::session::Outcome;
 use flyball_lab::{ErrorKind, MachineError, ShareRange, Target, e_share_sweep, open};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_run::{Run, RunState};

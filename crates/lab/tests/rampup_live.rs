@@ -1,21 +1,20 @@
 //! The whole measurement on the machine that runs the test: rows, findings, and what is refused.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use flyball_control::Request;
 use flyball_host::{Host, RealHost};
 use flyball_lab::protocol::rampup::RampupError;
-use flyball_lab::protocol::rampup::live::{About, prepare, run};
+use flyball_lab::protocol::rampup::live::{prepare, run};
 use flyball_lab::protocol::rampup::plan::{Condition, Plan};
-use flyball_lab::protocol::windows::Destination;
+use flyball_lab::session::{Destination, Origin, Silent};
+use flyball_lab::settings::Settings;
 use flyball_report::kinds::rampup::{analyse, terminal};
 use flyball_run::{Run, RunState};
 use flyball_units::Nanos;
 use std::sync::Arc;
 
-fn plan(settings: Request) -> Plan {
+fn plan(settings: Settings) -> Plan {
     let gaps = vec![Nanos::from_millis(1), Nanos::from_millis(4)];
-    let condition =
-        Condition { name: "as it is".into(), settings, sleeps: 2, gaps, ..Condition::default() };
+    let condition = Condition { name: "as it is".into(), settings, sleeps: 2, gaps };
     Plan { conditions: vec![condition], repeats: 5, spin: Nanos::from_millis(20), seed: 1 }
 }
 
@@ -24,8 +23,8 @@ fn rows_say_what_was_done_and_the_report_comes_from_them() {
     let host: Arc<dyn Host> = Arc::new(RealHost::new());
     let folder = tempfile::tempdir().unwrap();
     let destination = Destination::Dir(folder.path().join("run"));
-    let prepared = prepare(&host, plan(Request::default()), &About::default()).unwrap();
-    let left = run(&host, prepared, &destination, &|_| (), None).unwrap();
+    let prepared = prepare(&host, plan(Settings::default()), &Origin::default()).unwrap();
+    let left = run(&host, prepared, &destination, &mut Silent, None).unwrap();
     assert_eq!(left.state, RunState::Complete);
     let run = Run::open(&left.dir).unwrap();
     let rows = &run.tables.rampups;
@@ -47,7 +46,8 @@ fn rows_say_what_was_done_and_the_report_comes_from_them() {
 fn a_governor_that_is_not_there_is_refused_before_anything_is_written() {
     let host: Arc<dyn Host> = Arc::new(RealHost::new());
     let governor = Some("no-such-governor".to_owned());
-    let error = prepare(&host, plan(Request { governor, ..Request::default() }), &About::default());
+    let error =
+        prepare(&host, plan(Settings { governor, ..Settings::default() }), &Origin::default());
     let Err(RampupError::Control { condition, .. }) = error else { panic!("{error:?}") };
     assert_eq!(condition, "as it is");
 }

@@ -1,8 +1,9 @@
 //! A model leaves the same tables, and the same questions have its answers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use flyball_host::RealHost;
 use flyball_lab::protocol::rampup::model::{Case, run};
-use flyball_lab::protocol::windows::Destination;
+use flyball_lab::session::{Destination, Silent};
 use flyball_report::kinds::rampup::analyse;
 use flyball_report::kinds::rampup::analysis::Ramp;
 use flyball_run::manifest::{CpuRecord, Machine};
@@ -32,10 +33,10 @@ fn a_ramp_on_an_m1() {
         Case { condition: "as it is".into(), gap: Nanos::from_millis(10), sleeps: 100, scenario };
     let folder = tempfile::tempdir().unwrap();
     let destination = Destination::Dir(folder.path().join("run"));
-    let (dir, state) =
-        run(&[case], ("model:apple-m1", machine), (&destination, 0), &|| false, &|_| ()).unwrap();
-    assert_eq!(state, RunState::Complete);
-    let found = analyse(&Run::open(dir).unwrap());
+    let host = RealHost::new();
+    let left = run(&[case], ("model:apple-m1", machine), &host, &destination, &mut Silent).unwrap();
+    assert_eq!(left.state, RunState::Complete);
+    let found = analyse(&Run::open(left.dir).unwrap());
     assert_eq!(found.name, "model:apple-m1");
     let cell = &found.cells[0];
     assert_eq!(cell.repetitions, 6);

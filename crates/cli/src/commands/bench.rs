@@ -1,7 +1,6 @@
 //! `flyball bench`: from an experiment to a run directory and its report.
 
-use super::report;
-use super::trace::{self, Trace};
+use super::{ended, report};
 use crate::args::{BenchArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -10,9 +9,10 @@ use crate::{hosts, input, output};
 use flyball_capture::trace::Group;
 use flyball_host::{Host, ProcessSpec};
 use flyball_lab::experiment::{self, Condition, Experiment, Workload};
-use flyball_lab::protocol::windows::{Context, Destination, Outcome, Progress};
+use flyball_lab::job;
+use flyball_lab::protocol::windows::Context;
+use flyball_lab::session::{BLAME, Destination, Progress};
 use flyball_lab::{CostTable, Machine, MachineError, Prepared, Target};
-use flyball_run::RunState;
 use flyball_units::{Duration, Mismatch, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,47 +43,39 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     match target {
         Target::Model { .. } => {
-            bar.planned_in_virtual_time(plan.trials.len(), plan.duration(experiment));
+            bar.planned_in_virtual_time(plan.trials.len(), "trials", plan.duration(experiment));
         }
-        _ => bar.planned(plan.trials.len(), plan.duration(experiment), &plan.order()),
+        _ => bar.planned(plan.trials.len(), "trials", plan.duration(experiment), &plan.order()),
     }
     let destination = match &args.out {
         Some(dir) => Destination::Dir(dir.clone()),
         None => Destination::Below(PathBuf::from(report::RUNS)),
     };
-    let outcome = match &groups {
-        Some(groups) if target == Target::Host => {
-            let mut trace = Trace::start(&host, &destination, Some(groups.clone()), talk.quiet)?;
-            let outcome = prepared.run(&host, &destination, &mut bar, Some(&mut trace))?;
-            trace.restored()?;
-            outcome
-        }
-        _ => prepared.run(&host, &destination, &mut bar, None)?,
-    };
+    // A model and a board record their own events.
+    let groups = groups.filter(|_| target == Target::Host).map(Some);
+    let outcome = job::recorded(&host, &destination, groups, &mut bar, |progress, side| {
+        prepared.run(&host, &destination, progress, side)
+    })?;
     if args.no_report {
-        return end(&outcome, Ok(Exit::Ok));
+        return ended::exit(&outcome, Ok(Exit::Ok));
     }
     let reported =
         report::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
-    end(&outcome, reported.map(|(_, exit)| exit))
+    ended::exit(&outcome, reported.map(|(_, exit)| exit))
 }
 
 /// Who asks, for the manifest; the experiment's paths are relative to `folder`.
 pub fn context(folder: Option<&Path>) -> Context<'_> {
-    Context {
-        folder,
-        command: crate::command_line(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-    }
+    Context { folder, origin: crate::origin() }
 }
-
-/// What blame needs; named, so that a kernel that lacks one says so.
-const BLAME: [Group; 4] = [Group::Sched, Group::Frequency, Group::Idle, Group::Irq];
 
 /// The groups that `--trace` names; those that blame needs where it names none.
 fn groups(text: &str) -> Result<Vec<Group>, Failure> {
-    Ok(trace::groups(text)?.unwrap_or_else(|| BLAME.to_vec()))
+    if text.trim().is_empty() {
+        return Ok(BLAME.to_vec());
+    }
+    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
+    Group::parse_list(text).map_err(usage)
 }
 
 /// The machine that `--machine` names.
@@ -99,26 +91,6 @@ fn machine(args: &BenchArgs, target: &Target) -> Result<Box<dyn Machine>, Failur
         }
     };
     Ok(flyball_lab::open_recording(target, costs, args.trace.is_some())?)
-}
-
-/// An invalid run outranks a finding, and an interruption outranks both.
-fn end(outcome: &Outcome, reported: Result<Exit, Failure>) -> Result<Exit, Failure> {
-    match outcome.state {
-        RunState::Interrupted => reported.map(|_| Exit::Interrupted),
-        RunState::Invalid => {
-            let why: Vec<String> = outcome
-                .invalid
-                .iter()
-                .map(|check| {
-                    format!("{}: expected {}, found {}", check.object, check.expected, check.found)
-                })
-                .collect();
-            let hint = outcome.invalid.iter().find_map(|check| check.hint.clone());
-            Err(Failure::new(Exit::InvalidRun, format!("the run is not valid: {}", why.join("; ")))
-                .maybe_hint(hint))
-        }
-        _ => reported,
-    }
 }
 
 /// The experiment and the folder that its paths are relative to.

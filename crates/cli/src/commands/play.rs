@@ -2,7 +2,6 @@
 
 use super::report::RUNS;
 use super::sim;
-use super::trace::{self, Trace};
 use crate::args::{CheckFormat, PlayArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -11,7 +10,7 @@ use flyball_capture::trace::Group;
 use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_lab::protocol::score::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
-use flyball_lab::protocol::windows::{Beside, Destination};
+use flyball_lab::session::{Destination, EventRecorder, SideRecorder};
 use flyball_run::manifest::{ClockRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};
@@ -24,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
-    let groups = args.trace.as_deref().map(trace::groups).transpose()?;
+    let groups = args.trace.as_deref().map(groups).transpose()?;
     let scenario = sim::scenario(&args.scenario, &args.set)?;
     let host = hosts::real();
     host.catch_interrupts()?;
@@ -59,6 +58,15 @@ pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
     Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
 }
 
+/// The groups that `--trace[=GROUPS]` names; all that the kernel has where it names none.
+fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
+    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
+    match text.trim() {
+        "" => Ok(None),
+        names => Group::parse_list(names).map(Some).map_err(usage),
+    }
+}
+
 /// A CPU of the fastest kind that this program may use.
 fn fastest(topology: &Topology, usable: &CpuSet) -> Result<flyball_units::CpuId, Failure> {
     let kinds = topology.core_types.iter().map(|kind| kind.cpus.intersection(usable));
@@ -89,17 +97,18 @@ impl Stage {
         let host = self.host.as_ref();
         let score = Score::new(&self.scenario, number, &self.usable)?;
         let mut trace = match &self.groups {
-            Some(groups) => {
-                Some(Trace::start(&self.host, destination, groups.clone(), talk.quiet)?)
-            }
+            Some(groups) => Some(EventRecorder::start(&self.host, destination, groups.clone())?),
             None => None,
         };
         let seconds = host.realtime().0 / 1_000_000_000;
         let mut manifest = self.manifest(seconds, score.seed);
-        let mut writer = match destination {
-            Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
-            Destination::Below(root) => RunWriter::create_below(root, seconds, &manifest)?,
+        let tell = |recorder: &EventRecorder| {
+            for note in recorder.notes().iter().filter(|_| !talk.quiet) {
+                output::talk(&format!("trace: {note}"));
+            }
         };
+        trace.iter().for_each(tell);
+        let mut writer = destination.begin(host, &manifest)?;
         for claimed in flyball_lab::machine::describe::claimed(&self.topology, host) {
             writer.frequency(&claimed)?;
         }
@@ -112,6 +121,7 @@ impl Stage {
             manifest.checks.extend(checks);
         }
         let dir = writer.finish(&manifest)?;
+        trace.iter().for_each(tell);
         trace.map_or(Ok(()), |trace| trace.restored())?;
         Ok((dir, played))
     }
@@ -127,20 +137,18 @@ impl Stage {
             clock: "monotonic".to_owned(),
             ..ClockRecord::default()
         };
-        let mut manifest = Manifest {
+        Manifest {
             kind: "play".to_owned(),
             created: rfc3339(seconds),
             command: crate::command_line(),
+            flyball: crate::origin().flyball,
             seed: Some(seed),
             experiment: Some(self.scenario.text.clone()),
             machine: Some(describe(&self.topology, self.host.as_ref())),
             workloads: self.scenario.tasks.iter().map(workload).collect(),
             clocks: ["frequency", "items", "markers", "notes"].map(clock).to_vec(),
             ..Manifest::default()
-        };
-        env!("CARGO_PKG_VERSION").clone_into(&mut manifest.flyball.version);
-        manifest.flyball.commit = option_env!("FLYBALL_COMMIT").map(str::to_owned);
-        manifest
+        }
     }
 
     /// What was done, and what work was taken to be.

@@ -11,7 +11,7 @@ use flyball_lab::protocol::switches::methods::{Method, Plan};
 use flyball_lab::{Board, MachineError, Target};
 use flyball_run::import::{Format, Options, detect, load};
 use flyball_run::{Columns, Run};
-use flyball_units::{KiloHertz, Mismatch, Nanos};
+use flyball_units::{CpuId, KiloHertz, Mismatch, Nanos};
 use show::Shown;
 use std::path::Path;
 
@@ -38,9 +38,9 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
         Target::Host => {
             let host = hosts::with_faults(args.faults.as_deref())?;
             if args.dry_run {
-                return measure::dry_run(host.as_ref(), args, &plan);
+                return measure::dry_run(host.as_ref(), &plan);
             }
-            measure::host(&host, args, &plan, &shown, talk)
+            measure::host(&host, args, plan, &shown, talk)
         }
         Target::Model { kernel: Some(_), .. } => Err(Failure::new(
             Exit::Usage,
@@ -52,7 +52,9 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
             "--dry-run: expected this machine or a model, found a board",
         )
         .hint("inside: flyball board run -- flyball transition --dry-run")),
-        Target::Board(board) => measure::board(&Board::of(&board, false)?, args, &shown, talk),
+        Target::Board(board) => {
+            measure::board(&Board::of(&board, false)?, args, plan, &shown, talk)
+        }
         Target::Record(dir) => Err(Failure::new(
             Exit::Usage,
             format!(
@@ -87,6 +89,7 @@ fn plan(args: &TransitionArgs) -> Result<Plan, Failure> {
         return Err(usage("--window", format!("expected 10us or more, found {}", args.window)));
     }
     Ok(Plan {
+        cpu: args.cpu.map(CpuId),
         methods,
         levels: levels?,
         trials: args.trials,

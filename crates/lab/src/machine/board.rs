@@ -9,13 +9,15 @@
 //! ```
 
 use crate::experiment::Experiment;
+use crate::job::{Job, Protocol};
 use crate::machine::cores;
 use crate::machine::error::MachineError;
 use crate::machine::in_guest;
 use crate::machine::target::BoardTarget;
 use crate::machine::{Machine, Prepared};
 use crate::plan::{Plan, plan};
-use crate::protocol::windows::{Beside, Context, Destination, Outcome, Progress};
+use crate::protocol::windows::Context;
+use crate::session::{BLAME, Destination, Origin, Outcome, Progress, SideRecorder};
 use flyball_board::cache::Cache;
 use flyball_board::plugin::USUAL_STEP;
 use flyball_board::{Arch, BoardError, Ready, Request, arch_for, request, usual_ipc};
@@ -25,9 +27,8 @@ use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the guest puts the experiment, and what it runs. The first argument is the experiment.
-const SCRIPT: &str = r#"printf %s "$1" >/run/board/experiment.toml && shift && exec flyball bench \
-/run/board/experiment.toml --out /run/share --no-report --quiet "$@""#;
+/// Where the guest puts the job, and what it runs. The argument is the job.
+const SCRIPT: &str = r#"printf %s "$1" >/run/board/job.toml && exec flyball job /run/board/job.toml --out /run/share"#;
 
 /// Signal kernels are floating point, of which an emulator executes less per second than of the rest.
 /// So the CPUs are slower by this than usual, and their steps as long in time. No slower than they have
@@ -46,15 +47,6 @@ pub struct Board {
     events: bool,
 }
 
-/// What a command in the guest measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GuestRows {
-    /// Rows of `rampups`.
-    Rampups,
-    /// Rows of `trials`: frequency switches.
-    Switches,
-}
-
 /// An experiment that is ready to run on a board.
 #[derive(Debug)]
 struct BoardRun {
@@ -62,7 +54,8 @@ struct BoardRun {
     ready: Ready,
     experiment: Experiment,
     plan: Plan,
-    command: Vec<String>,
+    job: Job,
+    origin: Origin,
 }
 
 impl Board {
@@ -88,31 +81,28 @@ impl Board {
         })
     }
 
-    /// Runs the guest's `flyball` with these arguments, which have to make it write its run into
-    /// `/run/share`; that is `dir`. Its manifest then says `command` instead of the guest's, and
-    /// whether the board kept its pace while `rows` were measured.
+    /// Lets the guest do a job other than windows, which [`Machine::prepare`] prepares.
     ///
     /// # Errors
     /// A board that is not there or does not boot; a guest that refuses.
-    pub fn flyball(
+    pub fn run(
         &self,
         host: &Arc<dyn Host>,
-        arguments: &[String],
-        timeout: Nanos,
-        (dir, command): (&Path, &[String]),
-        rows: GuestRows,
-        tell: &mut dyn FnMut(&str),
+        job: &Job,
+        destination: &Destination,
+        origin: &Origin,
+        progress: &mut dyn Progress,
     ) -> Result<Outcome, MachineError> {
-        let dir = flyball_run::empty_dir(dir)?;
-        let flyball = std::iter::once("flyball".to_owned());
-        let request = self.request(timeout, flyball.chain(arguments.iter().cloned()).collect());
+        let request = self.request(job.patience(None), self.command(job)?);
         let mut ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
-        let booted = in_guest::run(host, &self.name, &mut ready, &dir, tell)?;
-        let measured = match rows {
-            GuestRows::Rampups => in_guest::rampups,
-            GuestRows::Switches => in_guest::switches,
-        };
-        in_guest::close(dir, &booted, command, measured)
+        run(host, &self.name, &mut ready, (&job.protocol, origin), destination, progress)
+    }
+
+    /// What the guest runs for a job.
+    fn command(&self, job: &Job) -> Result<Vec<String>, BoardError> {
+        let text =
+            toml::to_string(job).map_err(|error| BoardError::failed("the job as TOML", error))?;
+        Ok(["sh", "-c", SCRIPT, "sh", &text].map(str::to_owned).to_vec())
     }
 
     /// A boot for this command.
@@ -171,23 +161,18 @@ impl Machine for Board {
             })?;
             experiment.input.file = Some(whole.display().to_string());
         }
-        let text = toml::to_string(&experiment)
-            .map_err(|error| BoardError::failed("the experiment as TOML", error))?;
-        let mut command: Vec<String> =
-            ["sh", "-c", SCRIPT, "sh", &text].map(str::to_owned).to_vec();
-        if self.events {
-            command.push("--trace".to_owned());
-        }
-        // A guest is slow to start programs and to calibrate; its trials take their time.
-        let timeout = Nanos(plan.duration(&experiment).0.saturating_mul(3)) + Nanos::from_secs(600);
+        let events = self.events.then(|| BLAME.map(|group| group.to_string()).to_vec());
+        let job = Job { events, protocol: Protocol::Windows(Box::new(experiment.clone())) };
+        let timeout = job.patience(Some(plan.duration(&experiment)));
+        let command = self.command(&job)?;
         let request = Request {
             ipc: Some(usual_ipc(&self.platform) / SLOWER),
             step: (USUAL_STEP as f64 / SLOWER) as u64,
             ..self.request(timeout, command)
         };
         let ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
-        let command = context.command.clone();
-        Ok(Box::new(BoardRun { name: self.name.clone(), ready, experiment, plan, command }))
+        let (name, origin) = (self.name.clone(), context.origin.clone());
+        Ok(Box::new(BoardRun { name, ready, experiment, plan, job, origin }))
     }
 }
 
@@ -205,19 +190,26 @@ impl Prepared for BoardRun {
         host: &Arc<dyn Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
-        _: Option<&mut dyn Beside>,
+        _: Option<&mut dyn SideRecorder>,
     ) -> Result<Outcome, MachineError> {
-        let dir = match destination {
-            Destination::Dir(dir) => flyball_run::empty_dir(dir)?,
-            Destination::Below(root) => {
-                flyball_run::new_dir_below(root, host.realtime().0 / 1_000_000_000, "bench")?
-            }
-        };
-        let booted =
-            in_guest::run(host, &self.name, &mut self.ready, &dir, &mut |text| progress.note(text));
-        progress.closing();
-        in_guest::close(dir, &booted?, &self.command, in_guest::windows)
+        let BoardRun { name, ready, job, origin, .. } = &mut *self;
+        run(host, name, ready, (&job.protocol, origin), destination, progress)
     }
+}
+
+/// Boots, lets the guest do its job, and adds what only the outside knows.
+fn run(
+    host: &Arc<dyn Host>,
+    name: &str,
+    ready: &mut Ready,
+    (protocol, origin): (&Protocol, &Origin),
+    destination: &Destination,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, MachineError> {
+    let dir = destination.empty(host.as_ref(), protocol.kind())?;
+    let booted = in_guest::run(host, name, ready, &dir, &mut |text| progress.note(text));
+    progress.closing();
+    in_guest::close(dir, &booted?, &origin.command, protocol)
 }
 
 #[cfg(test)]

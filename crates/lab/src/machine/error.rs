@@ -2,7 +2,10 @@
 
 use crate::experiment::ExperimentError;
 use crate::machine::target::TargetError;
+use crate::protocol::rampup::RampupError;
+use crate::protocol::switches::TransitionError;
 use crate::protocol::windows::BenchError;
+use crate::session::EventRecorderError;
 use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
 use flyball_sim::engine::SetupError;
@@ -116,6 +119,21 @@ pub enum MachineError {
         /// Its hint.
         hint: Option<String>,
     },
+    /// A ramp-up.
+    #[error(transparent)]
+    Rampup(#[from] RampupError),
+    /// A measurement of switches.
+    #[error(transparent)]
+    Switches(#[from] TransitionError),
+    /// The recording of events.
+    #[error(transparent)]
+    EventRecorder(#[from] EventRecorderError),
+    /// Groups of events that nobody knows.
+    #[error("groups of events: expected {expected}")]
+    Events {
+        /// What would have been right, and what was found.
+        expected: String,
+    },
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
@@ -148,7 +166,9 @@ impl MachineError {
     /// The kind, where the error is not one of another crate.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            MachineError::Target(_) | MachineError::Description { .. } => ErrorKind::Usage,
+            MachineError::Target(_)
+            | MachineError::Events { .. }
+            | MachineError::Description { .. } => ErrorKind::Usage,
             MachineError::NotYet { .. }
             | MachineError::NotApplied { .. }
             | MachineError::Cost { .. } => ErrorKind::Unsupported,
@@ -180,6 +200,10 @@ impl MachineError {
             MachineError::Setup { source, .. } => source.hint().map(str::to_owned),
             MachineError::Experiment(error) => error.hint.clone(),
             MachineError::Bench(error) => error.hint(),
+            MachineError::Rampup(error) => error.hint(),
+            MachineError::Switches(error) => error.hint(),
+            MachineError::EventRecorder(EventRecorderError::Capture(error)) => error.hint(),
+            MachineError::EventRecorder(_) | MachineError::Events { .. } => None,
             MachineError::Board(error) => error.hint(),
             MachineError::Guest { hint, .. } => hint.clone(),
             MachineError::Run(error) => {

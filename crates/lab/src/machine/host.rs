@@ -4,7 +4,8 @@ use crate::experiment::Experiment;
 use crate::machine::error::MachineError;
 use crate::machine::{Machine, Prepared};
 use crate::plan::Plan;
-use crate::protocol::windows::{self, Beside, Context, Destination, Outcome, Progress};
+use crate::protocol::windows::{self, Context};
+use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use std::sync::Arc;
 
 /// The computer that the program runs on.
@@ -40,8 +41,8 @@ impl Prepared for windows::Prepared {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
-        beside: Option<&mut dyn Beside>,
+        side: Option<&mut dyn SideRecorder>,
     ) -> Result<Outcome, MachineError> {
-        Ok(windows::run(host, *self, destination, progress, beside)?)
+        Ok(windows::run(host, *self, destination, progress, side)?)
     }
 }

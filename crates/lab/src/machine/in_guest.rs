@@ -1,8 +1,9 @@
 //! A command of the `flyball` in a guest that leaves a run directory: boot, and what only the outside
 //! knows of the run.
 
+use crate::job::Protocol;
 use crate::machine::error::MachineError;
-use crate::protocol::windows::Outcome;
+use crate::session::Outcome;
 use flyball_board::guest::{self, Ending};
 use flyball_board::plugin::{Account, CpuAccount};
 use flyball_board::{BoardError, Ready};
@@ -63,7 +64,7 @@ pub fn run(
 }
 
 /// When something was measured, on the guest's clock, and on which CPUs.
-pub struct Measured {
+struct Measured {
     begin: i64,
     end: i64,
     cpus: BTreeSet<u32>,
@@ -74,7 +75,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// A run that does not read.
-pub fn windows(dir: &Path) -> Result<Option<Measured>, MachineError> {
+fn windows(dir: &Path) -> Result<Option<Measured>, MachineError> {
     let columns = ["release_ns", "end_ns", "cpu_before", "warmup"].map(|name| ("windows", name));
     let windows = Run::open_with(dir, Columns::Only(&columns))?.tables.windows;
     let counted = windows.release_ns.iter().zip(&windows.warmup).filter(|(_, warmup)| !**warmup);
@@ -87,7 +88,7 @@ pub fn windows(dir: &Path) -> Result<Option<Measured>, MachineError> {
 ///
 /// # Errors
 /// A run that does not read.
-pub fn rampups(dir: &Path) -> Result<Option<Measured>, MachineError> {
+fn rampups(dir: &Path) -> Result<Option<Measured>, MachineError> {
     let columns = [("rampups", "begin_ns"), ("rampups", "end_ns"), ("rampup_samples", "cpu")];
     let tables = Run::open_with(dir, Columns::Only(&columns))?.tables;
     let begin = tables.rampups.begin_ns.iter().min().copied();
@@ -99,7 +100,7 @@ pub fn rampups(dir: &Path) -> Result<Option<Measured>, MachineError> {
 ///
 /// # Errors
 /// A run that does not read.
-pub fn switches(dir: &Path) -> Result<Option<Measured>, MachineError> {
+fn switches(dir: &Path) -> Result<Option<Measured>, MachineError> {
     let columns = [("trials", "t_ns"), ("trials", "cpu")];
     let trials = Run::open_with(dir, Columns::Only(&columns))?.tables.trials;
     let times = || trials.t_ns.iter().flatten();
@@ -111,7 +112,7 @@ fn measured(begin: Option<u64>, end: Option<u64>, cpus: BTreeSet<u32>) -> Option
     Some(Measured { begin, end, cpus })
 }
 
-/// Adds to the guest's run what only the outside knows; `measured` looks into it.
+/// Adds to the guest's run what only the outside knows.
 ///
 /// # Errors
 /// A run that does not read; a full disk.
@@ -119,10 +120,15 @@ pub fn close(
     dir: PathBuf,
     booted: &guest::Outcome,
     command: &[String],
-    measured: fn(&Path) -> Result<Option<Measured>, MachineError>,
+    protocol: &Protocol,
 ) -> Result<Outcome, MachineError> {
     booted.save(&dir)?;
-    let (account, measured) = while_measuring(measured(&dir)?, booted);
+    let measured = match protocol {
+        Protocol::Windows(_) => windows(&dir),
+        Protocol::Rampup(_) => rampups(&dir),
+        Protocol::Switches(_) => switches(&dir),
+    };
+    let (account, measured) = while_measuring(measured?, booted);
     let pace = pace_check(&account, &measured, booted.ending);
     let mut invalid = Vec::new();
     let mut state = RunState::Invalid;

@@ -29,10 +29,12 @@ use crate::machine::error::MachineError;
 use crate::machine::target::Target;
 use crate::machine::{Machine, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
-use crate::protocol::windows::{Beside, Context, Destination, Outcome, Progress};
+use crate::protocol::windows::Context;
+use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use control::DomainControl;
 use flyball_load::{Placement, Site};
 use flyball_platform::{Kernel, Platform};
+use flyball_run::manifest::Flyball;
 use flyball_signal::{Kernel as Signal, Params, WorkloadSpec};
 use flyball_units::CpuSet;
 use rayon::prelude::*;
@@ -57,16 +59,9 @@ pub struct ModelRun {
     works: Vec<Vec<CpuCost>>,
     /// One per planned condition.
     conditions: Vec<ConditionSetup>,
-    context: RunContext,
+    flyball: Flyball,
     /// Whether to keep the events beside the windows.
     events: bool,
-}
-
-/// What the manifest says about the program.
-#[derive(Clone, Debug, Default)]
-struct RunContext {
-    version: String,
-    commit: Option<String>,
 }
 
 /// A planned condition on the model.
@@ -149,7 +144,7 @@ impl Model {
             plan,
             works,
             conditions,
-            context: RunContext::default(),
+            flyball: Flyball::default(),
             events: self.events,
         })
     }
@@ -252,8 +247,7 @@ impl Machine for Model {
         context: &Context<'_>,
     ) -> Result<Box<dyn Prepared>, MachineError> {
         let mut run = self.plan(experiment)?;
-        run.context =
-            RunContext { version: context.version.clone(), commit: context.commit.clone() };
+        run.flyball = context.origin.flyball.clone();
         Ok(Box::new(run))
     }
 }
@@ -272,7 +266,7 @@ impl Prepared for ModelRun {
         host: &Arc<dyn flyball_host::Host>,
         destination: &Destination,
         progress: &mut dyn Progress,
-        _: Option<&mut dyn Beside>,
+        _: Option<&mut dyn SideRecorder>,
     ) -> Result<Outcome, MachineError> {
         record::run(&self, host.as_ref(), destination, progress)
     }

@@ -9,7 +9,6 @@
 mod conditions;
 mod error;
 mod prepare;
-mod progress;
 mod segment;
 mod settings;
 pub mod telemetry;
@@ -18,18 +17,18 @@ pub mod trial;
 pub use conditions::ConditionLog;
 pub use error::BenchError;
 pub use prepare::{Context, Prepared, prepare};
-pub use progress::{Progress, Silent};
 
 use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::protocol::windows::telemetry::{
     Finished, Recorder, RowSender, Telemetry, TelemetryOptions,
 };
+use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use flyball_control::{ControlError, Hold, state_folder};
 use flyball_host::Host;
 use flyball_probe::{Calibration, Calibrations, recalibrate};
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
-use flyball_run::{Manifest, Note, RunState, RunWriter};
-use std::path::{Path, PathBuf};
+use flyball_run::{Manifest, Note, RunState};
+use std::path::Path;
 use std::sync::Arc;
 use trial::{Degraded, Ended, StopFlag, TrialLabels};
 
@@ -39,44 +38,8 @@ const TELEMETRY: &str = "telemetry";
 /// The probe's factor may move by this much over a run: half of the resolution that is promised.
 const DRIFT_PERMILLE: f64 = 5.0;
 
-/// Where a run goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// This directory, which must not exist yet or be empty.
-    Dir(PathBuf),
-    /// A new directory below this one, named after the time and the kind.
-    Below(PathBuf),
-}
-
-/// What a bench left.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The run directory.
-    pub dir: PathBuf,
-    /// How it ended.
-    pub state: RunState,
-    /// Why it must not be believed; empty unless the state is invalid.
-    pub invalid: Vec<CheckRecord>,
-}
-
-/// Something that records while a bench runs, such as the scheduler's events, and whose rows belong
-/// into the same run directory.
-pub trait Beside {
-    /// Ends the recording and writes its rows; called once, right behind the last trial. What it
-    /// says of clocks goes into the manifest, and so do the checks that it returns: they do not
-    /// make the run invalid, for the windows are good without it.
-    ///
-    /// # Errors
-    /// A disk that takes no more.
-    fn finish(
-        &mut self,
-        writer: &mut RunWriter,
-        manifest: &mut Manifest,
-    ) -> flyball_run::Result<Vec<CheckRecord>>;
-}
-
 /// Runs a prepared experiment and writes its run directory, with the rows of what records
-/// `beside` it.
+/// on its `side`.
 ///
 /// # Errors
 /// See [`BenchError`]. What had been measured stays in the run directory, marked invalid.
@@ -85,14 +48,9 @@ pub fn run(
     prepared: Prepared,
     destination: &Destination,
     progress: &mut dyn Progress,
-    beside: Option<&mut dyn Beside>,
+    side: Option<&mut dyn SideRecorder>,
 ) -> Result<Outcome, BenchError> {
-    let writer = match destination {
-        Destination::Dir(dir) => RunWriter::create(dir, &prepared.manifest)?,
-        Destination::Below(root) => {
-            RunWriter::create_below(root, host.realtime().0 / 1_000_000_000, &prepared.manifest)?
-        }
-    };
+    let writer = destination.begin(host.as_ref(), &prepared.manifest)?;
     let dir = writer.dir().to_path_buf();
     let stop = StopFlag::default();
     let options = TelemetryOptions {
@@ -117,11 +75,11 @@ pub fn run(
     let Session { logs, manifest, recorder, .. } = session;
     let mut manifest = manifest;
     let mut finished = telemetry.finish(recorder)?;
-    let mut besides = Vec::new();
-    if let Some(beside) = beside.filter(|_| finished.error.is_none()) {
-        besides = beside.finish(&mut finished.writer, &mut manifest)?;
+    let mut side_checks = Vec::new();
+    if let Some(side) = side.filter(|_| finished.error.is_none()) {
+        side_checks = side.finish(&mut finished.writer, &mut manifest)?;
     }
-    close(host, &prepared, manifest, &logs, measured, (finished, besides), &dir)
+    close(host, &prepared, manifest, &logs, measured, (finished, side_checks), &dir)
 }
 
 /// How holding a condition's settings began.
@@ -299,7 +257,7 @@ impl Session<'_> {
             repeat: planned.block + 1,
             block: planned.block,
         };
-        self.progress.trial(self.done, &labels.workload, &labels.condition);
+        self.progress.step(self.done, &labels.workload, &labels.condition);
         let mut work = crate::workloads::prepare(workload, &prepared.recording, self.host, batch)?;
         let plan = prepared.trial_plan(labels.clone(), condition);
         self.rows.begin(labels.clone());
@@ -347,7 +305,7 @@ fn close(
     mut manifest: Manifest,
     logs: &[ConditionLog],
     measured: Result<Ended, BenchError>,
-    (finished, besides): (Finished, Vec<CheckRecord>),
+    (finished, side_checks): (Finished, Vec<CheckRecord>),
     dir: &Path,
 ) -> Result<Outcome, BenchError> {
     if let Some(error) = finished.error {
@@ -365,7 +323,7 @@ fn close(
             && (check.name == TELEMETRY || !prepared.experiment.degrade)
     };
     let invalid: Vec<CheckRecord> = manifest.checks.iter().filter(counts).cloned().collect();
-    manifest.checks.extend(besides);
+    manifest.checks.extend(side_checks);
     let lost = invalid.iter().any(|check| check.name == TELEMETRY);
     manifest.state = match &measured {
         Err(_) => RunState::Invalid,

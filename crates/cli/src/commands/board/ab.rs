@@ -8,7 +8,8 @@ use crate::progress::Bar;
 use crate::{hosts, output};
 use flyball_host::Host;
 use flyball_lab::experiment::Experiment;
-use flyball_lab::protocol::windows::{Context, Destination, Progress};
+use flyball_lab::protocol::windows::Context;
+use flyball_lab::session::{Destination, Progress, Silent};
 use flyball_lab::{Board, BoardTarget, Machine};
 use flyball_report::model::{Comparison, VerdictWord};
 use flyball_run::pool::{Part, pool};
@@ -120,7 +121,7 @@ fn boot(
 ) -> Result<(), Failure> {
     let prepared = side.board.prepare(host, experiment.clone(), context)?;
     let to = Destination::Dir(PathBuf::from(to));
-    let outcome = prepared.run(host, &to, &mut flyball_lab::protocol::windows::Silent, None)?;
+    let outcome = prepared.run(host, &to, &mut Silent, None)?;
     match outcome.state {
         RunState::Interrupted => Err(Failure::new(Exit::Interrupted, "interrupted")),
         _ => Ok(()),

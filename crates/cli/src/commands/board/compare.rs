@@ -10,7 +10,7 @@ use flyball_lab::compare::{
     Agreement, LOST_SHARE, Line, Quantity, Rehearsed, given, judge, of_outcome, of_run, rehearse,
     rehearsed, with,
 };
-use flyball_lab::protocol::windows::Progress;
+use flyball_lab::session::Progress;
 use flyball_run::RunWriter;
 use flyball_sim::record::{Outcome, Spread, manifest};
 use flyball_sim::scenario::{Record, Scenario};

@@ -29,6 +29,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         kind: "load".to_owned(),
         created: rfc3339(seconds),
         command: crate::command_line(),
+        flyball: crate::origin().flyball,
         machine: Some(describe(&topology, host.as_ref())),
         ..Manifest::default()
     };

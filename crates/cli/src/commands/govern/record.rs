@@ -40,16 +40,15 @@ impl RunSink {
             clock: "monotonic".to_owned(),
             ..ClockRecord::default()
         };
-        let mut manifest = Manifest {
+        let manifest = Manifest {
             kind: "govern".to_owned(),
             created: rfc3339(host.realtime().0 / 1_000_000_000),
             command: crate::command_line(),
+            flyball: crate::origin().flyball,
             machine: Some(describe(&topology, host)),
             clocks: ["governor", "frequency", "notes"].map(clock).to_vec(),
             ..Manifest::default()
         };
-        env!("CARGO_PKG_VERSION").clone_into(&mut manifest.flyball.version);
-        manifest.flyball.commit = option_env!("FLYBALL_COMMIT").map(str::to_owned);
         let mut writer = RunWriter::create(dir, &manifest)?;
         writer.begin::<GovernorStep>()?;
         writer.begin::<FrequencySample>()?;

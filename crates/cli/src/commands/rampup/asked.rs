@@ -4,9 +4,8 @@ use crate::args::RampupArgs;
 use crate::commands::bench::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use flyball_control::Request;
 use flyball_lab::protocol::rampup::plan::{Condition, Plan};
-use flyball_units::{CpuSet, Frequency, Nanos};
+use flyball_units::Nanos;
 
 /// The gaps that are swept on this machine: half a decade apart.
 const SWEEP: [&str; 7] = ["1ms", "3ms", "10ms", "30ms", "100ms", "300ms", "1s"];
@@ -134,83 +133,14 @@ pub fn plan(args: &RampupArgs, asked: &[Asked], spin: &str) -> Result<Plan, Fail
     Ok(Plan { conditions, repeats: args.repeats.get(), spin, seed: args.seed })
 }
 
-/// The groups of events that a board's kernel is asked for: what the answers need, and no more, for
-/// its CPUs are slow.
-const BOARD_EVENTS: &str = "sched,frequency,util,capacity";
-
-/// The same command for the guest of a board.
-pub fn arguments(args: &RampupArgs, asked: &[Asked], spin: &str) -> Vec<String> {
-    let fixed = ["rampup", "--machine", "host", "--out", "/run/share", "--quiet", "--no-report"];
-    let mut words: Vec<String> = fixed.map(str::to_owned).to_vec();
-    let mut option = |flag: &str, value: String| words.push(format!("--{flag}={value}"));
-    option("duration", spin.to_owned());
-    option("repeats", args.repeats.to_string());
-    option("seed", args.seed.to_string());
-    option("trace", args.trace.clone().filter(|it| !it.is_empty()).unwrap_or(BOARD_EVENTS.into()));
-    let given = [
-        ("governor", args.governor.clone()),
-        ("uclamp-min", args.uclamp_min.map(|value| value.to_string())),
-        ("uclamp-max", args.uclamp_max.map(|value| value.to_string())),
-    ];
-    for (flag, value) in given {
-        if let Some(value) = value {
-            option(flag, value);
-        }
-    }
-    for set in &args.set {
-        option("set", set.clone());
-    }
-    for one in asked {
-        let gaps: Vec<String> = one.gaps.iter().map(|gap| format!("{}ns", gap.0)).collect();
-        let settings = one.words.join(" ");
-        let gaps = gaps.join(",");
-        let text = format!("{}: {settings} sleeps={} gap={gaps}", one.name, one.sleeps);
-        option("variant", text);
-    }
-    words
-}
-
 /// One setting of a real machine.
 fn apply(condition: &mut Condition, key: &str, value: &str) -> Result<(), Failure> {
-    let Condition { settings, clamp, cpus, .. } = condition;
-    let frequency = |text: &str| text.parse::<Frequency>().map_err(|slip| slip.at(key));
-    match key {
-        "governor" => settings.governor = Some(value.to_owned()),
-        "frequency" => settings.frequency = Some(frequency(value)?),
-        "min" => settings.min = Some(frequency(value)?),
-        "max" => settings.max = Some(frequency(value)?),
-        "boost" => {
-            settings.boost = Some(match value {
-                "on" => true,
-                "off" => false,
-                _ => {
-                    let found = format!("boost: expected on or off, found \"{value}\"");
-                    return Err(Failure::new(Exit::Usage, found));
-                }
-            });
-        }
-        "uclamp_min" => *clamp = Some((number(key, value)?, clamp.map_or(1024, |it| it.1))),
-        "uclamp_max" => *clamp = Some((clamp.map_or(0, |it| it.0), number(key, value)?)),
-        "cpus" => {
-            *cpus = Some(
-                value
-                    .parse::<CpuSet>()
-                    .map_err(|error| Failure::new(Exit::Usage, format!("cpus: {error}")))?,
-            );
-        }
-        "hz" | "kernel" | "platform" | "placement" | "load" | "rampup_multiplier" => {
-            return Err(model_only(key));
-        }
-        // A name that the governor does not have is refused by the machine, which lists its own.
-        tunable => {
-            let Request { tunables, .. } = settings;
-            let value = number(tunable, value).map_err(|failure| {
-                failure.hint("on a machine tunables are whole numbers; patches are for models")
-            })?;
-            tunables.insert(tunable.to_owned(), value);
-        }
+    if matches!(key, "hz" | "kernel" | "platform" | "placement" | "load" | "rampup_multiplier") {
+        return Err(model_only(key));
     }
-    Ok(())
+    condition.settings.set(key, value).map_err(|slip| {
+        Failure::from(slip).hint("on a machine tunables are whole numbers; patches are for models")
+    })
 }
 
 fn model_only(what: &str) -> Failure {
@@ -255,24 +185,8 @@ mod tests {
         assert_eq!(a.settings.tunables["rate_limit_us"], 500);
         assert_eq!(a.settings.governor.as_deref(), Some("schedutil"));
         assert_eq!(a.gaps.len(), 2);
-        assert_eq!((b.clamp, b.sleeps, b.gaps.len()), (Some((512, 1024)), 3, 7));
-        assert_eq!(b.cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
-    }
-
-    #[test]
-    fn the_guest_is_asked_for_the_same() {
-        let here =
-            args(&["--set", "rate_limit_us=70", "--variant", "a: uclamp_min=9", "--gap=3ms"]);
-        let asked_here = asked(&here, false).unwrap();
-        let words = arguments(&here, &asked_here, "500ms");
-        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        let there = args(&words);
-        let asked_there = asked(&there, true).unwrap();
-        assert_eq!(asked_there, asked_here);
-        let spin = spin(&there, true);
-        let both = [(&here, &asked_here, "500ms"), (&there, &asked_there, spin)];
-        let [a, b] = both.map(|(args, asked, spin)| plan(args, asked, spin).unwrap());
-        assert_eq!(a, b);
+        assert_eq!((b.settings.clamp(), b.sleeps, b.gaps.len()), (Some((512, 1024)), 3, 7));
+        assert_eq!(b.settings.cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
     }
 
     #[test]

@@ -4,22 +4,22 @@ use super::asked::{self, Asked};
 use super::variant;
 use crate::args::{RampupArgs, Talk};
 use crate::commands::report::RUNS;
-use crate::commands::trace::{self, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::meter::Meter;
+use crate::hosts;
 use crate::progress::Bar;
-use crate::{hosts, output};
 use flyball_host::Host;
-use flyball_lab::protocol::rampup::live::{self, About};
 use flyball_lab::protocol::rampup::model::{self, Case};
-use flyball_lab::protocol::windows::{Beside, Destination, Progress};
-use flyball_lab::{Board, GuestRows, Model, Target};
+use flyball_lab::session::Destination;
+use flyball_lab::{Board, Job, Model, Protocol, Target};
 use flyball_run::RunState;
-use flyball_run::manifest::Flyball;
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The groups of events that a board's kernel is asked for: what the answers need, and no more, for
+/// its CPUs are slow.
+const BOARD_EVENTS: [&str; 4] = ["sched", "frequency", "util", "capacity"];
 
 /// What is asked, once for all machines.
 struct Order<'a> {
@@ -96,11 +96,24 @@ impl Order<'_> {
         destination: &Destination,
     ) -> Result<(PathBuf, RunState), Failure> {
         match target {
-            Target::Host => self.live(destination),
+            Target::Host => {
+                let mut bar = Bar::new(self.talk.quiet);
+                let job = self.job(self.events())?;
+                let left = job.run(&self.host, destination, &crate::origin(), &mut bar)?;
+                Ok((left.dir, left.state))
+            }
             Target::Model { name, kernel } => {
                 self.model(target, (name, kernel.as_deref()), destination)
             }
-            Target::Board(board) => self.board(&Board::of(board, true)?, destination),
+            Target::Board(board) => {
+                let mut bar = Bar::new(self.talk.quiet);
+                let usual = || BOARD_EVENTS.map(str::to_owned).to_vec();
+                let events = self.events().filter(|named| !named.is_empty());
+                let job = self.job(Some(events.unwrap_or_else(usual)))?;
+                let board = Board::of(board, true)?;
+                let left = board.run(&self.host, &job, destination, &crate::origin(), &mut bar)?;
+                Ok((left.dir, left.state))
+            }
             Target::Record(dir) => Err(Failure::new(
                 Exit::Usage,
                 format!("--machine: expected a machine, found record:{}", dir.display()),
@@ -139,79 +152,29 @@ impl Order<'_> {
         }
         let machine = Model::named(&platform, Some(&kernel))?.record();
         let phases: usize = cases.iter().map(|case| case.scenario.phases as usize).sum();
-        let meter = Meter::new(&self.host, self.talk.quiet, phases, "phases");
-        let seconds = self.host.realtime().0 / 1_000_000_000;
-        let left = model::run(
-            &cases,
-            (&target.to_string(), machine),
-            (destination, seconds),
-            &|| self.host.interrupted() > 0,
-            &|done| meter.at(done),
-        );
-        meter.finish();
-        Ok(left?)
-    }
-
-    /// In the guest of a board: the same command for its own machine, with the kernel's events.
-    fn board(
-        &self,
-        board: &Board,
-        destination: &Destination,
-    ) -> Result<(PathBuf, RunState), Failure> {
-        // Refused here rather than in the guest.
-        let plan = asked::plan(self.args, &self.asked, self.spin)?;
-        let arguments = asked::arguments(self.args, &self.asked, self.spin);
-        let dir = match destination {
-            Destination::Dir(dir) => dir.clone(),
-            Destination::Below(root) => {
-                let seconds = self.host.realtime().0 / 1_000_000_000;
-                flyball_run::new_dir_below(root, seconds, "rampup")?
-            }
-        };
-        let seconds = plan.duration().as_secs_f64();
         let mut bar = Bar::new(self.talk.quiet);
-        bar.note(&format!("{} ramp-ups, about {seconds:.0} s and a boot", plan.spins()));
-        // A guest is slow to start programs, to calibrate and to write.
-        let timeout = Nanos(plan.duration().0.saturating_mul(4)) + Nanos::from_secs(600);
-        let command = crate::command_line();
-        let tell = &mut |text: &str| bar.note(text);
-        let left = (dir.as_path(), command.as_slice());
-        let outcome =
-            board.flyball(&self.host, &arguments, timeout, left, GuestRows::Rampups, tell)?;
-        Ok((outcome.dir, outcome.state))
+        let virtual_time = cases
+            .iter()
+            .map(|case| case.scenario.duration.0 * u64::from(case.scenario.phases))
+            .sum();
+        bar.planned_in_virtual_time(phases, "phases", Nanos(virtual_time));
+        let (host, name) = (self.host.as_ref(), target.to_string());
+        let left = model::run(&cases, (&name, machine), host, destination, &mut bar)?;
+        Ok((left.dir, left.state))
     }
 
-    /// On this machine.
-    fn live(&self, destination: &Destination) -> Result<(PathBuf, RunState), Failure> {
-        let host = &self.host;
+    /// On this machine, or in the guest of a board, with the kernel's events.
+    fn job(&self, events: Option<Vec<String>>) -> Result<Job, Failure> {
         let plan = asked::plan(self.args, &self.asked, self.spin)?;
-        let groups = self.args.trace.as_deref().map(trace::groups).transpose()?;
-        let about = About {
-            command: crate::command_line(),
-            flyball: Flyball {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-            },
+        Ok(Job { events, protocol: Protocol::Rampup(plan) })
+    }
+
+    /// The groups of events that are asked for; none where none are.
+    fn events(&self) -> Option<Vec<String>> {
+        let named = |text: &String| {
+            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect()
         };
-        let prepared = live::prepare(host, plan, &about)?;
-        let plan = prepared.plan();
-        if !self.talk.quiet {
-            output::talk(&format!(
-                "{} ramp-ups, about {:.0} s",
-                plan.spins(),
-                plan.duration().as_secs_f64()
-            ));
-        }
-        let meter = Meter::new(host, self.talk.quiet, plan.spins(), "ramp-ups");
-        let mut trace = match groups {
-            Some(groups) => Some(Trace::start(host, destination, groups, self.talk.quiet)?),
-            None => None,
-        };
-        let beside = trace.as_mut().map(|trace| trace as &mut dyn Beside);
-        let outcome = live::run(host, prepared, destination, &|done| meter.at(done), beside);
-        meter.finish();
-        let outcome = outcome?;
-        trace.map_or(Ok(()), |trace| trace.restored())?;
-        Ok((outcome.dir, outcome.state))
+        self.args.trace.as_ref().map(named)
     }
 }

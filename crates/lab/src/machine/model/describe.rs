@@ -5,8 +5,7 @@ use crate::machine::Machine as _;
 use crate::plan::PlannedCondition;
 use flyball_platform::ClockDomain;
 use flyball_run::manifest::{
-    ClockRecord, ConditionRecord, CpuRecord, DomainRecord, Flyball, IdleStateRecord, Machine,
-    WorkloadRecord,
+    ClockRecord, ConditionRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine, WorkloadRecord,
 };
 use flyball_run::{Manifest, Note};
 use toml::{Table, Value};
@@ -14,15 +13,13 @@ use toml::{Table, Value};
 /// The manifest before the first trial. Nothing in it depends on the computer, the time or the
 /// place where it was made: the command is the one that repeats the run.
 pub(super) fn manifest(run: &ModelRun) -> Manifest {
-    let flyball =
-        Flyball { version: run.context.version.clone(), commit: run.context.commit.clone() };
     let command = ["flyball", "bench", "--machine", &run.model.name()];
     Manifest {
         kind: "bench".to_owned(),
         command: command.into_iter().map(str::to_owned).collect(),
         seed: Some(run.experiment.seed),
         experiment: toml::to_string(&run.experiment).ok(),
-        flyball,
+        flyball: run.flyball.clone(),
         machine: Some(machine(&run.model)),
         workloads: workloads(run),
         clocks: clocks(run),

@@ -3,7 +3,8 @@
 use super::watch::MEASURED;
 use super::{ModelRun, TrialRun, describe};
 use crate::machine::error::MachineError;
-use crate::protocol::windows::{ConditionLog, Destination, Outcome, Progress};
+use crate::protocol::windows::ConditionLog;
+use crate::session::{Destination, Outcome, Progress};
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord, ConditionRecord, TrialRecord};
 use flyball_run::{FrequencySample, Manifest, RunState, RunWriter, Window};
@@ -31,7 +32,7 @@ pub(super) fn run(
         match run.simulate(done..until) {
             Ok(ran) => {
                 for trial in ran {
-                    progress.trial(done, &trial.labels.workload, &trial.labels.condition);
+                    progress.step(done, &trial.labels.workload, &trial.labels.condition);
                     recording.trial(trial)?;
                     done += 1;
                 }
@@ -67,12 +68,7 @@ impl<'a> Recording<'a> {
         destination: &Destination,
     ) -> Result<Recording<'a>, MachineError> {
         let manifest = describe::manifest(run);
-        let mut writer = match destination {
-            Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
-            Destination::Below(root) => {
-                RunWriter::create_below(root, host.realtime().0 / 1_000_000_000, &manifest)?
-            }
-        };
+        let mut writer = destination.begin(host, &manifest)?;
         for note in describe::notes(run) {
             writer.note(&note)?;
         }

@@ -5,42 +5,23 @@ use crate::protocol::rampup::RampupError;
 use crate::protocol::rampup::plan::{Condition, Plan, Segment};
 use crate::protocol::rampup::spin::{Lengths, Repetition, busy, repetition};
 use crate::protocol::windows::trial::{TrialError, overheads};
-use crate::protocol::windows::{Beside, Destination};
+use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder};
 use flyball_control::{Hold, preflight, state_folder};
 use flyball_host::{CounterRate, Host, HostError, Topology};
 use flyball_probe::board;
 use flyball_probe::calibration_targets;
 use flyball_probe::{Calibration, Calibrations, Chain, calibrate, recalibrate};
 use flyball_run::manifest::{
-    CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, Flyball, OverheadRecord,
+    CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, OverheadRecord,
 };
 use flyball_run::name::RAMPUP_TASK;
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RampUp, RampUpSample, RunState, RunWriter};
 use flyball_units::{CpuSet, Nanos};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Stack that is touched before the first spin.
 const STACK_BYTES: usize = 256 * 1024;
-
-/// Who measures, for the manifest.
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// The command line.
-    pub command: Vec<String>,
-    /// The program.
-    pub flyball: Flyball,
-}
-
-/// What a measurement left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The run directory.
-    pub dir: PathBuf,
-    /// How it ended.
-    pub state: RunState,
-}
 
 /// A measurement that is ready: everything that can be refused was looked at, nothing is written.
 #[derive(Debug)]
@@ -58,13 +39,14 @@ pub struct Prepared {
 /// # Errors
 /// A plan without sense; settings that this machine or this process may not have; CPUs that cannot
 /// be used; a counter that does not run.
-pub fn prepare(host: &Arc<dyn Host>, plan: Plan, about: &About) -> Result<Prepared, RampupError> {
+pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prepared, RampupError> {
     plan.check()?;
     let looking = |source| RampupError::host("looking at the machine", source);
     let topology = Topology::discover(host.as_ref()).map_err(looking)?;
     let usable = topology.online.intersection(&host.affinity_get().map_err(looking)?);
     for condition in &plan.conditions {
-        let outside = condition.cpus.iter().flat_map(CpuSet::iter).find(|c| !usable.contains(*c));
+        let outside =
+            condition.settings.cpus.iter().flat_map(CpuSet::iter).find(|c| !usable.contains(*c));
         if let Some(cpu) = outside {
             return Err(RampupError::BadInput {
                 object: format!("CPUs of condition \"{}\"", condition.name),
@@ -72,9 +54,9 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, about: &About) -> Result<Prepar
                 found: cpu.to_string(),
             });
         }
-        if !condition.settings.is_empty() {
-            preflight(host.as_ref(), &condition.settings)
-                .map_err(|source| control(condition, source))?;
+        let request = condition.settings.request();
+        if !request.is_empty() {
+            preflight(host.as_ref(), &request).map_err(|source| control(condition, source))?;
         }
     }
     let board = board::discover(host.as_ref());
@@ -91,9 +73,9 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, about: &About) -> Result<Prepar
     let mut manifest = Manifest {
         kind: "rampup".to_owned(),
         created: rfc3339(host.realtime().0 / 1_000_000_000),
-        command: about.command.clone(),
+        command: origin.command.clone(),
         seed: Some(plan.seed),
-        flyball: about.flyball.clone(),
+        flyball: origin.flyball.clone(),
         machine: Some(describe(&topology, host.as_ref())),
         conditions: plan.conditions.iter().map(asked).collect(),
         clocks: vec![clock(host.as_ref())],
@@ -116,8 +98,7 @@ impl Prepared {
     }
 }
 
-/// Measures, and writes the run directory, with the rows of what records `beside` it; `done` is told
-/// how many repetitions there are.
+/// Measures, and writes the run directory, with the rows of what records on its `side`.
 ///
 /// # Errors
 /// See [`RampupError`]. What had been measured stays in the run directory, marked invalid.
@@ -125,16 +106,11 @@ pub fn run(
     host: &Arc<dyn Host>,
     prepared: Prepared,
     destination: &Destination,
-    done: &dyn Fn(usize),
-    beside: Option<&mut dyn Beside>,
+    progress: &mut dyn Progress,
+    side: Option<&mut dyn SideRecorder>,
 ) -> Result<Outcome, RampupError> {
     let Prepared { plan, topology, rate, mut calibrations, chain, manifest } = prepared;
-    let writer = match destination {
-        Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
-        Destination::Below(root) => {
-            RunWriter::create_below(root, host.realtime().0 / 1_000_000_000, &manifest)?
-        }
-    };
+    let writer = destination.begin(host.as_ref(), &manifest)?;
     let mut session = Session {
         host,
         plan: &plan,
@@ -146,11 +122,12 @@ pub fn run(
         repetitions: 0,
         faults: 0,
     };
-    let measured = session.all(&topology, done);
+    let measured = session.all(&topology, progress);
+    progress.closing();
     let Session { mut writer, mut manifest, faults, .. } = session;
     manifest.checks.push(faults_check(faults));
-    if let Some(beside) = beside {
-        let checks = beside.finish(&mut writer, &mut manifest)?;
+    if let Some(side) = side {
+        let checks = side.finish(&mut writer, &mut manifest)?;
         manifest.checks.extend(checks);
     }
     // What a CPU that went offline meanwhile leaves is the first calibration.
@@ -165,7 +142,7 @@ pub fn run(
     let state = manifest.state;
     let dir = writer.finish(&manifest)?;
     measured?;
-    Ok(Outcome { dir, state })
+    Ok(Outcome { dir, state, invalid: Vec::new() })
 }
 
 /// A measurement that goes on.
@@ -183,7 +160,11 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// All segments; false where the program was asked to end.
-    fn all(&mut self, topology: &Topology, done: &dyn Fn(usize)) -> Result<bool, RampupError> {
+    fn all(
+        &mut self,
+        topology: &Topology,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RampupError> {
         self.writer.begin::<RampUp>()?;
         self.writer.begin::<RampUpSample>()?;
         for claimed in crate::machine::describe::claimed(topology, self.host.as_ref()) {
@@ -197,7 +178,7 @@ impl Session<'_> {
                 self.rows(condition, segment.repeat, repetition)?;
             }
             self.writer.flush()?;
-            done(self.repetitions as usize);
+            progress.step(self.repetitions as usize, RAMPUP_TASK, &condition.name);
             if !whole {
                 return Ok(false);
             }
@@ -211,11 +192,12 @@ impl Session<'_> {
         condition: &Condition,
         segment: &Segment,
     ) -> Result<Vec<Repetition>, RampupError> {
-        if condition.settings.is_empty() {
+        let request = condition.settings.request();
+        if request.is_empty() {
             return self.segment(condition, segment);
         }
         let folder = state_folder(self.host.as_ref());
-        let hold = Hold::start(self.host, &folder, &condition.settings)
+        let hold = Hold::start(self.host, &folder, &request)
             .map_err(|source| control(condition, source))?;
         let applied = hold
             .plan()
@@ -354,10 +336,10 @@ impl Stage<'_> {
 
     fn spins(&self) -> Result<Vec<Repetition>, HostError> {
         let host = self.host;
-        if let Some(cpus) = &self.condition.cpus {
+        if let Some(cpus) = &self.condition.settings.cpus {
             host.affinity_set(cpus)?;
         }
-        if let Some((least, most)) = self.condition.clamp {
+        if let Some((least, most)) = self.condition.settings.clamp() {
             host.utilization_clamp_set(least, most)?;
         }
         // A stack that is too small for it costs a fault, and faults are counted.
@@ -396,11 +378,11 @@ fn asked(condition: &Condition) -> ConditionRecord {
     let mut record = ConditionRecord {
         name: condition.name.clone(),
         governor: condition.settings.governor.clone(),
-        placement: condition.cpus.as_ref().map(|cpus| format!("cpu {cpus}")),
+        placement: condition.settings.cpus.as_ref().map(|cpus| format!("cpu {cpus}")),
         ..ConditionRecord::default()
     };
     let mut ask = |key: &str, value: i64| record.asked.insert(key.to_owned(), value.into());
-    if let Some((min, max)) = condition.clamp {
+    if let Some((min, max)) = condition.settings.clamp() {
         ask("uclamp_min", i64::from(min));
         ask("uclamp_max", i64::from(max));
     }

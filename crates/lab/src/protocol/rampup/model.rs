@@ -3,9 +3,10 @@
 
 use crate::protocol::rampup::RampupError;
 use crate::protocol::rampup::spin::steps;
-use crate::protocol::windows::Destination;
+use crate::session::{Destination, Outcome, Progress};
 use flyball_events::recording::Steps;
 use flyball_events::{Missing, Recording};
+use flyball_host::Host;
 use flyball_platform::Platform;
 use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, TrialRecord};
 use flyball_run::name::RAMPUP_TASK;
@@ -15,7 +16,6 @@ use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::record_phase;
 use flyball_sim::workload::SPIN;
 use flyball_units::Nanos;
-use std::path::PathBuf;
 
 /// One condition and gap on the model.
 #[derive(Clone, Debug)]
@@ -33,10 +33,7 @@ pub struct Case {
 /// Time between two samples at the start: what the probe of a machine takes.
 const SHORTEST_NS: u64 = 16_000;
 
-/// What a model left: where, and whether it is whole.
-pub type Left = (PathBuf, RunState);
-
-/// Simulates every phase of every case into a run directory; `done` is told how many there are.
+/// Simulates every phase of every case into a run directory.
 /// `name` and `machine` describe the model.
 ///
 /// # Errors
@@ -44,25 +41,23 @@ pub type Left = (PathBuf, RunState);
 pub fn run(
     cases: &[Case],
     (name, machine): (&str, Machine),
-    (destination, seconds): (&Destination, u64),
-    stop: &(dyn Fn() -> bool + Sync),
-    done: &dyn Fn(usize),
-) -> Result<Left, RampupError> {
+    host: &dyn Host,
+    destination: &Destination,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, RampupError> {
     let mut manifest = describe(cases, name, machine);
-    let mut writer = match destination {
-        Destination::Dir(dir) => RunWriter::create(dir, &manifest)?,
-        Destination::Below(root) => RunWriter::create_below(root, seconds, &manifest)?,
-    };
+    let mut writer = destination.begin(host, &manifest)?;
+    let stop = || host.interrupted() > 0;
     let mut whole = true;
     let mut trial = 0;
     'all: for case in cases {
         for phase in 0..case.scenario.phases {
-            if record_phase(&case.scenario, phase, trial, &mut writer, stop)?.is_none() {
+            if record_phase(&case.scenario, phase, trial, &mut writer, &stop)?.is_none() {
                 whole = false;
                 break 'all;
             }
             trial += 1;
-            done(trial as usize);
+            progress.step(trial as usize, RAMPUP_TASK, &case.condition);
         }
     }
     // The events are what the rows are made of.
@@ -79,7 +74,8 @@ pub fn run(
     }
     manifest.state = if whole { RunState::Complete } else { RunState::Interrupted };
     let dir = writer.finish(&manifest)?;
-    Ok((dir, manifest.state))
+    progress.closing();
+    Ok(Outcome { dir, state: manifest.state, invalid: Vec::new() })
 }
 
 /// Nothing in it depends on the computer, the time or the place where it was made.

@@ -1,39 +1,38 @@
 //! What is measured, and in which order.
 
 use crate::protocol::rampup::RampupError;
-use flyball_control::Request;
-use flyball_units::{CpuSet, Nanos};
+use crate::settings::Settings;
+use flyball_units::Nanos;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 
 /// One set of settings, with the idle gaps that are tried under it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Its name in the tables.
     pub name: String,
-    /// What is held meanwhile; empty where the machine stays as it is.
-    pub settings: Request,
-    /// Bounds of the thread's utilisation, 0 to 1024.
-    pub clamp: Option<(u32, u32)>,
-    /// The CPUs that the thread may use; all that the program may where absent.
-    pub cpus: Option<CpuSet>,
     /// Sleeps before each spin.
     pub sleeps: u32,
     /// Lengths of these sleeps.
     pub gaps: Vec<Nanos>,
+    /// What is set meanwhile; empty where the machine stays as it is.
+    #[serde(default)]
+    pub settings: Settings,
 }
 
 /// The whole measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The conditions.
-    pub conditions: Vec<Condition>,
     /// Repetitions per condition and gap.
     pub repeats: u32,
     /// Length of each spin.
     pub spin: Nanos,
     /// Seed of order and phases.
     pub seed: u64,
+    /// The conditions.
+    #[serde(rename = "condition")]
+    pub conditions: Vec<Condition>,
 }
 
 /// Adjacent repetitions under one condition, in a thread of their own.
@@ -68,25 +67,31 @@ impl Plan {
             Err(RampupError::BadInput { object, expected, found })
         };
         if self.repeats == 0 {
-            return bad("--repeats", "1 or more", "0".to_owned());
+            return bad("repeats", "1 or more", "0".to_owned());
         }
         if self.spin < SHORTEST_SPIN || self.spin > LONGEST {
-            return bad("--duration", "10ms to 60s", format!("{} ms", self.spin.0 as f64 / 1e6));
+            return bad(
+                "length of the spin",
+                "10ms to 60s",
+                format!("{} ms", self.spin.0 as f64 / 1e6),
+            );
         }
         for condition in &self.conditions {
             if condition.gaps.is_empty() {
-                return bad("--gap", "a time or more", "none".to_owned());
+                return bad("gaps", "a time or more", "none".to_owned());
             }
             let wrong = condition.gaps.iter().find(|gap| gap.0 == 0 || **gap > LONGEST);
             if let Some(gap) = wrong {
                 let found = format!("{} ms", gap.0 as f64 / 1e6);
-                return bad("--gap", "times above 0 and up to 60s", found);
+                return bad("gaps", "times above 0 and up to 60s", found);
             }
-            if condition.clamp.is_some_and(|(min, max)| min > max || max > 1024) {
+            if let Some((min, max)) =
+                condition.settings.clamp().filter(|(min, max)| min > max || *max > 1024)
+            {
                 return bad(
                     &format!("condition \"{}\"", condition.name),
                     "uclamp_min and uclamp_max in order, up to 1024",
-                    format!("{:?}", condition.clamp.unwrap_or_default()),
+                    format!("({min}, {max})"),
                 );
             }
         }
@@ -183,7 +188,8 @@ mod tests {
         long.conditions[0].gaps.push(Nanos::from_secs(61));
         assert!(long.check().unwrap_err().to_string().contains("found 61000 ms"));
         let mut clamp = plan();
-        clamp.conditions[1].clamp = Some((600, 500));
+        (clamp.conditions[1].settings.uclamp_min, clamp.conditions[1].settings.uclamp_max) =
+            (Some(600), Some(500));
         assert!(clamp.check().is_err());
     }
 }

@@ -15,14 +15,16 @@ use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::device::Device;
 use flyball_run::SwitchTrial;
 use flyball_stats::random::Random;
-use flyball_units::{KiloHertz, Nanos};
+use flyball_units::{CpuId, KiloHertz, Nanos};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 pub(crate) use level::{Level, Loop};
 
 /// A method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Times the write.
     Direct,
@@ -62,8 +64,11 @@ impl FromStr for Method {
 }
 
 /// What to measure, and how often.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
+    /// Only the clock domain of this CPU, and on it; one CPU per domain where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuId>,
     /// The methods.
     pub methods: Vec<Method>,
     /// The levels; those of the device where empty.
@@ -91,6 +96,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Plan {
         Plan {
+            cpu: None,
             methods: Method::ALL.to_vec(),
             levels: Vec::new(),
             trials: 80,

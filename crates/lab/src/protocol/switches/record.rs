@@ -2,27 +2,11 @@
 
 use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::methods::Sink;
-use flyball_run::manifest::{ClockRecord, Flyball, Machine};
+use crate::session::{Destination, Origin, Outcome, Progress};
+use flyball_host::Host;
+use flyball_run::manifest::{ClockRecord, Machine};
 use flyball_run::name::REFUSED;
 use flyball_run::{Manifest, Note, RunState, RunWriter, SwitchTrial};
-use std::path::Path;
-
-/// What the manifest says besides what was measured.
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// Start, RFC 3339; empty on a model.
-    pub created: String,
-    /// The command line.
-    pub command: Vec<String>,
-    /// Version and commit of the program.
-    pub flyball: Flyball,
-    /// The machine.
-    pub machine: Machine,
-    /// Clock of the times: `monotonic` or `virtual`.
-    pub clock: String,
-    /// Seed of the waits.
-    pub seed: u64,
-}
 
 /// Rows between two writes to the disk.
 const FLUSH_ROWS: u64 = 256;
@@ -32,36 +16,41 @@ pub struct Recorder<'a> {
     writer: RunWriter,
     manifest: Manifest,
     rows: u64,
-    progress: &'a mut dyn FnMut(usize, usize, &str),
+    progress: &'a mut dyn Progress,
+    tenth: Option<usize>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Makes the directory `dir`.
+    /// Makes the directory. `clock` is that of the times: `monotonic` or `virtual`; `created` is
+    /// empty on a model.
     ///
     /// # Errors
     /// Where it cannot be made, or holds something.
     pub fn create(
-        dir: &Path,
-        about: About,
-        progress: &'a mut dyn FnMut(usize, usize, &str),
+        host: &dyn Host,
+        destination: &Destination,
+        origin: &Origin,
+        (machine, clock, created): (Machine, &str, String),
+        seed: u64,
+        progress: &'a mut dyn Progress,
     ) -> Result<Recorder<'a>, TransitionError> {
         let manifest = Manifest {
             kind: "transition".to_owned(),
-            created: about.created,
-            command: about.command,
-            seed: Some(about.seed),
-            flyball: about.flyball,
-            machine: Some(about.machine),
+            created,
+            command: origin.command.clone(),
+            seed: Some(seed),
+            flyball: origin.flyball.clone(),
+            machine: Some(machine),
             clocks: vec![ClockRecord {
                 table: "trials".to_owned(),
-                clock: about.clock,
+                clock: clock.to_owned(),
                 ..ClockRecord::default()
             }],
             ..Manifest::default()
         };
-        let mut writer = RunWriter::create(dir, &manifest)?;
+        let mut writer = destination.begin(host, &manifest)?;
         writer.begin::<SwitchTrial>()?;
-        Ok(Recorder { writer, manifest, rows: 0, progress })
+        Ok(Recorder { writer, manifest, rows: 0, progress, tenth: None })
     }
 
     /// A remark.
@@ -88,14 +77,26 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Ends the run.
+    /// Ends the run as its measurement ended: what was measured until an error or an interruption
+    /// is kept.
     ///
     /// # Errors
-    /// A full disk.
-    pub fn finish(self, state: RunState) -> Result<(), TransitionError> {
+    /// That of the measurement, but for an interruption; a full disk.
+    pub fn finish(self, measured: Result<(), TransitionError>) -> Result<Outcome, TransitionError> {
+        let state = match &measured {
+            Ok(()) => RunState::Complete,
+            Err(TransitionError::Interrupted) => RunState::Interrupted,
+            Err(_) => RunState::Invalid,
+        };
         let manifest = Manifest { state, ..self.manifest };
-        self.writer.finish(&manifest)?;
-        Ok(())
+        let dir = self.writer.finish(&manifest)?;
+        self.progress.closing();
+        match measured {
+            Ok(()) | Err(TransitionError::Interrupted) => {
+                Ok(Outcome { dir, state, invalid: Vec::new() })
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -115,6 +116,10 @@ impl Sink for Recorder<'_> {
     }
 
     fn progress(&mut self, done: usize, all: usize, now: &str) {
-        (self.progress)(done, all, now);
+        // Ten lines are enough for anybody.
+        let tenth = 10 * done / all.max(1);
+        if self.tenth.replace(tenth) != Some(tenth) {
+            self.progress.note(&format!("{:>3} %  {now}", 100 * done / all.max(1)));
+        }
     }
 }

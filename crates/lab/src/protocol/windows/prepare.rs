@@ -7,6 +7,7 @@ use crate::experiment::{Experiment, ProbeTiming, Workload};
 use crate::machine::describe;
 use crate::plan::{Plan, PlannedCondition, plan};
 use crate::protocol::windows::trial::{ProbeMode, TrialLabels, TrialPlan, overheads};
+use crate::session::Origin;
 use crate::workloads;
 use flyball_host::{Grant, Host, Permissions, Power, Topology};
 use flyball_load::Site;
@@ -37,17 +38,13 @@ pub struct Prepared {
     pub(super) batches: Vec<u32>,
 }
 
-/// What the command line adds to an experiment.
+/// What the caller adds to an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Context<'a> {
     /// Folder that the experiment's paths are relative to.
     pub folder: Option<&'a Path>,
-    /// The command line, for the manifest.
-    pub command: Vec<String>,
-    /// Version and commit of the program.
-    pub version: String,
-    /// Commit it was built from.
-    pub commit: Option<String>,
+    /// Who asks.
+    pub origin: Origin,
 }
 
 /// Checks an experiment against this machine, loads its input and calibrates the probe.
@@ -198,7 +195,8 @@ fn manifest(
     let mut manifest = Manifest {
         kind: "bench".to_owned(),
         created,
-        command: context.command.clone(),
+        command: context.origin.command.clone(),
+        flyball: context.origin.flyball.clone(),
         seed: Some(experiment.seed),
         experiment: toml::to_string(experiment).ok(),
         machine: Some(describe::describe(topology, host)),
@@ -221,8 +219,6 @@ fn manifest(
     if let Some(board) = manifest.machine.as_ref().and_then(|machine| machine.board.as_ref()) {
         manifest.checks.push(board::check(board));
     }
-    manifest.flyball.version.clone_from(&context.version);
-    manifest.flyball.commit.clone_from(&context.commit);
     Ok(manifest)
 }
 

@@ -1,39 +1,39 @@
-//! `--trace`: the scheduler's events beside what is measured or played, in the same run directory.
+//! The scheduler's events beside what is measured or played, in the same run directory.
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output;
+use crate::session::{Destination, SideRecorder};
 use flyball_capture::trace::{Capture, CaptureError, Captured, Group, Options};
 use flyball_events::import;
 use flyball_host::Host;
-use flyball_lab::protocol::windows::{Beside, Destination};
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use flyball_run::{Manifest, Note, RunWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A capture that runs while windows are measured.
-pub struct Trace {
+/// Why events could not be recorded, or tracefs is not as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum EventRecorderError {
+    /// The capture.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The folder of the trace's text.
+    #[error(transparent)]
+    Folder(#[from] std::io::Error),
+    /// Something of ours is still in tracefs.
+    #[error("tracefs is not as it was: {}", .0.join("; "))]
+    Left(Vec<String>),
+}
+
+/// A capture that runs during a measurement.
+pub struct EventRecorder {
     capture: Option<Capture>,
     text: PathBuf,
-    quiet: bool,
     /// What of ours is still in tracefs.
     left: Vec<String>,
+    /// What it cost, once it has ended.
+    cost: Option<String>,
 }
 
-/// The groups that `--trace[=GROUPS]` names; None where it names none.
-///
-/// # Errors
-/// A name that no group has.
-pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
-    Group::parse_list(text).map(Some).map_err(usage)
-}
-
-impl Trace {
+impl EventRecorder {
     /// Starts to capture `groups`, or what the kernel has of the usual ones, before the run directory
     /// is made: without permission nothing is left.
     ///
@@ -43,42 +43,37 @@ impl Trace {
         host: &Arc<dyn Host>,
         destination: &Destination,
         groups: Option<Vec<Group>>,
-        quiet: bool,
-    ) -> Result<Trace, Failure> {
+    ) -> Result<EventRecorder, EventRecorderError> {
         // Beside the run: the directory itself must be new or empty when the bench makes it.
         let folder = match destination {
             Destination::Below(root) => root.as_path(),
             Destination::Dir(dir) => dir.parent().unwrap_or(Path::new("")),
         };
         if !folder.as_os_str().is_empty() {
-            fs_err::create_dir_all(folder).map_err(|error| Failure::io(&error))?;
+            fs_err::create_dir_all(folder)?;
         }
         let text = folder.join(format!(".trace-{}.txt", std::process::id()));
         let options = Options { groups, buffer_bytes: None };
-        let capture = Capture::start(host, &text, &options).map_err(|error| {
+        let capture = Capture::start(host, &text, &options).inspect_err(|_| {
             let _ = fs_err::remove_file(&text);
-            Failure::from(error)
         })?;
-        if !quiet {
-            for note in capture.notes() {
-                output::talk(&format!("trace: {note}"));
-            }
-        }
-        Ok(Trace { capture: Some(capture), text, quiet, left: Vec::new() })
+        Ok(EventRecorder { capture: Some(capture), text, left: Vec::new(), cost: None })
+    }
+
+    /// What the user should know of it: what the kernel lacks, then, once it has ended, its cost.
+    pub fn notes(&self) -> Vec<String> {
+        let lacks = self.capture.iter().flat_map(Capture::notes);
+        lacks.map(ToString::to_string).chain(self.cost.clone()).collect()
     }
 
     /// Whether tracefs is as it was.
     ///
     /// # Errors
     /// Something of ours is still in it.
-    pub fn restored(&self) -> Result<(), Failure> {
+    pub fn restored(&self) -> Result<(), EventRecorderError> {
         match self.left.is_empty() {
             true => Ok(()),
-            false => Err(Failure::new(
-                Exit::RestoreFailed,
-                format!("tracefs is not as it was: {}", self.left.join("; ")),
-            )
-            .hint("try again with: sudo flyball capture --recover")),
+            false => Err(EventRecorderError::Left(self.left.clone())),
         }
     }
 
@@ -95,9 +90,7 @@ impl Trace {
         for message in captured.notes.iter().chain([&cost]) {
             writer.note(&note("info", message.clone()))?;
         }
-        if !self.quiet {
-            output::talk(&format!("trace: {cost}"));
-        }
+        self.cost = Some(cost);
         let known = |table: &str| manifest.clocks.iter().any(|clock| clock.table == table);
         let clocks: Vec<_> =
             added.manifest.clocks.into_iter().filter(|clock| !known(&clock.table)).collect();
@@ -109,7 +102,7 @@ impl Trace {
     }
 }
 
-impl Beside for Trace {
+impl SideRecorder for EventRecorder {
     fn finish(
         &mut self,
         writer: &mut RunWriter,
@@ -123,7 +116,7 @@ impl Beside for Trace {
     }
 }
 
-impl Drop for Trace {
+impl Drop for EventRecorder {
     fn drop(&mut self) {
         // It is in the tables, or worth nothing; a failure leaves a file that its name explains.
         let _ = fs_err::remove_file(&self.text);
@@ -146,16 +139,4 @@ fn failed(writer: &mut RunWriter, error: &CaptureError) -> flyball_run::Result<C
 fn note(severity: &str, message: String) -> Note {
     let (severity, object) = (severity.to_owned(), "capture".to_owned());
     Note { t_ns: None, severity, object, message, hint: None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_read_or_left_to_the_command() {
-        assert_eq!(groups("").unwrap(), None);
-        assert_eq!(groups("sched").unwrap(), Some(vec![Group::Sched]));
-        assert_eq!(groups("nonsense").unwrap_err().exit, Exit::Usage);
-    }
 }
