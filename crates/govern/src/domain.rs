@@ -3,7 +3,6 @@
 use crate::GovernError;
 use flyball_governors::Domain;
 use flyball_host::{Host, HostError, Policy};
-use flyball_pelt::Features;
 use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos, OppTable, RateLimitRule, Relation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -49,25 +48,18 @@ impl DomainRecord {
     pub fn domain(&self) -> Result<Domain, String> {
         let khz: Vec<u64> = self.points_khz.iter().map(|khz| khz.0).collect();
         let opps = OppTable::from_khz(&khz).map_err(|error| format!("{error:?}"))?;
-        Ok(Domain {
-            cpus: self.cpus.clone(),
-            capacity: self.capacity,
-            opps,
-            min: self.min_khz,
-            max: self.max_khz,
-            current: self.current_khz,
-            tick: self.tick_ns,
-            stat_hz: self.stat_hz,
-            transition_latency: self.transition_latency_ns,
-            transition_delay: None,
-            frequency_invariant: false,
-            fast_switch: false,
-            exact_idle_accounting: true,
-            uclamp_used: false,
-            rate_limit_rule: self.rate_limit_rule,
-            on_battery: self.on_battery,
-            features: Features::STOCK,
-        })
+        Ok(Domain::new(self.cpus.clone(), opps)
+            .capacity(self.capacity)
+            .min(self.min_khz)
+            .max(self.max_khz)
+            .current(self.current_khz)
+            .tick(self.tick_ns)
+            .stat_hz(self.stat_hz)
+            .transition_latency(self.transition_latency_ns)
+            .frequency_invariant(false)
+            .fast_switch(false)
+            .rate_limit_rule(self.rate_limit_rule)
+            .on_battery(self.on_battery))
     }
 }
 

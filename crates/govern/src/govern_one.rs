@@ -298,8 +298,8 @@ impl Governed {
             Event::Temperature { millicelsius } => {
                 (Told::Temperature { millicelsius: *millicelsius }, empty)
             }
-            // Rules that need these are refused.
-            Event::Idle { .. } | Event::Util { .. } => return,
+            // Rules that need any other are refused.
+            _ => return,
         };
         let cost = u32::try_from(around.host.now().since(around.began).0).unwrap_or(u32::MAX);
         let step =
@@ -324,8 +324,8 @@ impl Governed {
             Some(Request::Frequency { target, relation }) => (target, relation),
             // Hardware that is told one frequency gets the upper end.
             Some(Request::Range { max, .. }) => (max, Relation::H),
-            // Rules that ask for these need the scheduler's signals, and are refused.
-            Some(Request::Perf(_) | Request::Epp(_)) => return Ok((None, false)),
+            // Rules that ask for anything else need the scheduler's signals, and are refused.
+            Some(_) => return Ok((None, false)),
         };
         self.counts.requests += 1;
         self.asked = Some(wanted);

@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_poll_comes_out_with_its_times() {
         let (mut trail, mut writer) = trail(vec!["policy0".to_owned()]);
-        let times = [CpuTimes { busy: Nanos(1), ..CpuTimes::default() }; 2];
+        let times = [CpuTimes::ZERO.busy(Nanos(1)); 2];
         trail.step(step(Told::Poll), &times, &[CpuId(0)]);
         trail.step(step(Told::Cpus), &times, &[CpuId(3)]);
         trail.note(Nanos(6), Some(0), Note::GovernorTaken);

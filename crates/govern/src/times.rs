@@ -263,7 +263,7 @@ fn coarse(line: &[u8], tick: Nanos) -> CpuTimes {
     let [user, nice, system, idle, iowait, irq, softirq] = ticks;
     let time = |ticks: u64| Nanos(ticks.saturating_mul(tick.0));
     let busy = [system, irq, softirq].iter().fold(user, |sum, more| sum.saturating_add(*more));
-    CpuTimes { busy: time(busy), nice: time(nice), idle: time(idle), iowait: time(iowait) }
+    CpuTimes::ZERO.busy(time(busy)).nice(time(nice)).idle(time(idle)).iowait(time(iowait))
 }
 
 /// Idle time by the finer counter, inside what the coarse one leaves open; busy is what remains of
@@ -293,12 +293,9 @@ fn refine(slot: &mut Slot, kind: SourceKind, finer: u64, now: Nanos, tick: Nanos
     let before = first.idle.0.saturating_add(first.iowait.0);
     let nice = coarse.nice.since(first.nice).0;
     let worked = elapsed.saturating_sub(known.idle.saturating_sub(before)).saturating_sub(nice);
-    CpuTimes {
-        busy: Nanos(first.busy.0.saturating_add(worked)),
-        nice: coarse.nice,
-        idle: Nanos(known.idle.saturating_sub(coarse.iowait.0)),
-        iowait: coarse.iowait,
-    }
+    coarse
+        .busy(Nanos(first.busy.0.saturating_add(worked)))
+        .idle(Nanos(known.idle.saturating_sub(coarse.iowait.0)))
 }
 
 #[cfg(test)]
@@ -318,7 +315,7 @@ mod tests {
         let mut times = Times::open(&host, SourceKind::Stat, &cpus).unwrap();
         times.look(Nanos(0)).unwrap();
         let ms = |ticks: u64| Nanos(ticks * 10_000_000);
-        let first = CpuTimes { busy: ms(17), nice: ms(2), idle: ms(4), iowait: ms(5) };
+        let first = CpuTimes::ZERO.busy(ms(17)).nice(ms(2)).idle(ms(4)).iowait(ms(5));
         assert_eq!(times.of(CpuId(0)), Some(first));
         assert_eq!(times.of(CpuId(1)), None, "offline");
         assert_eq!(times.of(CpuId(2)).map(|times| times.idle), Some(ms(20)));
@@ -362,8 +359,7 @@ mod tests {
 
         fn slot(&self, slot: &mut Slot) {
             let floor = |time: u64| Nanos(time / TICK.0 * TICK.0);
-            slot.coarse =
-                CpuTimes { busy: floor(self.busy), idle: floor(self.idle), ..CpuTimes::default() };
+            slot.coarse = CpuTimes::ZERO.busy(floor(self.busy)).idle(floor(self.idle));
         }
     }
 

@@ -5,32 +5,17 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use flyball_governors::{CpuSignals, Domain, Event, UtilFlags, create};
 use flyball_pelt::Features;
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, Nanos, OppTable};
 use std::hint::black_box;
 
 fn domain(cpus: u32, capacity: u32, features: Features) -> Domain {
     let mhz =
         [600, 828, 1056, 1284, 1500, 1728, 1956, 2184, 2388, 2592, 2772, 2988, 3096, 3144, 3204];
     let opps = OppTable::from_khz(&mhz.map(|mhz| mhz * 1000)).unwrap();
-    Domain {
-        cpus: (0..cpus).map(CpuId).collect(),
-        capacity,
-        min: opps.min(),
-        max: opps.max(),
-        current: KiloHertz(600_000),
-        opps,
-        tick: Nanos::from_millis(1),
-        stat_hz: 1000,
-        transition_latency: Some(Nanos::from_micros(46)),
-        transition_delay: None,
-        frequency_invariant: true,
-        fast_switch: true,
-        exact_idle_accounting: true,
-        uclamp_used: false,
-        rate_limit_rule: RateLimitRule::From6_12,
-        on_battery: None,
-        features,
-    }
+    Domain::new((0..cpus).map(CpuId).collect(), opps)
+        .capacity(capacity)
+        .transition_latency(Some(Nanos::from_micros(46)))
+        .features(features)
 }
 
 /// An update per ms, each past the rate limit; `util` of update number n.
@@ -61,7 +46,7 @@ fn schedutil(c: &mut Criterion) {
     updates(c, "schedutil/four-cpus", &domain(4, 1024, Features::STOCK), |_| 400);
     updates(c, "schedutil/series", &domain(1, 1024, Features::SERIES), |n| (n * 37 % 1024) as u32);
     updates(c, "performance/no-answer", &stock, |_| 400);
-    let limited = Domain { transition_delay: Some(Nanos(u64::MAX)), ..stock };
+    let limited = stock.transition_delay(Some(Nanos(u64::MAX)));
     updates(c, "schedutil/rate-limited", &limited, |_| 400);
 }
 

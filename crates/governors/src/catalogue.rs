@@ -1,15 +1,35 @@
-//! Every governor by name.
+//! Every governor by name; each has its file beside this one.
 
-use crate::policies::{
-    Conservative, Ondemand, Performance, Powerd, PowerdPaper, Powerdxx, Powersave, Schedutil,
-    Threshold, Tick, Userspace, Windowed,
-};
+mod conservative;
+mod ondemand;
+mod policy_limit;
+mod powerd;
+mod powerd_paper;
+mod powerdxx;
+pub mod schedutil;
+mod threshold;
+mod tick;
+mod userspace;
+mod windowed;
+
+pub use conservative::Conservative;
+pub use ondemand::Ondemand;
+pub use policy_limit::PolicyLimit;
+pub use powerd::Powerd;
+pub use powerd_paper::PowerdPaper;
+pub use powerdxx::Powerdxx;
+pub use schedutil::Schedutil;
+pub use threshold::Threshold;
+pub use tick::Tick;
+pub use userspace::Userspace;
+pub use windowed::Windowed;
+
 use crate::{Governor, Needs};
 use flyball_units::nearest;
 
 /// A governor of the catalogue.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct GovernorInfo {
     /// Upstream name; [`create`] takes it.
     pub name: &'static str,
     /// What it does, in one line.
@@ -19,7 +39,7 @@ pub struct Entry {
     create: fn() -> Box<dyn Governor>,
 }
 
-impl Entry {
+impl GovernorInfo {
     /// A governor that has not been started, with its defaults.
     pub fn create(&self) -> Box<dyn Governor> {
         (self.create)()
@@ -33,6 +53,7 @@ impl Entry {
 
 /// No governor has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("no governor `{name}`; there are {}", names())]
 pub struct UnknownGovernor {
     /// What was asked for.
@@ -53,7 +74,7 @@ fn names() -> String {
 }
 
 /// All governors, the simple ones first.
-pub fn catalogue() -> &'static [Entry] {
+pub fn catalogue() -> &'static [GovernorInfo] {
     &CATALOGUE
 }
 
@@ -78,38 +99,38 @@ fn boxed<G: Governor + Default + 'static>() -> Box<dyn Governor> {
 const LINUX: &str = "Linux, Documentation/admin-guide/pm/cpufreq.rst";
 const PAPER: &str = "B. J. Thomson, Improved Power Management for FreeBSD, 2010";
 
-static CATALOGUE: [Entry; 12] = [
-    Entry {
-        name: Performance::NAME,
+static CATALOGUE: [GovernorInfo; 12] = [
+    GovernorInfo {
+        name: PolicyLimit::PERFORMANCE,
         summary: "always the highest frequency that the policy allows",
         source: LINUX,
-        create: boxed::<Performance>,
+        create: || Box::new(PolicyLimit::performance()),
     },
-    Entry {
-        name: Powersave::NAME,
+    GovernorInfo {
+        name: PolicyLimit::POWERSAVE,
         summary: "always the lowest frequency that the policy allows",
         source: LINUX,
-        create: boxed::<Powersave>,
+        create: || Box::new(PolicyLimit::powersave()),
     },
-    Entry {
+    GovernorInfo {
         name: Userspace::NAME,
         summary: "the frequency that somebody sets",
         source: LINUX,
         create: boxed::<Userspace>,
     },
-    Entry {
+    GovernorInfo {
         name: Ondemand::NAME,
         summary: "polls: the maximum above a threshold, in proportion to the load below",
         source: LINUX,
         create: boxed::<Ondemand>,
     },
-    Entry {
+    GovernorInfo {
         name: Conservative::NAME,
         summary: "polls: small steps up and down",
         source: LINUX,
         create: boxed::<Conservative>,
     },
-    Entry {
+    GovernorInfo {
         name: Schedutil::NAME,
         summary: "the scheduler's utilisation with headroom; with the response-time series where \
                   the kernel has it",
@@ -117,37 +138,37 @@ static CATALOGUE: [Entry; 12] = [
                  manage system response time\", 16 patches, August 2024",
         create: boxed::<Schedutil>,
     },
-    Entry {
+    GovernorInfo {
         name: PowerdPaper::NAME,
         summary: "polls: FreeBSD's powerd as the 2010 paper simplifies it",
         source: PAPER,
         create: boxed::<PowerdPaper>,
     },
-    Entry {
+    GovernorInfo {
         name: Powerd::NAME,
         summary: "polls: FreeBSD's powerd as it is, modes hadp and adp",
         source: "FreeBSD, powerd(8) and usr.sbin/powerd",
         create: boxed::<Powerd>,
     },
-    Entry {
+    GovernorInfo {
         name: Tick::NAME,
         summary: "counts busy and idle ticks: the paper's improved rule and its future work",
         source: PAPER,
         create: boxed::<Tick>,
     },
-    Entry {
+    GovernorInfo {
         name: Powerdxx::NAME,
         summary: "polls: mean demand over a target load, with a thermal bound",
         source: "powerd++(8), https://github.com/lonkamikaze/powerdxx",
         create: boxed::<Powerdxx>,
     },
-    Entry {
+    GovernorInfo {
         name: Windowed::NAME,
         summary: "two frequencies in turn, to measure what a switch costs",
         source: "CPUFreq frequency switching latency for the NXP i.MX8QM board",
         create: boxed::<Windowed>,
     },
-    Entry {
+    GovernorInfo {
         name: Threshold::NAME,
         summary: "performance levels by two thresholds, as sched_ext schedulers set them",
         source: "sched_ext, https://github.com/sched-ext/scx (scx_bpfland)",

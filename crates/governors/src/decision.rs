@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The answer to an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Decision {
     /// What to ask of the hardware; None leaves things as they are.
     pub request: Option<Request>,
@@ -19,9 +20,14 @@ impl Decision {
     /// Nothing changes.
     pub const NONE: Decision = Decision { request: None, wake_at: None, why: "" };
 
+    /// Something to ask of the hardware, because of the rule `why`.
+    pub const fn request(request: Request, why: &'static str) -> Decision {
+        Decision { request: Some(request), wake_at: None, why }
+    }
+
     /// A frequency, resolved to an operating point by `relation` under the policy's limits.
     pub const fn frequency(target: KiloHertz, relation: Relation, why: &'static str) -> Decision {
-        Decision { request: Some(Request::Frequency { target, relation }), wake_at: None, why }
+        Decision::request(Request::Frequency { target, relation }, why)
     }
 
     /// The same decision with a time for the next poll or timer.
@@ -34,6 +40,7 @@ impl Decision {
 /// What a governor may ask of the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Request {
     /// One frequency.
     Frequency {

@@ -36,6 +36,7 @@ pub trait Governor: Send {
 /// Events that a governor has to be given. What a machine can't deliver makes the governor
 /// unusable there, and the need is what the refusal names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Needs {
     /// Cumulative busy and idle times at the times it asks to be woken.
     pub poll: bool,
@@ -53,8 +54,30 @@ pub struct Needs {
     pub temperature: bool,
 }
 
+setters!(Needs {
+    poll: bool,
+    deferrable: bool,
+    tick_hz: Option<u32>,
+    idle: bool,
+    utilization: bool,
+    temperature: bool,
+});
+
+impl Needs {
+    /// Nothing but limits and the CPUs that are online.
+    pub const NOTHING: Needs = Needs {
+        poll: false,
+        deferrable: false,
+        tick_hz: None,
+        idle: false,
+        utilization: false,
+        temperature: false,
+    };
+}
+
 /// A tunable as a user sees it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Tunable {
     /// Upstream name.
     pub name: &'static str,
@@ -70,8 +93,30 @@ pub struct Tunable {
     pub max: i64,
 }
 
+impl Tunable {
+    /// A tunable at its default, of which any value is accepted; [`Tunable::range`] narrows that.
+    pub const fn new(name: &'static str, doc: &'static str, default: i64) -> Tunable {
+        Tunable { name, doc, value: default, default, min: i64::MIN, max: i64::MAX }
+    }
+
+    /// The same with a range of accepted values.
+    #[must_use]
+    pub const fn range(mut self, range: std::ops::RangeInclusive<i64>) -> Tunable {
+        (self.min, self.max) = (*range.start(), *range.end());
+        self
+    }
+
+    /// The same with another present value.
+    #[must_use]
+    pub const fn value(mut self, value: i64) -> Tunable {
+        self.value = value;
+        self
+    }
+}
+
 /// Why a tunable was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TunableError {
     /// The governor has no such tunable.
     #[error("{governor} has no tunable `{name}`; it has {}", list(.known))]

@@ -16,26 +16,49 @@
 //! Polling rules ask to be woken at once when they start: that first [`Event::Poll`] is only what
 //! later ones are compared with.
 
+/// Builder methods: one per field, of the field's name.
+macro_rules! setters {
+    ($type:ident { $($field:ident: $value:ty),+ $(,)? }) => {
+        impl $type {
+            $(
+                #[doc = concat!(
+                    "The same with another [`", stringify!($field), "`](#structfield.",
+                    stringify!($field), ").",
+                )]
+                #[inline]
+                #[must_use]
+                pub const fn $field(mut self, $field: $value) -> $type {
+                    self.$field = $field;
+                    self
+                }
+            )+
+        }
+    };
+}
+
 mod accounting;
 mod catalogue;
+mod cpufreq_policy;
 mod decision;
-mod delay;
 mod domain;
 mod event;
 mod governor;
-mod knobs;
-mod policies;
-mod policy;
 #[cfg(test)]
 mod testing;
+mod transition_delay;
+mod tunables;
 
-pub use catalogue::{Entry, UnknownGovernor, catalogue, create};
+pub use catalogue::{
+    Conservative, GovernorInfo, Ondemand, PolicyLimit, Powerd, PowerdPaper, Powerdxx, Schedutil,
+    Threshold, Tick, UnknownGovernor, Userspace, Windowed, catalogue, create, schedutil,
+};
 pub use decision::{Decision, Request};
-pub use delay::transition_delay_us;
 pub use domain::Domain;
 pub use event::{CpuSignals, CpuTimes, Event, UtilFlags};
 pub use governor::{Governor, Needs, Tunable, TunableError};
-pub use policies::{
-    Conservative, Ondemand, Performance, Powerd, PowerdPaper, Powerdxx, Powersave, Schedutil,
-    Threshold, Tick, Userspace, Windowed, schedutil,
-};
+pub use transition_delay::{DriverDelay, transition_delay_us};
+
+/// The types of load tracking that a [`Domain`] and a schedutil policy speak of.
+pub use flyball_pelt as pelt;
+/// The units that events and decisions speak in.
+pub use flyball_units as units;

@@ -1,31 +1,12 @@
 //! A small domain for unit tests.
 
 use crate::{CpuTimes, Domain, Event};
-use flyball_pelt::Features;
-use flyball_units::{CpuId, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, Nanos, OppTable};
 
 /// One CPU of capacity 1024 on these operating points, at the lowest; 1 ms ticks.
 pub(crate) fn domain(khz: &[u64]) -> Domain {
-    let opps = OppTable::from_khz(khz).unwrap();
-    Domain {
-        cpus: vec![CpuId(0)],
-        capacity: 1024,
-        min: opps.min(),
-        max: opps.max(),
-        current: opps.min(),
-        opps,
-        tick: Nanos::from_millis(1),
-        stat_hz: 1000,
-        transition_latency: Some(Nanos::from_micros(20)),
-        transition_delay: None,
-        frequency_invariant: true,
-        fast_switch: true,
-        exact_idle_accounting: true,
-        uclamp_used: false,
-        rate_limit_rule: RateLimitRule::From6_12,
-        on_battery: None,
-        features: Features::STOCK,
-    }
+    Domain::new(vec![CpuId(0)], OppTable::from_khz(khz).unwrap())
+        .transition_latency(Some(Nanos::from_micros(20)))
 }
 
 /// The same with `cpus` CPUs.

@@ -8,7 +8,7 @@
     reason = "a test that reads and, on request, writes the documentation"
 )]
 
-use flyball_governors::{Entry, catalogue};
+use flyball_governors::{GovernorInfo, catalogue};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ fn directory() -> PathBuf {
 }
 
 /// The table of a governor's tunables, before it meets a domain.
-fn tunables(entry: &Entry) -> String {
+fn tunables(entry: &GovernorInfo) -> String {
     let tunables = entry.create().tunables();
     if tunables.is_empty() {
         return "It has no tunables.\n".to_owned();
@@ -35,7 +35,7 @@ fn tunables(entry: &Entry) -> String {
 }
 
 /// What it needs, as the page has to name it.
-fn needs(entry: &Entry) -> Vec<&'static str> {
+fn needs(entry: &GovernorInfo) -> Vec<&'static str> {
     let needs = entry.needs();
     let mut words = Vec::new();
     words.extend(needs.poll.then_some("polls:"));

@@ -30,32 +30,28 @@ prop_compose! {
         (capacity, min, max, tick_us) in (1..=1024_u32, number(), number(), 0..20_000_u64),
         (at, stat_hz) in (any::<prop::sample::Index>(), 0..2000_u32),
         (latency, delay) in (prop::option::of(number()), prop::option::of(number())),
-        flags in any::<[bool; 5]>(),
+        flags in any::<[bool; 6]>(),
         rule in 0..3_usize,
     ) -> Domain {
-        Domain {
-            cpus: (4..4 + cpus).map(CpuId).collect(),
-            capacity,
-            min: KiloHertz(min),
-            max: KiloHertz(max),
-            current: opps.as_slice()[at.index(opps.as_slice().len())].frequency,
-            opps,
-            tick: Nanos::from_micros(tick_us),
-            stat_hz,
-            transition_latency: latency.map(Nanos),
-            transition_delay: delay.map(Nanos),
-            frequency_invariant: flags[0],
-            fast_switch: flags[1],
-            exact_idle_accounting: flags[2],
-            uclamp_used: flags[3],
-            rate_limit_rule: [
-                RateLimitRule::UpTo6_8,
-                RateLimitRule::From6_9,
-                RateLimitRule::From6_12,
-            ][rule],
-            on_battery: Some(flags[4]),
-            features: if flags[3] { Features::SERIES } else { Features::STOCK },
-        }
+        let current = opps.as_slice()[at.index(opps.as_slice().len())].frequency;
+        let rules = [RateLimitRule::UpTo6_8, RateLimitRule::From6_9, RateLimitRule::From6_12];
+        Domain::new((4..4 + cpus).map(CpuId).collect(), opps)
+            .capacity(capacity)
+            .min(KiloHertz(min))
+            .max(KiloHertz(max))
+            .current(current)
+            .tick(Nanos::from_micros(tick_us))
+            .stat_hz(stat_hz)
+            .transition_latency(latency.map(Nanos))
+            .transition_delay(delay.map(Nanos))
+            .frequency_invariant(flags[0])
+            .fast_switch(flags[1])
+            .need_update_limits(flags[5])
+            .exact_idle_accounting(flags[2])
+            .uclamp_used(flags[3])
+            .rate_limit_rule(rules[rule])
+            .on_battery(Some(flags[4]))
+            .features(if flags[3] { Features::SERIES } else { Features::STOCK })
     }
 }
 
@@ -68,20 +64,27 @@ prop_compose! {
         slice in number(),
         idle_calls in 0..3_u64,
     ) -> CpuSignals {
-        CpuSignals {
-            util: a.0, runnable: a.1, util_est: a.2, waiting: a.3, rt: a.4, dl: a.5,
-            bw_dl: b.0, irq: b.1, uclamp_min: b.2, uclamp_max: b.3,
-            rt_runnable, nr_running, slice: Nanos(slice), idle_calls, capacity: 0,
-        }
+        CpuSignals::IDLE
+            .util(a.0)
+            .runnable(a.1)
+            .util_est(a.2)
+            .waiting(a.3)
+            .rt(a.4)
+            .dl(a.5)
+            .bw_dl(b.0)
+            .irq(b.1)
+            .uclamp_min(b.2)
+            .uclamp_max(b.3)
+            .rt_runnable(rt_runnable)
+            .nr_running(nr_running)
+            .slice(Nanos(slice))
+            .idle_calls(idle_calls)
     }
 }
 
 fn times() -> impl Strategy<Value = CpuTimes> {
-    (number(), number(), number(), number()).prop_map(|(busy, nice, idle, iowait)| CpuTimes {
-        busy: Nanos(busy),
-        nice: Nanos(nice),
-        idle: Nanos(idle),
-        iowait: Nanos(iowait),
+    (number(), number(), number(), number()).prop_map(|(busy, nice, idle, iowait)| {
+        CpuTimes::ZERO.busy(Nanos(busy)).nice(Nanos(nice)).idle(Nanos(idle)).iowait(Nanos(iowait))
     })
 }
 
@@ -100,7 +103,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             |(cpu, signals, [iowait, deadline_bandwidth])| Event::Util {
                 cpu,
                 signals: signals.into(),
-                flags: UtilFlags { iowait, deadline_bandwidth },
+                flags: UtilFlags::NONE.iowait(iowait).deadline_bandwidth(deadline_bandwidth),
             }
         ),
         1 => number().prop_map(|khz| Event::Applied { frequency: KiloHertz(khz) }),
@@ -154,7 +157,7 @@ fn check(decision: &Decision, limits: (KiloHertz, KiloHertz)) {
             assert!(limits.0 <= min && min <= max && max <= limits.1);
         }
         Some(Request::Perf(level)) => assert!(level <= 1024),
-        Some(Request::Epp(_)) | None => {}
+        _ => {}
     }
 }
 

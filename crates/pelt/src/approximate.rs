@@ -1,8 +1,8 @@
 //! Patches 2 and 3: where a signal will be, and how long it takes to get there.
 
-use crate::averages::CAPACITY_SCALE;
 use crate::decay::{Divider, MIN_DIVIDER, PERIOD, decay, segments};
 use crate::features::PeltMultiplier;
+use crate::sched_avg::CAPACITY_SCALE;
 
 /// Patch 2: what a utilisation of `util` becomes after running for `delta` more us on the largest
 /// CPU at its highest frequency.

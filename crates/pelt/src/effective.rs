@@ -1,7 +1,10 @@
 //! From signals to the performance that schedutil asks for.
 
-/// What a CPU's run queues say, on the capacity scale.
+use crate::sched_avg::CAPACITY_SCALE;
+
+/// What a CPU's run queues say, on the capacity scale. Starts as [`CpuDemand::IDLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct CpuDemand {
     /// Utilisation by fair tasks, see [`cfs_utilization`].
     pub cfs: u32,
@@ -23,8 +26,42 @@ pub struct CpuDemand {
     pub rt_runnable: bool,
 }
 
+setters!(CpuDemand {
+    cfs: u32,
+    rt: u32,
+    dl: u32,
+    bw_dl: u32,
+    irq: u32,
+    uclamp_min: u32,
+    uclamp_max: u32,
+    uclamp_used: bool,
+    rt_runnable: bool,
+});
+
+impl CpuDemand {
+    /// An idle CPU without clamps.
+    pub const IDLE: CpuDemand = CpuDemand {
+        cfs: 0,
+        rt: 0,
+        dl: 0,
+        bw_dl: 0,
+        irq: 0,
+        uclamp_min: 0,
+        uclamp_max: CAPACITY_SCALE,
+        uclamp_used: false,
+        rt_runnable: false,
+    };
+}
+
+impl Default for CpuDemand {
+    fn default() -> CpuDemand {
+        CpuDemand::IDLE
+    }
+}
+
 /// Utilisation of a CPU and the bounds of the performance it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Effective {
     /// Utilisation by everything that runs there, at most the capacity.
     pub util: u32,
@@ -34,12 +71,33 @@ pub struct Effective {
     pub max: u32,
 }
 
+impl Effective {
+    /// The performance to ask for: the utilisation `with_headroom`, at most `max`, but at least
+    /// `min`, which gets no headroom, beats `max` and can exceed the capacity.
+    #[inline]
+    #[must_use]
+    pub fn perf(self, with_headroom: u32) -> u32 {
+        self.min.max(self.max.min(with_headroom))
+    }
+}
+
+/// Signals of a fair run queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FairSignals {
+    /// util_avg.
+    pub util: u32,
+    /// runnable_avg.
+    pub runnable: u32,
+    /// Sum of the util_est of its tasks.
+    pub util_est: u32,
+}
+
 /// Utilisation of a CPU by fair tasks, boosted by contention:
 /// min(max(util_avg, runnable_avg, sum of util_est), capacity).
 #[inline]
 #[must_use]
-pub fn cfs_utilization(util: u32, runnable: u32, util_est: u32, capacity: u32) -> u32 {
-    util.max(runnable).max(util_est).min(capacity)
+pub fn cfs_utilization(signals: FairSignals, capacity: u32) -> u32 {
+    signals.util.max(signals.runnable).max(signals.util_est).min(capacity)
 }
 
 /// Utilisation of a CPU of `capacity` by everything, and the bounds.
@@ -74,31 +132,43 @@ pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
     Effective { util, min, max }
 }
 
-/// The performance to ask for: `util` with its headroom, at most `max`, but at least `min`, which
-/// gets no headroom, beats `max` and can exceed the capacity.
-#[inline]
-#[must_use]
-pub fn effective_perf(util_with_headroom: u32, min: u32, max: u32) -> u32 {
-    min.max(max.min(util_with_headroom))
+/// A performance on the capacity scale, asked of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PerfLevel {
+    /// The performance.
+    pub perf: u32,
+    /// Capacity of the CPU.
+    pub capacity: u32,
 }
 
-/// Frequency for a performance of `perf` on a CPU of `capacity`, before it becomes an operating
-/// point: reference * perf / capacity, in the reference's unit. `reference` for a capacity of 0.
+/// Frequency for a level, before it becomes an operating point: reference * perf / capacity, in
+/// the unit of the [`reference_frequency`]; that itself for a capacity of 0.
 #[inline]
 #[must_use]
-pub fn raw_frequency(reference: u64, perf: u32, capacity: u32) -> u64 {
-    if capacity == 0 {
+pub fn raw_frequency(reference: u64, level: PerfLevel) -> u64 {
+    if level.capacity == 0 {
         return reference;
     }
-    reference.wrapping_mul(perf.into()) / u64::from(capacity)
+    reference.wrapping_mul(level.perf.into()) / u64::from(level.capacity)
+}
+
+/// Frequencies of a clock domain, in any one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DomainFrequency {
+    /// Its highest.
+    pub highest: u64,
+    /// Its current.
+    pub current: u64,
+    /// Whether utilisation is frequency-invariant there.
+    pub invariant: bool,
 }
 
 /// The frequency that full utilisation stands for: the highest where utilisation is
 /// frequency-invariant, else the current and a quarter (so that the headroom counts twice).
 #[inline]
 #[must_use]
-pub fn reference_frequency(highest: u64, current: u64, invariant: bool) -> u64 {
-    if invariant { highest } else { current.saturating_add(current >> 2) }
+pub fn reference_frequency(of: DomainFrequency) -> u64 {
+    if of.invariant { of.highest } else { of.current.saturating_add(of.current >> 2) }
 }
 
 #[cfg(test)]
@@ -106,23 +176,16 @@ mod tests {
     use super::*;
     use crate::headroom::headroom_quarter;
 
-    const IDLE: CpuDemand = CpuDemand {
-        cfs: 0,
-        rt: 0,
-        dl: 0,
-        bw_dl: 0,
-        irq: 0,
-        uclamp_min: 0,
-        uclamp_max: 1024,
-        uclamp_used: false,
-        rt_runnable: false,
-    };
+    const IDLE: CpuDemand = CpuDemand::IDLE;
 
     #[test]
     fn fair_utilisation_is_boosted_by_contention() {
-        assert_eq!(cfs_utilization(100, 300, 200, 459), 300);
-        assert_eq!(cfs_utilization(100, 0, 200, 459), 200);
-        assert_eq!(cfs_utilization(500, 0, 200, 459), 459);
+        let cfs = |util, runnable, util_est| {
+            cfs_utilization(FairSignals { util, runnable, util_est }, 459)
+        };
+        assert_eq!(cfs(100, 300, 200), 300);
+        assert_eq!(cfs(100, 0, 200), 200);
+        assert_eq!(cfs(500, 0, 200), 459);
     }
 
     #[test]
@@ -148,24 +211,21 @@ mod tests {
 
     #[test]
     fn the_minimum_beats_the_maximum() {
-        assert_eq!(effective_perf(headroom_quarter(400), 0, 1024), 500);
-        assert_eq!(effective_perf(headroom_quarter(400), 0, 450), 450);
-        assert_eq!(effective_perf(headroom_quarter(400), 1024, 450), 1024);
+        let perf = |min, max| Effective { util: 400, min, max }.perf(headroom_quarter(400));
+        assert_eq!([perf(0, 1024), perf(0, 450), perf(1024, 450)], [500, 450, 1024]);
     }
 
     #[test]
     fn without_invariance_the_quarter_counts_twice() {
         // The first step up of a core at 600 MHz needs more than 655 of utilisation.
         let raw = |util| {
-            raw_frequency(
-                reference_frequency(3_200_000, 600_000, false),
-                headroom_quarter(util),
-                1024,
-            )
+            let of = DomainFrequency { highest: 3_200_000, current: 600_000, invariant: false };
+            let level = PerfLevel { perf: headroom_quarter(util), capacity: 1024 };
+            raw_frequency(reference_frequency(of), level)
         };
         assert_eq!(raw(655), 599_121);
         assert_eq!(raw(656), 600_585);
-        assert_eq!(raw_frequency(3_200_000, 512, 1024), 1_600_000);
-        assert_eq!(raw_frequency(5, 1, 0), 5);
+        assert_eq!(raw_frequency(3_200_000, PerfLevel { perf: 512, capacity: 1024 }), 1_600_000);
+        assert_eq!(raw_frequency(5, PerfLevel { perf: 1, capacity: 0 }), 5);
     }
 }

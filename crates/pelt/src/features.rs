@@ -5,7 +5,15 @@
 
 /// Which patches of the series are applied, each by itself. Tunables per task and per policy
 /// (schedutil's `response_time_ms`) belong to those.
+///
+/// ```
+/// use flyball_pelt::Features;
+///
+/// let only_patch_5 = Features::STOCK.headroom_from_delay(true);
+/// let without_patch_4 = Features::SERIES.migration_margin(Default::default());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Features {
     /// Patch 4: what a task's utilisation must stay below to fit a CPU.
     pub migration_margin: MigrationMargin,
@@ -33,6 +41,21 @@ pub struct Features {
     /// Patch 16: a new task starts with utilisation 0.
     pub fork_starts_at_zero: bool,
 }
+
+setters!(Features {
+    migration_margin: MigrationMargin,
+    headroom_from_delay: bool,
+    response_time: bool,
+    pelt_multiplier: PeltMultiplier,
+    util_est_ramp_up: bool,
+    util_est_ramp_up_transient_only: bool,
+    default_rampup_multiplier: u32,
+    waiting_avg: bool,
+    headroom_covers_waiting: bool,
+    no_headroom_when_falling: bool,
+    zero_multiplier_disables_util_est: bool,
+    fork_starts_at_zero: bool,
+});
 
 impl Features {
     /// A stock 6.12 kernel.
@@ -75,6 +98,7 @@ impl Default for Features {
 
 /// When a task fits a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MigrationMargin {
     /// util * 1280 < capacity * 1024.
     #[default]

@@ -1,7 +1,7 @@
 //! Whether a task fits a CPU, clamps considered.
 
-use crate::averages::CAPACITY_SCALE;
 use crate::margin::FitRule;
+use crate::sched_avg::CAPACITY_SCALE;
 
 /// Capacities of one CPU, 0 to 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,18 +22,18 @@ impl CpuCapacity {
     }
 }
 
-/// Effective clamps of a task, 0 to 1024.
+/// Effective utilisation clamps of a task (uclamp), 0 to 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Clamps {
+pub struct Uclamp {
     /// Lower clamp (`uclamp_min`).
     pub min: u32,
     /// Upper clamp (`uclamp_max`).
     pub max: u32,
 }
 
-impl Clamps {
-    /// Clamps that change nothing.
-    pub const NONE: Clamps = Clamps { min: 0, max: CAPACITY_SCALE };
+impl Uclamp {
+    /// Uclamp that change nothing.
+    pub const NONE: Uclamp = Uclamp { min: 0, max: CAPACITY_SCALE };
 }
 
 /// How well a task fits a CPU.
@@ -69,12 +69,12 @@ impl Fit {
 #[must_use]
 pub fn util_fits_cpu(
     util: u32,
-    clamps: Option<Clamps>,
+    clamps: Option<Uclamp>,
     capacity: CpuCapacity,
     rule: FitRule,
 ) -> Fit {
     let within = rule.fits(util, capacity.available);
-    let Some(Clamps { min, max }) = clamps else {
+    let Some(Uclamp { min, max }) = clamps else {
         return if within { Fit::Yes } else { Fit::No };
     };
     let unlimited = capacity.original == CAPACITY_SCALE && max == CAPACITY_SCALE;
@@ -94,7 +94,7 @@ mod tests {
     const BIG: CpuCapacity = CpuCapacity::free(1024);
 
     fn fit(util: u32, min: u32, max: u32, capacity: CpuCapacity) -> Fit {
-        util_fits_cpu(util, Some(Clamps { min, max }), capacity, FitRule::Fixed)
+        util_fits_cpu(util, Some(Uclamp { min, max }), capacity, FitRule::Fixed)
     }
 
     #[test]

@@ -66,16 +66,23 @@ pub fn apply_headroom(util: u32, headroom: Headroom, features: &Features) -> u32
     }
 }
 
+/// The upper end of a policy's operating points, frequencies in any one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TopPoints {
+    /// Capacity of its CPUs at the highest frequency.
+    pub capacity: u32,
+    /// The highest frequency; 0 counts as equal to `second_highest`.
+    pub highest: u64,
+    /// The one below.
+    pub second_highest: u64,
+}
+
 /// Patch 6: a policy's default `response_time_ms`, the time from 0 until the highest frequency is
 /// asked for, that is until the utilisation passes the capacity at the second-highest operating
-/// point. Frequencies in any one unit; a `highest` of 0 counts as equal to `second_highest`.
+/// point.
 #[must_use]
-pub const fn default_response_time_ms(
-    capacity: u32,
-    second_highest: u64,
-    highest: u64,
-    multiplier: PeltMultiplier,
-) -> u32 {
+pub const fn default_response_time_ms(top: TopPoints, multiplier: PeltMultiplier) -> u32 {
+    let TopPoints { capacity, highest, second_highest } = top;
     let below = match (second_highest as u128 * capacity as u128).checked_div(highest as u128) {
         Some(below) if below < capacity as u128 => below as u32,
         _ => capacity,
@@ -83,11 +90,20 @@ pub const fn default_response_time_ms(
     approximate_runtime(below.saturating_add(1), multiplier)
 }
 
-/// What utilisation is multiplied by, times 1024, for a policy to answer in `response_time_ms`
+/// A policy's response time, in ms (patch 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ResponseTime {
+    /// See [`default_response_time_ms`].
+    pub default_ms: u32,
+    /// What it is to be: `response_time_ms`.
+    pub wanted_ms: u32,
+}
+
+/// What utilisation is multiplied by, times 1024, for a policy to answer in the wanted time
 /// instead of its default. 1024 where that would be 0 or not exist.
 #[must_use]
-pub const fn response_time_multiplier(default_ms: u32, response_time_ms: u32) -> u32 {
-    match (default_ms as u64 * 1024).checked_div(response_time_ms as u64) {
+pub const fn response_time_multiplier(time: ResponseTime) -> u32 {
+    match (time.default_ms as u64 * 1024).checked_div(time.wanted_ms as u64) {
         None | Some(0) => 1024,
         Some(multiplier) if multiplier > u32::MAX as u64 => u32::MAX,
         Some(multiplier) => multiplier as u32,
@@ -123,13 +139,13 @@ mod tests {
         let stock = Features::STOCK;
         assert_eq!(apply_headroom(400, BUSY, &stock), 500);
         assert_eq!(apply_headroom(1, BUSY, &stock), 1);
-        let delay = Features { headroom_from_delay: true, ..stock };
+        let delay = stock.headroom_from_delay(true);
         let ahead = apply_headroom(400, BUSY, &delay);
         assert_eq!(ahead, approximate_util_avg(400, 4000, PeltMultiplier::X1));
         assert!((440..460).contains(&ahead), "{ahead}");
-        let waiting = Features { headroom_covers_waiting: true, ..stock };
+        let waiting = stock.headroom_covers_waiting(true);
         assert_eq!(apply_headroom(400, BUSY, &waiting), 700);
-        let falling = Features { no_headroom_when_falling: true, ..stock };
+        let falling = stock.no_headroom_when_falling(true);
         assert_eq!(apply_headroom(400, BUSY, &falling), 500);
         assert_eq!(apply_headroom(400, Headroom { falling: true, ..BUSY }, &falling), 400);
         assert_eq!(apply_headroom(400, Headroom { falling: true, ..BUSY }, &stock), 500);
@@ -137,21 +153,28 @@ mod tests {
 
     #[test]
     fn response_time_is_that_of_the_second_highest_point() {
-        let x1 = PeltMultiplier::X1;
-        assert_eq!(default_response_time_ms(1024, 1024, 1024, x1), approximate_runtime(1024, x1));
+        let default_ms = |capacity, second_highest, highest| {
+            let top = TopPoints { capacity, highest, second_highest };
+            default_response_time_ms(top, PeltMultiplier::X1)
+        };
+        let runtime = |util| approximate_runtime(util, PeltMultiplier::X1);
+        assert_eq!(default_ms(1024, 1024, 1024), runtime(1024));
         // An M1's large cores: 3144 of 3204 MHz is 1004.
-        assert_eq!(default_response_time_ms(1024, 3144, 3204, x1), approximate_runtime(1005, x1));
+        assert_eq!(default_ms(1024, 3144, 3204), runtime(1005));
         // Juno's, as a reviewer printed them: 527 and 884.
-        assert_eq!(default_response_time_ms(578, 775_000, 850_000, x1), 34);
-        assert_eq!(default_response_time_ms(1024, 950_000, 1_100_000, x1), 92);
+        assert_eq!(default_ms(578, 775_000, 850_000), 34);
+        assert_eq!(default_ms(1024, 950_000, 1_100_000), 92);
     }
 
     #[test]
     fn the_multiplier_is_never_zero() {
-        assert_eq!(response_time_multiplier(200, 200), 1024);
-        assert_eq!(response_time_multiplier(200, 100), 2048);
-        assert_eq!(response_time_multiplier(200, 0), 1024);
-        assert_eq!(response_time_multiplier(1, 2000), 1024);
+        let multiplier = |default_ms, wanted_ms| {
+            response_time_multiplier(ResponseTime { default_ms, wanted_ms })
+        };
+        assert_eq!(multiplier(200, 200), 1024);
+        assert_eq!(multiplier(200, 100), 2048);
+        assert_eq!(multiplier(200, 0), 1024);
+        assert_eq!(multiplier(1, 2000), 1024);
         assert_eq!(apply_response_time(300, 2048), 600);
         assert_eq!(apply_response_time(u32::MAX, u32::MAX), u32::MAX);
     }

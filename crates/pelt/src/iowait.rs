@@ -1,6 +1,6 @@
 //! schedutil's boost for tasks that wait for I/O.
 
-use crate::averages::CAPACITY_SCALE;
+use crate::sched_avg::CAPACITY_SCALE;
 
 /// First value of the boost.
 pub const IOWAIT_BOOST_MIN: u32 = CAPACITY_SCALE / 8;
@@ -9,19 +9,45 @@ pub const IOWAIT_BOOST_MIN: u32 = CAPACITY_SCALE / 8;
 /// halved with each look without a request, gone after more than a tick without updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IowaitBoost {
-    /// The boost, 0 to 1024, not yet scaled by the capacity.
-    pub boost: u32,
-    /// Whether it was requested since the last look.
-    pub pending: bool,
-    /// Time of the CPU's last update, in ns.
-    pub last_update: u64,
+    boost: u32,
+    pending: bool,
+    last_update: u64,
 }
 
 impl IowaitBoost {
+    /// A boost of which `last_update` was the CPU's last update, in ns.
+    #[must_use]
+    pub const fn from_state(boost: u32, pending: bool, last_update: u64) -> IowaitBoost {
+        IowaitBoost { boost, pending, last_update }
+    }
+
+    /// The boost, 0 to 1024, not yet scaled by the capacity.
+    #[inline]
+    #[must_use]
+    pub const fn boost(&self) -> u32 {
+        self.boost
+    }
+
+    /// Whether it was requested since the last look.
+    #[must_use]
+    pub const fn is_pending(&self) -> bool {
+        self.pending
+    }
+
+    /// Time of the CPU's last update, in ns.
+    #[must_use]
+    pub const fn last_update(&self) -> u64 {
+        self.last_update
+    }
+
     /// An update of the CPU at `now` (ns); `iowait` if a task that waited for I/O woke up.
     /// `tick` is the length of a tick in ns.
+    #[inline]
     pub fn update(&mut self, now: u64, iowait: bool, tick: u64) {
-        self.request(now, iowait, tick);
+        // Nearly always there is neither a boost nor a request.
+        if self.boost != 0 || iowait {
+            self.request(now, iowait, tick);
+        }
         self.last_update = now;
     }
 
@@ -40,10 +66,12 @@ impl IowaitBoost {
 
     /// The boost as utilisation of a CPU of `capacity`, for a decision at `now`; without a request
     /// since the last look it halves first. 0: none.
+    #[inline]
     pub fn apply(&mut self, now: u64, capacity: u32, tick: u64) -> u32 {
-        if self.boost == 0 {
-            return 0;
-        }
+        if self.boost == 0 { 0 } else { self.consume(now, capacity, tick) }
+    }
+
+    fn consume(&mut self, now: u64, capacity: u32, tick: u64) -> u32 {
         if self.idle_for_more_than(tick, now) {
             self.boost = 0;
             self.pending = false;
@@ -57,7 +85,7 @@ impl IowaitBoost {
             }
         }
         self.pending = false;
-        // `boost` is at most 1024 unless a caller set it: then the product is cut as in C.
+        // `boost` is at most 1024 unless its state came from outside: then the product is cut as in C.
         ((u64::from(self.boost) * u64::from(capacity)) >> 10) as u32
     }
 

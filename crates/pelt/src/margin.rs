@@ -5,6 +5,7 @@ use crate::features::{MigrationMargin, PeltMultiplier};
 
 /// The rule by which a task fits one CPU. Computed once per CPU, used at each look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FitRule {
     /// The stock rule, [`fits_capacity`].
     Fixed,
@@ -81,6 +82,7 @@ const fn runtime_us(capacity: u32, multiplier: PeltMultiplier) -> u64 {
 
 /// A row of the cover letter's table of margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct MarginRow {
     /// Capacity of the CPU.
     pub capacity: u32,

@@ -1,33 +1,31 @@
 //! The signals of the real-time and deadline queues and of interrupts, and where a new task begins.
 
-use crate::averages::Averages;
-use crate::clock::scale_time;
+use crate::clock::{CpuSpeed, scale};
 use crate::features::{Features, PeltMultiplier};
+use crate::sched_avg::{QueueLoad, SchedAvg};
 
-impl Averages {
+impl SchedAvg {
     /// Update of the real-time or deadline queue's signals: `running` says whether a task of the
     /// class ran since the last update. Whether a period boundary was crossed.
     #[inline]
     pub fn update_class(&mut self, now: u64, running: bool) -> bool {
-        let on = u64::from(running);
-        self.update(now, on, on, running)
+        self.update(now, QueueLoad::one_if(running))
     }
 
     /// Update of the interrupts' signal: of the time up to `clock` (ns, neither scaled nor less
-    /// interrupts), the last `irq_time` ns went to them. Capacity and frequency scale that time
-    /// here, as no clock_pelt exists for it. Whether a period boundary was crossed.
+    /// interrupts), the last `irq_time` ns went to them. The CPU's speed scales that time here, by
+    /// frequency first, as no clock_pelt exists for it. Whether a period boundary was crossed.
     pub fn update_irq(
         &mut self,
         clock: u64,
         irq_time: u64,
-        frequency_scale: u32,
-        capacity: u32,
+        speed: CpuSpeed,
         multiplier: PeltMultiplier,
     ) -> bool {
-        let busy = scale_time(irq_time, frequency_scale, capacity);
+        let busy = scale(scale(irq_time, speed.frequency_scale), speed.capacity);
         let began = multiplier.stretch(clock.wrapping_sub(busy));
-        let before = self.update_sums(began, 0, 0, false);
-        let during = self.update_sums(multiplier.stretch(clock), 1, 1, true);
+        let before = self.update_sums(began, QueueLoad::NONE);
+        let during = self.update_sums(multiplier.stretch(clock), QueueLoad::one_if(true));
         let crossed = before | during;
         if crossed {
             self.recompute(1);
@@ -36,31 +34,38 @@ impl Averages {
     }
 
     /// The signals of a task that was just created, of `weight`, that starts with `util` (see
-    /// [`new_task_utilization`]). [`Averages::attach`] gives them their sums.
+    /// [`new_task_utilization`]). [`SchedAvg::attach`] gives them their sums.
     #[must_use]
-    pub fn new_task(weight: u64, util: u32) -> Averages {
-        Averages {
+    pub fn new_task(weight: u64, util: u32) -> SchedAvg {
+        SchedAvg {
             load_avg: weight,
             runnable_avg: util.into(),
             util_avg: util,
-            ..Averages::default()
+            ..SchedAvg::default()
         }
     }
 }
 
-/// Utilisation that a new task of `weight` starts with on a CPU of `capacity` whose fair queue has
-/// `queue_util` and `queue_load` (its util_avg and load_avg).
+/// A task that was just created, and the queue that it joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NewTask {
+    /// The task's weight (1024 at nice 0).
+    pub weight: u64,
+    /// Capacity of the CPU.
+    pub capacity: u32,
+    /// util_avg of the CPU's fair queue.
+    pub queue_util: u32,
+    /// load_avg of the CPU's fair queue.
+    pub queue_load: u64,
+}
+
+/// Utilisation that a new task starts with.
 ///
 /// Half of what is left of the CPU on an idle queue; else the queue's utilisation per load times
 /// the task's weight, at most that half. Nothing where nothing is left, and with patch 16.
 #[must_use]
-pub fn new_task_utilization(
-    capacity: u32,
-    queue_util: u32,
-    queue_load: u64,
-    weight: u64,
-    features: &Features,
-) -> u32 {
+pub fn new_task_utilization(task: NewTask, features: &Features) -> u32 {
+    let NewTask { weight, capacity, queue_util, queue_load } = task;
     if features.fork_starts_at_zero {
         return 0;
     }
@@ -79,7 +84,13 @@ mod tests {
 
     #[test]
     fn a_new_task_gets_half_of_the_rest() {
-        let new = |util, load| new_task_utilization(1024, util, load, 1024, &Features::STOCK);
+        let task = |queue_util, queue_load| NewTask {
+            weight: 1024,
+            capacity: 1024,
+            queue_util,
+            queue_load,
+        };
+        let new = |util, load| new_task_utilization(task(util, load), &Features::STOCK);
         assert_eq!(new(0, 0), 512);
         assert_eq!(new(0, 5000), 512);
         assert_eq!(new(100, 1023), 100);
@@ -87,13 +98,13 @@ mod tests {
         assert_eq!(new(1022, 1), 1);
         assert_eq!(new(1023, 1), 0);
         assert_eq!(new(1025, 1), 0, "more than the capacity leaves nothing");
-        assert_eq!(new_task_utilization(1024, 0, 0, 1024, &Features::SERIES), 0);
+        assert_eq!(new_task_utilization(task(0, 0), &Features::SERIES), 0);
     }
 
     #[test]
     fn a_new_task_joins_with_its_weight_as_load() {
-        let mut task = Averages::new_task(1024, 512);
-        let mut queue = Averages::starting_at(3 << 20);
+        let mut task = SchedAvg::new_task(1024, 512);
+        let mut queue = SchedAvg::starting_at(3 << 20);
         queue.attach(&mut task, 1024);
         assert_eq!((queue.load_avg, queue.util_avg, queue.runnable_avg), (1024, 512, 512));
         assert_eq!(task.load_sum, u64::from(crate::MIN_DIVIDER));
@@ -101,7 +112,7 @@ mod tests {
 
     #[test]
     fn classes_saturate() {
-        let mut class = Averages::default();
+        let mut class = SchedAvg::default();
         assert!(class.update_class(400_000_000, true));
         assert!((1022..=1024).contains(&class.util_avg));
         assert!(class.update_class(2_600_000_000, false));
@@ -111,13 +122,14 @@ mod tests {
     #[test]
     fn interrupt_time_is_scaled() {
         let busy_for = |capacity| {
-            let mut irq = Averages::default();
-            irq.update_irq(64 << 20, 32 << 20, 1024, capacity, PeltMultiplier::X1);
+            let mut irq = SchedAvg::default();
+            let speed = CpuSpeed { capacity, ..CpuSpeed::FULL };
+            irq.update_irq(64 << 20, 32 << 20, speed, PeltMultiplier::X1);
             irq.util_avg
         };
         assert!((505..=515).contains(&busy_for(1024)), "a half-life of interrupts");
         assert!(busy_for(512) < busy_for(1024));
-        let mut irq = Averages::default();
-        assert!(!irq.update_irq(1000, 500, 1024, 1024, PeltMultiplier::X1));
+        let mut irq = SchedAvg::default();
+        assert!(!irq.update_irq(1000, 500, CpuSpeed::FULL, PeltMultiplier::X1));
     }
 }

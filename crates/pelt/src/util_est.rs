@@ -1,8 +1,8 @@
 //! util_est: what a task needed when it last ran, kept while it sleeps.
 
 use crate::approximate::approximate_util_avg;
-use crate::averages::CAPACITY_SCALE;
 use crate::features::Features;
+use crate::sched_avg::CAPACITY_SCALE;
 
 /// A difference of about 1 % that is not worth an update.
 const MARGIN: u32 = CAPACITY_SCALE / 100;
@@ -13,18 +13,17 @@ const WEIGHT_SHIFT: u32 = 2;
 /// The bit of the kernel's `util_est` that holds [`UtilEst::unchanged`].
 const UNCHANGED: u32 = 1 << 31;
 
-/// A task's estimated utilisation.
+/// A task's estimated utilisation. [`UtilEst::raw`] shows the kernel's word for it,
+/// [`UtilEst::from_raw`] takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UtilEst {
-    /// The moving average, 0 to 1024.
-    pub value: u32,
-    /// Whether the task's signals were not recomputed since this was last updated.
-    pub unchanged: bool,
+    value: u32,
+    unchanged: bool,
 }
 
-/// What a sleeping dequeue sees.
+/// A task that is dequeued to sleep, as util_est sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dequeued {
+pub struct SleepingTask {
     /// The task's `util_avg`, *before* the dequeue's own update of it (6.12).
     pub util: u32,
     /// The task's `runnable_avg` at the same time.
@@ -33,9 +32,9 @@ pub struct Dequeued {
     pub capacity: u32,
 }
 
-/// What a tick sees of the running task.
+/// The running task, as util_est sees it at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningTask {
     /// Time executed since the last growth, in us of wall time: neither capacity nor frequency
     /// count.
     pub executed_us: u64,
@@ -60,6 +59,19 @@ impl UtilEst {
         self.value | if self.unchanged { UNCHANGED } else { 0 }
     }
 
+    /// The moving average, 0 to 1024.
+    #[inline]
+    #[must_use]
+    pub const fn value(self) -> u32 {
+        self.value
+    }
+
+    /// Whether the task's signals were not recomputed since this was last updated.
+    #[must_use]
+    pub const fn is_unchanged(self) -> bool {
+        self.unchanged
+    }
+
     /// To be called with the answer of every update of the task's signals: one that crossed a
     /// period recomputed them, and clears the flag.
     #[inline]
@@ -76,7 +88,7 @@ impl UtilEst {
 
     /// Update at a dequeue for sleeping, as a stock kernel does it. Whether it looked at the task's
     /// utilisation, which the flag prevents.
-    pub fn sleep(&mut self, task: Dequeued) -> bool {
+    pub fn sleep(&mut self, task: SleepingTask) -> bool {
         self.follow(task, 1)
     }
 
@@ -84,8 +96,8 @@ impl UtilEst {
     /// slower, and 0 switches util_est off for it if `features` say so.
     ///
     /// Whether it looked at the task's utilisation. Then patch 9 remembers that as
-    /// [`Running::util_at_dequeue`]; else it keeps the one before.
-    pub fn sleep_with(&mut self, task: Dequeued, multiplier: u32, features: &Features) -> bool {
+    /// [`RunningTask::util_at_dequeue`]; else it keeps the one before.
+    pub fn sleep_with(&mut self, task: SleepingTask, multiplier: u32, features: &Features) -> bool {
         if disabled(multiplier, features) {
             self.disable();
             return false;
@@ -93,7 +105,7 @@ impl UtilEst {
         self.follow(task, multiplier.max(1))
     }
 
-    fn follow(&mut self, task: Dequeued, slowness: u32) -> bool {
+    fn follow(&mut self, task: SleepingTask, slowness: u32) -> bool {
         if self.unchanged {
             return false;
         }
@@ -124,7 +136,7 @@ impl UtilEst {
     /// [`QueueUtilEst::dequeue`] before and [`QueueUtilEst::enqueue`] after.
     ///
     /// As posted, growth sets the flag: a dequeue before the next period boundary decays nothing.
-    pub fn run(&mut self, task: Running, features: &Features) -> bool {
+    pub fn run(&mut self, task: RunningTask, features: &Features) -> bool {
         if !features.util_est_ramp_up {
             return false;
         }
@@ -154,9 +166,16 @@ fn disabled(multiplier: u32, features: &Features) -> bool {
 
 /// Sum of the util_est of a run queue's tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct QueueUtilEst(pub u32);
+pub struct QueueUtilEst(u32);
 
 impl QueueUtilEst {
+    /// The sum, on the capacity scale.
+    #[inline]
+    #[must_use]
+    pub const fn sum(self) -> u32 {
+        self.0
+    }
+
     /// A task is enqueued.
     pub const fn enqueue(&mut self, task: UtilEst) {
         self.0 = self.0.wrapping_add(task.value);
@@ -168,14 +187,6 @@ impl QueueUtilEst {
     }
 }
 
-/// [`UtilEst::sleep`] on plain numbers: the kernel's word (flag included) after the dequeue.
-#[must_use]
-pub fn util_est_after_sleep(raw: u32, util: u32, runnable: u64, capacity: u32) -> u32 {
-    let mut estimate = UtilEst::from_raw(raw);
-    estimate.sleep(Dequeued { util, runnable, capacity });
-    estimate.raw()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +194,13 @@ mod tests {
     const FLAG: u32 = UNCHANGED;
 
     fn after(raw: u32, util: u32, runnable: u64) -> u32 {
-        util_est_after_sleep(raw, util, runnable, 1024)
+        after_on(1024, raw, util, runnable)
+    }
+
+    fn after_on(capacity: u32, raw: u32, util: u32, runnable: u64) -> u32 {
+        let mut estimate = UtilEst::from_raw(raw);
+        estimate.sleep(SleepingTask { util, runnable, capacity });
+        estimate.raw()
     }
 
     #[test]
@@ -201,8 +218,8 @@ mod tests {
         assert_eq!(after(300, 100, 111), 300 | FLAG, "it waited");
         assert_eq!(after(300, 100, 110), 250 | FLAG);
         assert_eq!(after(300 | FLAG, 500, 500), 300 | FLAG, "nothing was recomputed");
-        assert_eq!(util_est_after_sleep(600, 500, 500, 459), 600, "no idle time: no flag either");
-        assert_eq!(util_est_after_sleep(505, 500, 500, 459), 505 | FLAG, "close comes first");
+        assert_eq!(after_on(459, 600, 500, 500), 600, "no idle time: no flag either");
+        assert_eq!(after_on(459, 505, 500, 500), 505 | FLAG, "close comes first");
     }
 
     #[test]
@@ -216,7 +233,7 @@ mod tests {
 
     #[test]
     fn multipliers_slow_the_decay() {
-        let task = Dequeued { util: 100, runnable: 100, capacity: 1024 };
+        let task = SleepingTask { util: 100, runnable: 100, capacity: 1024 };
         let decayed = |multiplier, features: &Features| {
             let mut estimate = UtilEst::from_raw(500);
             estimate.sleep_with(task, multiplier, features);
@@ -233,11 +250,11 @@ mod tests {
     fn running_tasks_grow_in_wall_time() {
         let patch8 = Features { util_est_ramp_up: true, ..Features::STOCK };
         let mut estimate = UtilEst { value: 100, ..UtilEst::default() };
-        let task = Running { executed_us: 1000, util: 50, util_at_dequeue: 60, multiplier: 1 };
+        let task = RunningTask { executed_us: 1000, util: 50, util_at_dequeue: 60, multiplier: 1 };
         assert!(estimate.run(task, &patch8));
         assert_eq!(estimate.value, approximate_util_avg(100, 1000, patch8.pelt_multiplier));
         let mut faster = UtilEst { value: 100, ..UtilEst::default() };
-        assert!(faster.run(Running { multiplier: 3, ..task }, &patch8));
+        assert!(faster.run(RunningTask { multiplier: 3, ..task }, &patch8));
         assert!(faster.value > estimate.value);
         assert!(!UtilEst::default().run(task, &Features::STOCK));
     }
@@ -245,11 +262,12 @@ mod tests {
     #[test]
     fn only_transient_tasks_grow() {
         let mut estimate = UtilEst { value: 200, unchanged: false };
-        let task = Running { executed_us: 4000, util: 200, util_at_dequeue: 200, multiplier: 1 };
+        let task =
+            RunningTask { executed_us: 4000, util: 200, util_at_dequeue: 200, multiplier: 1 };
         assert!(!estimate.run(task, &Features::SERIES));
-        assert!(estimate.run(Running { util: 201, ..task }, &Features::SERIES));
+        assert!(estimate.run(RunningTask { util: 201, ..task }, &Features::SERIES));
         assert!(estimate.value > 200);
-        let off = Running { multiplier: 0, ..task };
+        let off = RunningTask { multiplier: 0, ..task };
         assert!(estimate.run(off, &Features::SERIES));
         assert_eq!(estimate.raw(), FLAG);
     }
@@ -257,11 +275,12 @@ mod tests {
     #[test]
     fn a_dequeue_right_after_growth_does_not_look() {
         let mut estimate = UtilEst::default();
-        let asleep = Dequeued { util: 200, runnable: 200, capacity: 1024 };
+        let asleep = SleepingTask { util: 200, runnable: 200, capacity: 1024 };
         assert!(estimate.sleep(asleep));
         assert!(!estimate.sleep(asleep));
         estimate.after_update(true);
-        let task = Running { executed_us: 4000, util: 300, util_at_dequeue: 200, multiplier: 1 };
+        let task =
+            RunningTask { executed_us: 4000, util: 300, util_at_dequeue: 200, multiplier: 1 };
         assert!(estimate.run(task, &Features::SERIES));
         assert!(!estimate.sleep_with(asleep, 1, &Features::SERIES));
         estimate.after_update(true);

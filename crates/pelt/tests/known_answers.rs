@@ -1,11 +1,14 @@
 //! Figures printed in "Better manage system response time" (source E) and in the replies to it.
 
 use flyball_pelt::{
-    Averages, ClockPelt, MarginRow, PeltMultiplier, approximate_runtime, approximate_util_avg,
-    frequency_scale, margin_table_row,
+    ClockPelt, CpuSpeed, EntityState, PeltMultiplier, QueueLoad, SchedAvg, approximate_runtime,
+    approximate_util_avg, frequency_scale, margin_table_row,
 };
 
 const X1: PeltMultiplier = PeltMultiplier::X1;
+const RUNNING: QueueLoad = QueueLoad { load: 1, runnable: 0, running: true };
+/// A little core of an M1 at its lowest frequency.
+const SLOWEST: CpuSpeed = CpuSpeed { capacity: 459, frequency_scale: frequency_scale(600, 2064) };
 
 /// The table of margins of the cover letter, as printed.
 const MARGIN_TABLE: &str = "\
@@ -46,23 +49,26 @@ fn hundredths(percent: &str) -> Option<u32> {
     Some(whole.parse::<u32>().ok()? * 100 + part.parse::<u32>().ok()? * 100 / 10_u32.pow(digits))
 }
 
-fn printed_row(line: &str) -> Option<MarginRow> {
+fn printed_row(line: &str) -> Option<[u32; 5]> {
     let mut cells = line.split_whitespace();
-    Some(MarginRow {
-        capacity: cells.next()?.parse().ok()?,
-        threshold: cells.next()?.parse().ok()?,
-        percent_hundredths: hundredths(cells.next()?)?,
-        threshold_tick: cells.next()?.parse().ok()?,
-        percent_tick_hundredths: hundredths(cells.next()?)?,
-    })
+    Some([
+        cells.next()?.parse().ok()?,
+        cells.next()?.parse().ok()?,
+        hundredths(cells.next()?)?,
+        cells.next()?.parse().ok()?,
+        hundredths(cells.next()?)?,
+    ])
 }
 
 #[test]
 fn every_cell_of_the_margin_table() {
-    let printed: Vec<MarginRow> = MARGIN_TABLE.lines().filter_map(printed_row).collect();
+    let printed: Vec<[u32; 5]> = MARGIN_TABLE.lines().filter_map(printed_row).collect();
     assert_eq!(printed.len(), 29);
     for row in printed {
-        assert_eq!(margin_table_row(row.capacity), row);
+        let ours = margin_table_row(row[0]);
+        let (threshold, percent) = (ours.threshold, ours.percent_hundredths);
+        let (threshold_tick, percent_tick) = (ours.threshold_tick, ours.percent_tick_hundredths);
+        assert_eq!([ours.capacity, threshold, percent, threshold_tick, percent_tick], row);
     }
 }
 
@@ -99,13 +105,13 @@ const AT_MAXIMUM: [(u32, u32); 27] = [
 
 #[test]
 fn residency_at_maximum_performance() {
-    let mut task = Averages { period_contrib: 352, ..Averages::default() };
+    let mut task = SchedAvg::default().with_period_contrib(352);
     let mut residency: Vec<(u32, u32)> = vec![(0, 0)];
     for tick in 0..60 {
-        task.update_entity(287_500 + tick * 1_000_000, 1024, true, true);
+        task.update_entity(287_500 + tick * 1_000_000, 1024, EntityState::Running);
         match residency.last_mut() {
-            Some((util, ticks)) if *util == task.util_avg => *ticks += 1,
-            _ => residency.push((task.util_avg, 1)),
+            Some((util, ticks)) if *util == task.util_avg() => *ticks += 1,
+            _ => residency.push((task.util_avg(), 1)),
         }
     }
     let ours: Vec<_> = residency.into_iter().filter(|&(util, _)| util > 0).take(27).collect();
@@ -131,10 +137,10 @@ fn time_from_nothing_to_everything() {
 
 #[test]
 fn a_step_at_a_time_is_a_running_signal() {
-    let mut signal = Averages::default();
+    let mut signal = SchedAvg::default();
     let mut steps = 0;
-    while signal.util_avg < 1000 {
-        signal.accumulate(1024, 1, 0, true);
+    while signal.util_avg() < 1000 {
+        signal.accumulate(1024, RUNNING);
         signal.recompute(0);
         steps += 1;
     }
@@ -145,24 +151,24 @@ fn a_step_at_a_time_is_a_running_signal() {
 fn an_approximation_is_one_accumulation() {
     for util in [0, 1, 83, 500, 1024] {
         for delta in [0, 1, 1000, 1023, 1024, 1025, 4000, 99_999, 10_000_000] {
-            let mut signal = Averages::steady(0, util, 0, 0);
-            signal.accumulate(delta, 1, 0, true);
+            let mut signal = SchedAvg::steady(0, util);
+            signal.accumulate(delta, RUNNING);
             signal.recompute(0);
-            assert_eq!(approximate_util_avg(util, delta, X1), signal.util_avg, "{util}, {delta}");
+            assert_eq!(approximate_util_avg(util, delta, X1), signal.util_avg(), "{util}, {delta}");
         }
     }
 }
 
 /// Ticks of 1 ms until a task that always runs has `util`, least and most over its phase relative
 /// to the periods.
-fn ticks_to(util: u32, capacity: u32, scale: u32) -> (u32, u32) {
+fn ticks_to(util: u32, speed: CpuSpeed) -> (u32, u32) {
     let of_phase = |contrib| {
         let mut clock = ClockPelt::starting_at(0, X1);
-        let mut task = Averages { period_contrib: contrib, ..Averages::default() };
+        let mut task = SchedAvg::default().with_period_contrib(contrib);
         let mut ticks = 0;
-        while task.util_avg < util {
-            clock.advance(1_000_000, capacity, scale);
-            task.update_entity(clock.now(), 1024, true, true);
+        while task.util_avg() < util {
+            clock.advance(1_000_000, speed);
+            task.update_entity(clock.now(), 1024, EntityState::Running);
             ticks += 1;
             assert!(ticks < 10_000);
         }
@@ -174,9 +180,9 @@ fn ticks_to(util: u32, capacity: u32, scale: u32) -> (u32, u32) {
 
 #[test]
 fn ramps_of_the_m1() {
-    let at_maximum = ticks_to(450, 1024, 1024);
+    let at_maximum = ticks_to(450, CpuSpeed::FULL);
     assert_eq!(at_maximum, (28, 30), "published: 29.5 ms");
-    let (least, most) = ticks_to(450, 459, frequency_scale(600, 2064));
+    let (least, most) = ticks_to(450, SLOWEST);
     assert!(
         (least..=most).contains(&223),
         "published: 223 ms at the lowest level; {least}..{most}"
@@ -186,15 +192,15 @@ fn ramps_of_the_m1() {
 #[test]
 fn utilisation_at_low_capacity_moves_in_steps() {
     let mut clock = ClockPelt::starting_at(0, X1);
-    let mut task = Averages::starting_at(0);
+    let mut task = SchedAvg::starting_at(0);
     let mut changes = Vec::new();
     let mut last = 0;
     for tick in 0..64 {
-        clock.advance(1_000_000, 459, frequency_scale(600, 2064));
-        task.update_entity(clock.now(), 1024, true, true);
-        if task.util_avg != last {
+        clock.advance(1_000_000, SLOWEST);
+        task.update_entity(clock.now(), 1024, EntityState::Running);
+        if task.util_avg() != last {
             changes.push(tick);
-            last = task.util_avg;
+            last = task.util_avg();
         }
     }
     assert!(changes.windows(2).all(|pair| (8..=9).contains(&(pair[1] - pair[0]))), "{changes:?}");
@@ -203,28 +209,28 @@ fn utilisation_at_low_capacity_moves_in_steps() {
 /// The figures of `docs/load-tracking.md`.
 #[test]
 fn figures_of_the_guide() {
-    let after_100_ms = |capacity, scale| {
+    let after_100_ms = |speed| {
         let mut clock = ClockPelt::starting_at(0, X1);
-        let mut task = Averages::starting_at(0);
+        let mut task = SchedAvg::starting_at(0);
         for _tick in 0..100 {
-            clock.advance(1_000_000, capacity, scale);
-            task.update_entity(clock.now(), 1024, true, true);
+            clock.advance(1_000_000, speed);
+            task.update_entity(clock.now(), 1024, EntityState::Running);
         }
-        task.util_avg
+        task.util_avg()
     };
-    assert_eq!(after_100_ms(459, frequency_scale(600, 2064)), 234);
-    assert_eq!(after_100_ms(1024, 1024), 894);
+    assert_eq!(after_100_ms(SLOWEST), 234);
+    assert_eq!(after_100_ms(CpuSpeed::FULL), 894);
 }
 
 /// Updates exactly a period apart truncate least at certain positions in the period.
 #[test]
 fn utilisation_can_reach_1025_and_the_sum_more_than_its_limit() {
-    let mut task = Averages { period_contrib: 184, ..Averages::default() };
+    let mut task = SchedAvg::default().with_period_contrib(184);
     for period in 1..2000 {
-        task.update_entity(period << 20, 1024, true, true);
+        task.update_entity(period << 20, 1024, EntityState::Running);
     }
-    assert_eq!(task.util_avg, 1025);
+    assert_eq!(task.util_avg(), 1025);
     let rest_of_the_period = (1023 - 184) << 10;
-    assert!(!task.update_entity((1999 << 20) + rest_of_the_period, 1024, true, true));
-    assert!(task.util_sum > 47742 * 1024, "{}", task.util_sum);
+    assert!(!task.update_entity((1999 << 20) + rest_of_the_period, 1024, EntityState::Running));
+    assert!(task.util_sum() > 47742 * 1024, "{}", task.util_sum());
 }

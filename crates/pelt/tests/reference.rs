@@ -1,6 +1,8 @@
 //! The optimised arithmetic against the formulas written down as plainly as possible.
 
-use flyball_pelt::{Averages, LOAD_AVG_MAX, approximate_util_avg, decay, divider};
+use flyball_pelt::{
+    LOAD_AVG_MAX, QueueLoad, SchedAvg, SchedAvgState, approximate_util_avg, decay, divider,
+};
 use proptest::prelude::*;
 
 /// y^k as a 32-bit fraction, k = 0 to 31, from its definition: (2^32 - 1) * 2^(-k / 32), truncated.
@@ -18,15 +20,18 @@ fn plain_decay(value: u128, periods: u128) -> u128 {
 
 /// load_sum, runnable_sum, util_sum, period_contrib after `units`; the sums do not overflow here.
 fn plain_accumulate(
-    before: &Averages,
+    before: &SchedAvg,
     units: u128,
     load: u128,
     runnable: u128,
     running: u128,
 ) -> ([u128; 3], u128, u128) {
-    let mut sums =
-        [before.load_sum.into(), before.runnable_sum.into(), u128::from(before.util_sum)];
-    let contrib = u128::from(before.period_contrib);
+    let mut sums = [
+        before.state().load_sum.into(),
+        before.state().runnable_sum.into(),
+        u128::from(before.util_sum()),
+    ];
+    let contrib = u128::from(before.state().period_contrib);
     let max = u128::from(LOAD_AVG_MAX);
     let periods = (units + contrib) / 1024;
     let rest = (units + contrib) % 1024;
@@ -49,10 +54,11 @@ prop_compose! {
         runnable_sum in 0..1_u64 << 45,
         util_sum in 0..50_000_000_u32,
         period_contrib in 0..1024_u32,
-    ) -> Averages {
-        Averages {
-            last_update, load_sum, runnable_sum, util_sum, period_contrib, ..Averages::default()
-        }
+    ) -> SchedAvg {
+        SchedAvg::from_state(SchedAvgState {
+            last_update, load_sum, runnable_sum, util_sum, period_contrib,
+            ..SchedAvgState::default()
+        })
     }
 }
 
@@ -73,7 +79,7 @@ proptest! {
         weight in 1..100_000_u64,
     ) {
         let mut after = before;
-        let crossed = after.update_sums(before.last_update + step, load, runnable, running);
+        let crossed = after.update_sums(before.last_update() + step, QueueLoad { load, runnable, running });
         let on = u128::from(load > 0);
         let (sums, rest, periods) = plain_accumulate(
             &before,
@@ -83,18 +89,18 @@ proptest! {
             on * u128::from(running),
         );
         prop_assert_eq!(crossed, periods > 0);
-        prop_assert_eq!(after.last_update, before.last_update + (step & !1023));
-        prop_assert_eq!(u128::from(after.load_sum), sums[0]);
-        prop_assert_eq!(u128::from(after.runnable_sum), sums[1]);
-        prop_assert_eq!(u128::from(after.util_sum), sums[2]);
-        prop_assert_eq!(u128::from(after.period_contrib), rest);
-        prop_assert_eq!(after.util_avg, before.util_avg);
+        prop_assert_eq!(after.last_update(), before.last_update() + (step & !1023));
+        prop_assert_eq!(u128::from(after.state().load_sum), sums[0]);
+        prop_assert_eq!(u128::from(after.state().runnable_sum), sums[1]);
+        prop_assert_eq!(u128::from(after.util_sum()), sums[2]);
+        prop_assert_eq!(u128::from(after.state().period_contrib), rest);
+        prop_assert_eq!(after.util_avg(), before.util_avg());
 
         after.recompute(weight);
         let by = u128::from(LOAD_AVG_MAX) - 1024 + rest;
-        prop_assert_eq!(u128::from(after.load_avg), u128::from(weight) * sums[0] / by);
-        prop_assert_eq!(u128::from(after.runnable_avg), sums[1] / by);
-        prop_assert_eq!(u128::from(after.util_avg), sums[2] / by);
+        prop_assert_eq!(u128::from(after.load_avg()), u128::from(weight) * sums[0] / by);
+        prop_assert_eq!(u128::from(after.runnable_avg()), sums[1] / by);
+        prop_assert_eq!(u128::from(after.util_avg()), sums[2] / by);
     }
 
     #[test]
@@ -104,7 +110,9 @@ proptest! {
 
     #[test]
     fn approximations_are_the_formula(util in 0..2000_u32, delta in any_step()) {
-        let fresh = Averages { util_sum: util * divider(0), ..Averages::default() };
+        let fresh = SchedAvg::from_state(SchedAvgState {
+            util_sum: util * divider(0), ..SchedAvgState::default()
+        });
         let (sums, rest, _) = plain_accumulate(&fresh, delta.into(), 1, 0, 1);
         let expected = sums[2] / u128::from(divider(rest as u32));
         let ours = approximate_util_avg(util, delta, flyball_pelt::PeltMultiplier::X1);

@@ -3,9 +3,8 @@
 
 use crate::model::{ClockDomain, IdleTick, Kernel, Platform};
 use flyball_governors::{
-    Domain, Governor, Schedutil, UnknownGovernor, create, transition_delay_us,
+    Domain, DriverDelay, Governor, Schedutil, UnknownGovernor, create, transition_delay_us,
 };
-use flyball_units::Nanos;
 
 /// The governor of this name on `kernel`: schedutil has the rate limit that the kernel's
 /// administrator set, if any.
@@ -32,7 +31,11 @@ pub fn tunable_of(name: &str, kernel: &Kernel) -> Option<(&'static str, i64)> {
 pub fn rate_limit_us(domain: &ClockDomain, kernel: &Kernel) -> u32 {
     let costs = &domain.transition;
     kernel.rate_limit_us.unwrap_or_else(|| {
-        transition_delay_us(kernel.rate_limit_rule, costs.declared_latency, costs.declared_delay)
+        transition_delay_us(DriverDelay {
+            rule: kernel.rate_limit_rule,
+            latency: costs.declared_latency,
+            delay: costs.declared_delay,
+        })
     })
 }
 
@@ -45,25 +48,18 @@ pub fn domain(
     uclamp_used: bool,
 ) -> Domain {
     let cpus = platform.cpus.iter().filter(|cpu| domain.cpus.contains(&cpu.id));
-    Domain {
-        cpus: domain.cpus.clone(),
-        capacity: cpus.map(|cpu| cpu.capacity.0).max().unwrap_or(1024),
-        opps: domain.opps.clone(),
-        min: domain.opps.min(),
-        max: domain.opps.max(),
-        current: domain.opps.min(),
-        tick: Nanos(1_000_000_000 / u64::from(kernel.hz.max(1))),
-        stat_hz: kernel.stat_hz,
-        transition_latency: domain.transition.declared_latency,
-        transition_delay: domain.transition.declared_delay,
-        frequency_invariant: domain.frequency_invariant,
-        fast_switch: domain.fast_switch,
-        exact_idle_accounting: kernel.idle_tick == IdleTick::Stops,
-        uclamp_used,
-        rate_limit_rule: kernel.rate_limit_rule,
-        on_battery: None,
-        features: kernel.features,
-    }
+    Domain::new(domain.cpus.clone(), domain.opps.clone())
+        .capacity(cpus.map(|cpu| cpu.capacity.0).max().unwrap_or(1024))
+        .hz(kernel.hz)
+        .stat_hz(kernel.stat_hz)
+        .transition_latency(domain.transition.declared_latency)
+        .transition_delay(domain.transition.declared_delay)
+        .frequency_invariant(domain.frequency_invariant)
+        .fast_switch(domain.fast_switch)
+        .exact_idle_accounting(kernel.idle_tick == IdleTick::Stops)
+        .uclamp_used(uclamp_used)
+        .rate_limit_rule(kernel.rate_limit_rule)
+        .features(kernel.features)
 }
 
 #[cfg(test)]

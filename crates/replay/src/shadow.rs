@@ -27,7 +27,7 @@ use flyball_governors::schedutil::cpuperf_frequency;
 use flyball_governors::{
     CpuSignals, Decision, Domain, Event as Told, Governor, Request, UtilFlags,
 };
-use flyball_pelt::reference_frequency;
+use flyball_pelt::PerfLevel;
 use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
 
 pub use choice::Choice;
@@ -65,24 +65,25 @@ impl Shadowed {
         }
         // Without fast switching a governor hears what the kernel set: it then follows the recorded
         // frequency, and not its own.
-        let domain = Domain { fast_switch: false, ..self.domain.clone() };
+        let domain = self.domain.clone().fast_switch(false);
         self.started = true;
         Some(self.governor.start(&domain, now))
     }
 
     /// The operating point that a decision asks for; none where it leaves things as they are.
     fn point(&self, decision: &Decision) -> Option<u64> {
-        let Domain { opps, min, max, capacity, frequency_invariant, .. } = &self.domain;
+        let Domain { opps, min, max, capacity, .. } = &self.domain;
         let (target, relation) = match decision.request? {
             Request::Frequency { target, relation } => (target, relation),
             Request::Range { max, .. } => (max, Relation::H),
             // As schedutil carries out a sched_ext scheduler's level.
-            Request::Perf(level) => {
-                let current = self.current_khz.unwrap_or(self.domain.current.0);
-                let reference = reference_frequency(opps.max().0, current, *frequency_invariant);
-                (cpuperf_frequency(level, *capacity, KiloHertz(reference)), Relation::LE)
+            Request::Perf(perf) => {
+                let current = self.current_khz.map_or(self.domain.current, KiloHertz);
+                let level = PerfLevel { perf, capacity: *capacity };
+                let reference = self.domain.reference_frequency(current);
+                (cpuperf_frequency(level, reference), Relation::LE)
             }
-            Request::Epp(_) => return None,
+            _ => return None,
         };
         Some(opps.resolve(target, *min, *max, relation).0)
     }
@@ -234,12 +235,12 @@ impl Shadow {
         let Some(shadowed) = self.domains.get_mut(number) else { return };
         let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
         let runnable = runnable.unwrap_or(util.saturating_add(waiting));
-        let told = CpuSignals { util, runnable, util_est, ..CpuSignals::default() };
+        let told = CpuSignals::IDLE.util(util).runnable(runnable).util_est(util_est);
         if let (Some(signals), Some(known)) =
             (shadowed.signals.get_mut(at), shadowed.known.get_mut(at))
         {
             let idle_calls = signals.idle_calls;
-            (*signals, *known) = (CpuSignals { idle_calls, ..told }, true);
+            (*signals, *known) = (told.idle_calls(idle_calls), true);
         }
         let own = shadowed.domain.cpus.contains(&CpuId(record.cpu));
         if !own || !shadowed.known.iter().all(|known| *known) {

@@ -11,34 +11,20 @@ use flyball_events::Recording;
 use flyball_events::ftrace::Reader;
 use flyball_events::import::{Options, import};
 use flyball_governors::{Domain, create};
-use flyball_pelt::Features;
 use flyball_platform::{Kernel, Platform};
 use flyball_replay::shadow::{Ask, Report, Shadow, Source, shadow as shadow_of};
 use flyball_run::Run;
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, KiloHertz, Nanos, OppTable};
 
 fn domain(cpus: &[u32], capacity: u32, mhz: &[u64], latency_us: u64, invariant: bool) -> Domain {
     let khz: Vec<u64> = mhz.iter().map(|mhz| mhz * 1000).collect();
     let opps = OppTable::from_khz(&khz).unwrap();
-    Domain {
-        cpus: cpus.iter().map(|cpu| CpuId(*cpu)).collect(),
-        capacity,
-        min: opps.min(),
-        max: opps.max(),
-        current: KiloHertz(600_000),
-        opps,
-        tick: Nanos::from_millis(4),
-        stat_hz: 250,
-        transition_latency: Some(Nanos::from_micros(latency_us)),
-        transition_delay: None,
-        frequency_invariant: invariant,
-        fast_switch: true,
-        exact_idle_accounting: true,
-        uclamp_used: false,
-        rate_limit_rule: RateLimitRule::From6_12,
-        on_battery: None,
-        features: Features::STOCK,
-    }
+    Domain::new(cpus.iter().map(|cpu| CpuId(*cpu)).collect(), opps)
+        .capacity(capacity)
+        .current(KiloHertz(600_000))
+        .hz(250)
+        .transition_latency(Some(Nanos::from_micros(latency_us)))
+        .frequency_invariant(invariant)
 }
 
 fn shadow(file: &str, domains: Vec<Domain>) -> Option<Report> {

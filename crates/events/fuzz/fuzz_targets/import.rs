@@ -5,7 +5,6 @@
 use std::io;
 
 use flyball_governors::{Domain, create};
-use flyball_pelt::Features;
 use flyball_run::Run;
 use flyball_events::Recording;
 use flyball_events::ftrace::Reader;
@@ -13,30 +12,15 @@ use flyball_events::import::Builder;
 use flyball_events::questions::*;
 use flyball_events::recording::Subject;
 use flyball_replay::shadow::{Seen, Shadow};
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, Nanos, OppTable};
 use libfuzzer_sys::fuzz_target;
 
 fn domain() -> Domain {
     let opps = OppTable::from_khz(&[600_000, 1_000_000, 1_400_000, 1_800_000]).unwrap();
-    Domain {
-        cpus: vec![CpuId(0), CpuId(1)],
-        capacity: 409,
-        min: opps.min(),
-        max: opps.max(),
-        current: KiloHertz(600_000),
-        opps,
-        tick: Nanos::from_millis(4),
-        stat_hz: 250,
-        transition_latency: Some(Nanos::from_micros(100)),
-        transition_delay: None,
-        frequency_invariant: true,
-        fast_switch: true,
-        exact_idle_accounting: true,
-        uclamp_used: false,
-        rate_limit_rule: RateLimitRule::From6_12,
-        on_battery: None,
-        features: Features::STOCK,
-    }
+    Domain::new(vec![CpuId(0), CpuId(1)], opps)
+        .capacity(409)
+        .hz(250)
+        .transition_latency(Some(Nanos::from_micros(100)))
 }
 
 fuzz_target!(|data: &[u8]| {

@@ -97,32 +97,29 @@ fn features(file: &Series) -> Result<Features, Problem> {
             ));
         }
     };
-    let or = |value: Option<bool>, rest: bool| value.unwrap_or(rest);
-    Ok(Features {
-        migration_margin: match file.migration_margin {
-            None => rest.migration_margin,
-            Some(MigrationMarginFile::Fixed) => MigrationMargin::Fixed,
-            Some(MigrationMarginFile::AsPosted) => MigrationMargin::SeriesAsPosted,
-            Some(MigrationMarginFile::ScaledByCapacity) => MigrationMargin::SeriesScaledByCapacity,
-        },
-        headroom_from_delay: or(file.headroom_from_delay, rest.headroom_from_delay),
-        response_time: or(file.response_time, rest.response_time),
-        pelt_multiplier,
-        util_est_ramp_up: or(file.util_est_ramp_up, rest.util_est_ramp_up),
-        util_est_ramp_up_transient_only: or(
-            file.util_est_ramp_up_transient_only,
-            rest.util_est_ramp_up_transient_only,
-        ),
-        default_rampup_multiplier: file
-            .default_rampup_multiplier
-            .unwrap_or(rest.default_rampup_multiplier),
-        waiting_avg: or(file.waiting_avg, rest.waiting_avg),
-        headroom_covers_waiting: or(file.headroom_covers_waiting, rest.headroom_covers_waiting),
-        no_headroom_when_falling: or(file.no_headroom_when_falling, rest.no_headroom_when_falling),
-        zero_multiplier_disables_util_est: or(
-            file.zero_multiplier_disables_util_est,
-            rest.zero_multiplier_disables_util_est,
-        ),
-        fork_starts_at_zero: or(file.fork_starts_at_zero, rest.fork_starts_at_zero),
-    })
+    let margin = match file.migration_margin {
+        None => rest.migration_margin,
+        Some(MigrationMarginFile::Fixed) => MigrationMargin::Fixed,
+        Some(MigrationMarginFile::AsPosted) => MigrationMargin::SeriesAsPosted,
+        Some(MigrationMarginFile::ScaledByCapacity) => MigrationMargin::SeriesScaledByCapacity,
+    };
+    let default_rampup = file.default_rampup_multiplier.unwrap_or(rest.default_rampup_multiplier);
+    let mut features = rest
+        .migration_margin(margin)
+        .pelt_multiplier(pelt_multiplier)
+        .default_rampup_multiplier(default_rampup);
+    for (flag, given) in [
+        (&mut features.headroom_from_delay, file.headroom_from_delay),
+        (&mut features.response_time, file.response_time),
+        (&mut features.util_est_ramp_up, file.util_est_ramp_up),
+        (&mut features.util_est_ramp_up_transient_only, file.util_est_ramp_up_transient_only),
+        (&mut features.waiting_avg, file.waiting_avg),
+        (&mut features.headroom_covers_waiting, file.headroom_covers_waiting),
+        (&mut features.no_headroom_when_falling, file.no_headroom_when_falling),
+        (&mut features.zero_multiplier_disables_util_est, file.zero_multiplier_disables_util_est),
+        (&mut features.fork_starts_at_zero, file.fork_starts_at_zero),
+    ] {
+        *flag = given.unwrap_or(*flag);
+    }
+    Ok(features)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flyball_governors::Domain;
-use flyball_pelt::{Averages, ClockPelt, MIN_DIVIDER, PeltMultiplier, frequency_scale};
+use flyball_pelt::{ClockPelt, CpuSpeed, PeltMultiplier, QueueLoad, SchedAvg, frequency_scale};
 
 use flyball_events::event::TaskRef;
 
@@ -16,13 +16,13 @@ const SCALE: u32 = 1024;
 #[derive(Debug)]
 pub(super) struct Queue {
     domain: usize,
-    capacity: u32,
+    /// At the highest frequency until a change tells.
+    speed: CpuSpeed,
     /// None where utilisation is not frequency-invariant.
     highest_khz: Option<u64>,
-    scale: u32,
     clock: ClockPelt,
     /// `runnable_avg` of this counts waiting tasks.
-    average: Averages,
+    average: SchedAvg,
     last_ns: Option<u64>,
     /// The running task, 0 for the idle loop; none where unknown.
     running: Option<u32>,
@@ -37,11 +37,10 @@ impl Queue {
         let highest_khz = domain.frequency_invariant.then(|| domain.opps.max().0);
         Queue {
             domain: number,
-            capacity: domain.capacity,
+            speed: CpuSpeed { capacity: domain.capacity, frequency_scale: SCALE },
             highest_khz,
-            scale: SCALE,
             clock: ClockPelt::starting_at(0, PeltMultiplier::X1),
-            average: Averages::starting_at(0),
+            average: SchedAvg::starting_at(0),
             last_ns: None,
             running: None,
             enqueued: BTreeSet::new(),
@@ -65,24 +64,25 @@ impl Queue {
         if idle {
             self.clock.advance_idle(delta);
         } else {
-            self.clock.advance(delta, self.capacity, self.scale);
+            self.clock.advance(delta, self.speed);
         }
         let running = self.running.is_some_and(|tid| self.enqueued.contains(&tid));
         let waiting = if idle { 0 } else { self.enqueued.len() - usize::from(running) };
-        let waiting = waiting as u64;
-        self.average.update(self.clock.now(), waiting * u64::from(SCALE), waiting, false);
+        let runnable = waiting as u64;
+        let load = runnable * u64::from(SCALE);
+        self.average.update(self.clock.now(), QueueLoad { load, runnable, running: false });
     }
 
     /// The average number of waiting tasks, times 1024.
     pub fn waiting(&mut self, t_ns: u64) -> u32 {
         self.advance(t_ns);
-        u32::try_from(self.average.runnable_avg).unwrap_or(u32::MAX)
+        u32::try_from(self.average.runnable_avg()).unwrap_or(u32::MAX)
     }
 
     pub fn frequency(&mut self, t_ns: u64, khz: u64) {
         self.advance(t_ns);
         if let Some(highest) = self.highest_khz {
-            self.scale = frequency_scale(khz, highest);
+            self.speed.frequency_scale = frequency_scale(khz, highest);
         }
     }
 
@@ -116,23 +116,17 @@ impl Queue {
     /// A task moves away with the waiting that it did; whether it was enqueued.
     pub fn leave(&mut self, t_ns: u64, task: TaskRef<'_>, waited: u32) -> bool {
         self.advance(t_ns);
-        self.shift(self.average.runnable_avg.saturating_sub(waited.into()));
+        self.average.set_runnable_avg(self.average.runnable_avg().saturating_sub(waited.into()));
         self.enqueued.remove(&task.tid)
     }
 
     /// A task arrives.
     pub fn join(&mut self, t_ns: u64, task: TaskRef<'_>, waited: u32, enqueued: bool) {
         self.advance(t_ns);
-        self.shift(self.average.runnable_avg.saturating_add(waited.into()));
+        self.average.set_runnable_avg(self.average.runnable_avg().saturating_add(waited.into()));
         if enqueued {
             self.enqueue(task);
         }
-    }
-
-    fn shift(&mut self, average: u64) {
-        let divider = u64::from(MIN_DIVIDER) + u64::from(self.average.period_contrib);
-        self.average.runnable_avg = average;
-        self.average.runnable_sum = average.saturating_mul(divider);
     }
 
     /// Events were lost: nobody knows who runs and who waits.

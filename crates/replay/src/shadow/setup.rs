@@ -2,9 +2,8 @@
 //! recording itself shows.
 
 use flyball_governors::Domain;
-use flyball_pelt::Features;
 use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform, rule};
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, Nanos, OppTable};
 
 use super::{Choice, Seen, SeenDomain, ShadowError};
 
@@ -173,23 +172,17 @@ fn of_seen(
     let opps = OppTable::from_khz(&own.khz).ok().filter(|_| own.khz.len() > 1)?;
     let capacity = own.cpus.iter().filter_map(|cpu| seen.capacities.get(cpu)).max();
     let hz = kernel.map_or(250, |kernel| kernel.hz.max(1));
-    Some(Domain {
-        cpus: own.cpus.iter().map(|cpu| CpuId(*cpu)).collect(),
-        capacity: capacity.copied().unwrap_or(SCALE).max(1),
-        min: opps.min(),
-        max: opps.max(),
-        current: KiloHertz(opps.min().0),
-        opps,
-        tick: Nanos(1_000_000_000 / u64::from(hz)),
-        stat_hz: kernel.map_or(hz, |kernel| kernel.stat_hz),
-        transition_latency: None,
-        transition_delay: own.closest_ns.map(Nanos),
-        frequency_invariant,
-        fast_switch: true,
-        exact_idle_accounting: true,
-        uclamp_used: false,
-        rate_limit_rule: kernel.map_or(RateLimitRule::From6_12, |kernel| kernel.rate_limit_rule),
-        on_battery: None,
-        features: kernel.map_or(Features::STOCK, |kernel| kernel.features),
+    let domain = Domain::new(own.cpus.iter().map(|cpu| CpuId(*cpu)).collect(), opps)
+        .capacity(capacity.copied().unwrap_or(SCALE).max(1))
+        .hz(hz)
+        .transition_latency(None)
+        .transition_delay(own.closest_ns.map(Nanos))
+        .frequency_invariant(frequency_invariant);
+    Some(match kernel {
+        Some(kernel) => domain
+            .stat_hz(kernel.stat_hz)
+            .rate_limit_rule(kernel.rate_limit_rule)
+            .features(kernel.features),
+        None => domain,
     })
 }

@@ -7,9 +7,8 @@ use crate::load_tracking::platform;
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
 use flyball_governors::{CpuTimes, Decision, Domain, Event, Governor, Request, create};
-use flyball_pelt::Features;
 use flyball_platform::Platform;
-use flyball_units::{CpuId, KiloHertz, Nanos, RateLimitRule};
+use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::borrow::Cow;
 
 /// The functions of this room.
@@ -61,25 +60,14 @@ impl Driven {
         }
         let opps = platform.domains.first().map(|domain| domain.opps.clone());
         let opps = opps.ok_or_else(|| Undecided::Reason("no clock domain".to_owned()))?;
-        let domain = Domain {
-            cpus: vec![CpuId(0)],
-            capacity: 1024,
-            min: opps.min(),
-            max: opps.max(),
-            current: opps.max(),
-            opps,
-            tick: Nanos::from_millis(10),
-            stat_hz: 100,
-            transition_latency: None,
-            transition_delay: None,
-            frequency_invariant: false,
-            fast_switch: false,
-            exact_idle_accounting: false,
-            uclamp_used: false,
-            rate_limit_rule: RateLimitRule::default(),
-            on_battery: Some(false),
-            features: Features::STOCK,
-        };
+        let domain = Domain::new(vec![CpuId(0)], opps.clone())
+            .current(opps.max())
+            .hz(100)
+            .transition_latency(None)
+            .frequency_invariant(false)
+            .fast_switch(false)
+            .exact_idle_accounting(false)
+            .on_battery(Some(false));
         Ok(Driven {
             governor,
             frequency: domain.current,

@@ -6,7 +6,7 @@
 use super::{Core, Ramp, Ramps, Stretch};
 use crate::load_tracking::platform;
 use crate::quantity::Undecided;
-use flyball_pelt::{Averages, ClockPelt, PeltMultiplier, frequency_scale};
+use flyball_pelt::{ClockPelt, CpuSpeed, EntityState, PeltMultiplier, SchedAvg, frequency_scale};
 
 /// Steps of the first tick, in ns.
 const TICK_STEP_NS: u64 = 12_500;
@@ -20,8 +20,7 @@ const TICKS: u64 = 2_000;
 /// One CPU at one frequency.
 #[derive(Clone, Copy)]
 struct Speed {
-    capacity: u32,
-    scale: u32,
+    cpu: CpuSpeed,
     core: Core,
     mhz: u64,
 }
@@ -40,8 +39,10 @@ pub(super) fn ramps(core: Core) -> Result<Ramps, Undecided> {
     };
     let khz = if core == Core::Big { opps.max() } else { opps.min() };
     let speed = Speed {
-        capacity: cpu.capacity.0,
-        scale: frequency_scale(khz.0, opps.max().0),
+        cpu: CpuSpeed {
+            capacity: cpu.capacity.0,
+            frequency_scale: frequency_scale(khz.0, opps.max().0),
+        },
         core,
         mhz: khz.0 / 1000,
     };
@@ -54,17 +55,17 @@ pub(super) fn ramps(core: Core) -> Result<Ramps, Undecided> {
 
 fn ramp(speed: Speed, first_tick: u64, contrib: u32) -> Ramp {
     let mut clock = ClockPelt::starting_at(0, PeltMultiplier::X1);
-    let mut task = Averages { period_contrib: contrib, ..Averages::starting_at(clock.now()) };
+    let mut task = SchedAvg::starting_at(clock.now()).with_period_contrib(contrib);
     let mut ramp = Ramp { util: vec![(0.0, 0)], ..Ramp::default() };
     let mut now = 0;
     for tick in 0..TICKS {
         let delta = if tick == 0 { first_tick } else { TICK_NS };
         now += delta;
-        clock.advance(delta, speed.capacity, speed.scale);
-        let before = task.util_avg;
-        task.update_entity(clock.now(), 1024, true, true);
-        if task.util_avg != before {
-            ramp.util.push((now as f64 / 1e6, task.util_avg));
+        clock.advance(delta, speed.cpu);
+        let before = task.util_avg();
+        task.update_entity(clock.now(), 1024, EntityState::Running);
+        if task.util_avg() != before {
+            ramp.util.push((now as f64 / 1e6, task.util_avg()));
         }
     }
     ramp.end_ms = now as f64 / 1e6;

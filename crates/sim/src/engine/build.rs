@@ -11,7 +11,7 @@ use super::task::{self, Program, State, Task};
 use super::timers::Timers;
 use crate::setup::{Class, GovernorCost, Setup, TaskSetup, random_stream};
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
-use flyball_pelt::{Averages, ClockPelt, Features, QueueUtilEst, QueueWaiting, frequency_scale};
+use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
 use flyball_units::{KiloHertz, Relation};
 use rand_core::SeedableRng;
@@ -147,7 +147,7 @@ fn start_governor(
     }
     let domain = &mut machine.domains[d];
     let current = domain.points[domain.point].frequency;
-    let view = flyball_governors::Domain { min: domain.min, max: domain.max, current, ..view };
+    let view = view.min(domain.min).max(domain.max).current(current);
     let writer = domain.cpus[0];
     let mut decision = domain.governor.start(&view, since_boot(0));
     if domain.needs.poll && poll_phase > 0 {
@@ -242,11 +242,11 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         clock: ClockPelt::starting_at(0, multiplier),
         clock_at: 0,
         frequency_scale: flyball_pelt::CAPACITY_SCALE,
-        cfs: Averages::default(),
-        removed: flyball_pelt::Removed::default(),
-        rt: Averages::default(),
-        irq: Averages::default(),
-        waiting: QueueWaiting::default(),
+        cfs: SchedAvg::default(),
+        removed: flyball_pelt::RemovedLoad::default(),
+        rt: SchedAvg::default(),
+        irq: SchedAvg::default(),
+        waiting: QueueWaitingAvg::default(),
         util_est: QueueUtilEst::default(),
         uclamp_min: 0,
         uclamp_max: 1024,
@@ -327,10 +327,10 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         wake_pending: false,
         in_iowait: false,
         timer: u64::MAX,
-        avg: Averages::default(),
+        avg: SchedAvg::default(),
         attached: false,
         util_est: flyball_pelt::UtilEst::default(),
-        waiting: flyball_pelt::Waiting::default(),
+        waiting: flyball_pelt::WaitingAvg::default(),
         util_at_dequeue: 0,
         exec_start: 0,
         ungrown: 0,

@@ -3,7 +3,7 @@
 use super::idle::Sleeps;
 use crate::setup::Class;
 use flyball_governors::CpuTimes;
-use flyball_pelt::{Averages, ClockPelt, FitRule, QueueUtilEst, QueueWaiting, Removed};
+use flyball_pelt::{ClockPelt, FitRule, QueueUtilEst, QueueWaitingAvg, RemovedLoad, SchedAvg};
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +77,13 @@ pub(super) struct Cpu {
     pub(super) clock_at: u64,
     /// Of the present frequency, 1024 at the highest or without invariance.
     pub(super) frequency_scale: u32,
-    pub(super) cfs: Averages,
+    pub(super) cfs: SchedAvg,
     /// What sleeping tasks took with them that `cfs` still counts.
-    pub(super) removed: Removed,
-    pub(super) rt: Averages,
-    pub(super) irq: Averages,
+    pub(super) removed: RemovedLoad,
+    pub(super) rt: SchedAvg,
+    pub(super) irq: SchedAvg,
     /// Patch 12's signal.
-    pub(super) waiting: QueueWaiting,
+    pub(super) waiting: QueueWaitingAvg,
     pub(super) util_est: QueueUtilEst,
     /// Clamps of the runnable tasks; the upper one is kept while the CPU is idle.
     pub(super) uclamp_min: u32,
@@ -163,16 +163,16 @@ impl Cpu {
     /// Utilisation of the fair tasks, what is expected of those that just woke up included.
     #[inline]
     pub(super) fn expected_util(&self) -> u32 {
-        self.cfs.util_avg.max(self.util_est.0)
+        self.cfs.util_avg().max(self.util_est.sum())
     }
 
     /// Capacity that real-time tasks and interrupts leave, at least 1.
     pub(super) fn capacity_left(&self) -> u32 {
-        if self.rt.util_avg == 0 && self.irq.util_avg == 0 {
+        if self.rt.util_avg() == 0 && self.irq.util_avg() == 0 {
             return self.capacity;
         }
-        let free = self.capacity.saturating_sub(self.rt.util_avg);
-        let interrupts = self.irq.util_avg.min(self.capacity);
+        let free = self.capacity.saturating_sub(self.rt.util_avg());
+        let interrupts = self.irq.util_avg().min(self.capacity);
         let left = u64::from(free) * u64::from(self.capacity - interrupts);
         // Not above the capacity.
         ((left / u64::from(self.capacity)) as u32).max(1)

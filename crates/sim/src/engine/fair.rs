@@ -64,8 +64,8 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         let Some(t) = cpu.current else { return false };
         let task = &mut self.tasks[t];
-        let executed = cpu.clock.clock_task.wrapping_sub(task.exec_start);
-        task.exec_start = cpu.clock.clock_task;
+        let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
+        task.exec_start = cpu.clock.clock_task();
         task.ungrown += executed;
         task.vruntime += virtual_time(executed, task.weight);
         if cpu.fair.is_empty() {

@@ -75,9 +75,9 @@ fn of_cpu(c: usize, cpu: &Cpu, elapsed: u64) -> CpuSummary {
         idle_residency: totals.residency.iter().copied().map(Nanos).collect(),
         idle_entries: totals.entries.clone(),
         ticks: totals.ticks,
-        util: cpu.cfs.util_avg,
-        runnable: cpu.cfs.runnable_avg as u32,
-        util_est: cpu.util_est.0,
+        util: cpu.cfs.util_avg(),
+        runnable: cpu.cfs.runnable_avg() as u32,
+        util_est: cpu.util_est.sum(),
     }
 }
 
@@ -118,8 +118,8 @@ fn of_task(t: usize, task: &Task) -> TaskSummary {
         wakeups: totals.wakeups,
         preemptions: totals.preemptions,
         migrations: totals.migrations,
-        util: task.avg.util_avg,
-        util_est: task.util_est.value,
+        util: task.avg.util_avg(),
+        util_est: task.util_est.value(),
         cpu: CpuId(task.cpu as u32),
         ended: totals.ended.map(Nanos),
     }

@@ -16,7 +16,7 @@ use super::domain::Change;
 use crate::observe::Observer;
 use flyball_governors::schedutil::cpuperf_frequency;
 use flyball_governors::{Event, Request};
-use flyball_pelt::{frequency_scale, reference_frequency};
+use flyball_pelt::{DomainFrequency, PerfLevel, frequency_scale, reference_frequency};
 use flyball_platform::FrequencyControl;
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -32,7 +32,7 @@ impl Machine {
                 Some(wanted) => wanted,
                 None => return,
             },
-            Request::Epp(_) => return,
+            _ => return,
         };
         self.domains[d].wanted = wanted;
         self.resolve_wanted(d, writer);
@@ -41,16 +41,19 @@ impl Machine {
     /// The frequency of a performance level, as schedutil carries out a sched_ext scheduler's:
     /// with headroom, and with its rate limit. A level that comes too early is lost; one that
     /// changes nothing leaves the limit open.
-    fn of_level(&mut self, d: usize, level: u32) -> Option<(KiloHertz, Relation)> {
+    fn of_level(&mut self, d: usize, perf: u32) -> Option<(KiloHertz, Relation)> {
         let domain = &mut self.domains[d];
         let early = |at: u64| self.now - at < domain.level_limit;
         if domain.level_changed.is_some_and(early) {
             return None;
         }
-        let capacity = self.cpus[domain.cpus[0]].capacity;
-        let (highest, current) = (domain.opps.max(), domain.points[domain.point].frequency);
-        let reference = reference_frequency(highest.0, current.0, domain.frequency_invariant);
-        let wanted = (cpuperf_frequency(level, capacity, KiloHertz(reference)), Relation::LE);
+        let level = PerfLevel { perf, capacity: self.cpus[domain.cpus[0]].capacity };
+        let reference = reference_frequency(DomainFrequency {
+            highest: domain.opps.max().0,
+            current: domain.points[domain.point].frequency.0,
+            invariant: domain.frequency_invariant,
+        });
+        let wanted = (cpuperf_frequency(level, KiloHertz(reference)), Relation::LE);
         if domain.resolve(wanted) != domain.destination() {
             domain.level_changed = Some(self.now);
         }

@@ -187,32 +187,27 @@ impl Machine {
 fn times_of(cpu: &Cpu, idle_tick: IdleTick) -> CpuTimes {
     match idle_tick {
         IdleTick::Continues => cpu.sampled,
-        IdleTick::Stops => CpuTimes {
-            busy: Nanos(cpu.totals.busy - cpu.totals.nice),
-            nice: Nanos(cpu.totals.nice),
-            idle: Nanos(cpu.totals.idle - cpu.totals.iowait),
-            iowait: Nanos(cpu.totals.iowait),
-        },
+        IdleTick::Stops => CpuTimes::ZERO
+            .busy(Nanos(cpu.totals.busy - cpu.totals.nice))
+            .nice(Nanos(cpu.totals.nice))
+            .idle(Nanos(cpu.totals.idle - cpu.totals.iowait))
+            .iowait(Nanos(cpu.totals.iowait)),
     }
 }
 
 fn signals_of(cpu: &Cpu, slice: u64) -> CpuSignals {
-    CpuSignals {
-        util: cpu.cfs.util_avg,
+    CpuSignals::IDLE
+        .util(cpu.cfs.util_avg())
         // Ten thousand runnable tasks are ten million: the conversion holds.
-        runnable: cpu.cfs.runnable_avg as u32,
-        util_est: cpu.util_est.0,
-        waiting: cpu.waiting.0,
-        rt: cpu.rt.util_avg,
-        dl: 0,
-        bw_dl: 0,
-        irq: cpu.irq.util_avg,
-        uclamp_min: cpu.uclamp_min,
-        uclamp_max: cpu.uclamp_max,
-        rt_runnable: cpu.fifo_count > 0,
-        nr_running: cpu.runnable_count(),
-        slice: Nanos(slice),
-        idle_calls: cpu.idle_calls,
-        capacity: 0,
-    }
+        .runnable(cpu.cfs.runnable_avg() as u32)
+        .util_est(cpu.util_est.sum())
+        .waiting(cpu.waiting.sum())
+        .rt(cpu.rt.util_avg())
+        .irq(cpu.irq.util_avg())
+        .uclamp_min(cpu.uclamp_min)
+        .uclamp_max(cpu.uclamp_max)
+        .rt_runnable(cpu.fifo_count > 0)
+        .nr_running(cpu.runnable_count())
+        .slice(Nanos(slice))
+        .idle_calls(cpu.idle_calls)
 }

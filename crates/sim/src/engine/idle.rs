@@ -83,7 +83,7 @@ impl Machine {
         self.flush(c);
         let cpu = &mut self.cpus[c];
         cpu.touch(self.now);
-        cpu.clock.enter_idle(cpu.cfs.util_sum.saturating_add(cpu.rt.util_sum));
+        cpu.clock.enter_idle(cpu.cfs.util_sum().saturating_add(cpu.rt.util_sum()));
         cpu.idle_calls += 1;
         cpu.stale = true;
         cpu.misfit = false;

@@ -10,10 +10,17 @@ use super::cpu::{Cpu, Runs};
 use crate::observe::Observer;
 use crate::setup::TaskId;
 use flyball_governors::UtilFlags;
-use flyball_pelt::{Averages, Running, new_task_utilization};
+use flyball_pelt::{
+    CpuSpeed, EntityState, NewTask, QueueLoad, RunningTask, SchedAvg, SleepingTask,
+    new_task_utilization,
+};
 use flyball_units::{CpuId, Nanos};
 
 impl Cpu {
+    fn speed(&self) -> CpuSpeed {
+        CpuSpeed { capacity: self.capacity, frequency_scale: self.frequency_scale }
+    }
+
     /// Brings the clocks to `now`. The whole time since the last update counts with the frequency
     /// that holds now.
     #[inline]
@@ -28,21 +35,20 @@ impl Cpu {
         } else if self.runs == Runs::Interrupt {
             self.count_interrupt(delta, now);
         } else {
-            self.clock.advance(delta, self.capacity, self.frequency_scale);
+            self.clock.advance(delta, self.speed());
         }
     }
 
     /// An interrupt took the last `delta` ns: the task clock stood still.
     fn count_interrupt(&mut self, delta: u64, now: u64) {
-        let multiplier = self.clock.multiplier;
-        self.irq.update_irq(now, delta, self.frequency_scale, self.capacity, multiplier);
+        self.irq.update_irq(now, delta, self.speed(), self.clock.multiplier());
         self.stale = true;
     }
 
     /// Brings the real-time signal up to date. Whether a period was crossed.
     fn update_rt(&mut self, running: bool) -> bool {
         // Sums of 0 stay 0, and the position in the period comes out the same however late.
-        if !running && is_blank(&self.rt) {
+        if !running && self.rt.is_zero() {
             return false;
         }
         self.stale = true;
@@ -51,27 +57,17 @@ impl Cpu {
 
     /// Lets the signal of interrupts decay. Whether a period was crossed.
     fn update_irq(&mut self, now: u64) -> bool {
-        if is_blank(&self.irq) {
+        if self.irq.is_zero() {
             return false;
         }
         self.stale = true;
-        let multiplier = self.clock.multiplier;
-        self.irq.update_irq(now, 0, self.frequency_scale, self.capacity, multiplier)
+        self.irq.update_irq(now, 0, self.speed(), self.clock.multiplier())
     }
 
     /// Whether any signal still has to decay.
     pub(super) fn has_blocked_load(&self) -> bool {
-        !(is_blank(&self.cfs) && is_blank(&self.rt) && is_blank(&self.irq))
+        !(self.cfs.is_zero() && self.rt.is_zero() && self.irq.is_zero())
     }
-}
-
-fn is_blank(averages: &Averages) -> bool {
-    averages.util_sum == 0
-        && averages.runnable_sum == 0
-        && averages.load_sum == 0
-        && averages.util_avg == 0
-        && averages.runnable_avg == 0
-        && averages.load_avg == 0
 }
 
 impl Machine {
@@ -88,9 +84,13 @@ impl Machine {
     fn update_queue_silently<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
         let cpu = &mut self.cpus[c];
         let now = cpu.clock.now();
-        let running = cpu.fair_count as usize > cpu.fair.len();
+        let queue = QueueLoad {
+            load: cpu.weight,
+            runnable: cpu.fair_count.into(),
+            running: cpu.fair_count as usize > cpu.fair.len(),
+        };
         let left = cpu.cfs.take_off(&mut cpu.removed);
-        let crossed = cpu.cfs.update(now, cpu.weight, cpu.fair_count.into(), running);
+        let crossed = cpu.cfs.update(now, queue);
         let changed = left | crossed;
         if changed {
             cpu.stale = true;
@@ -100,8 +100,9 @@ impl Machine {
     }
 
     fn show_queue<O: Observer>(cpu: &Cpu, c: usize, now: u64, observer: &mut O) {
-        let runnable = cpu.cfs.runnable_avg.min(u32::MAX.into()) as u32;
-        observer.cpu_util(Nanos(now), CpuId(c as u32), cpu.cfs.util_avg, runnable, cpu.util_est.0);
+        let (util, util_est) = (cpu.cfs.util_avg(), cpu.util_est.sum());
+        let runnable = cpu.cfs.runnable_avg().min(u32::MAX.into()) as u32;
+        observer.cpu_util(Nanos(now), CpuId(c as u32), util, runnable, util_est);
     }
 
     /// Updates a task on the queue of CPU `c`, then the queue.
@@ -113,7 +114,8 @@ impl Machine {
         running: bool,
         observer: &mut O,
     ) {
-        self.update_entity(t, c, true, running, observer);
+        let state = if running { EntityState::Running } else { EntityState::Waiting };
+        self.update_entity(t, c, state, observer);
         self.update_queue(c, observer);
     }
 
@@ -122,18 +124,17 @@ impl Machine {
         &mut self,
         t: usize,
         c: usize,
-        on_rq: bool,
-        running: bool,
+        state: EntityState,
         observer: &mut O,
     ) {
         let task = &mut self.tasks[t];
         let now = self.cpus[c].clock.now();
-        let crossed = task.avg.update_entity(now, task.weight.into(), on_rq, running);
+        let crossed = task.avg.update_entity(now, task.weight.into(), state);
         if crossed {
             task.util_est.after_update(true);
         }
         if self.features.waiting_avg {
-            self.update_waiting(t, c, on_rq, running);
+            self.update_waiting(t, c, state);
         }
         if crossed {
             self.show_task(t, c, observer);
@@ -141,19 +142,20 @@ impl Machine {
     }
 
     /// Patch 12.
-    fn update_waiting(&mut self, t: usize, c: usize, on_rq: bool, running: bool) {
+    fn update_waiting(&mut self, t: usize, c: usize, state: EntityState) {
         let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        let on_rq = state != EntityState::Blocked;
         if on_rq {
             cpu.waiting.subtract(&task.waiting);
         }
-        task.waiting.update(cpu.clock.now(), on_rq, running);
+        task.waiting.update(cpu.clock.now(), state);
         if on_rq {
             cpu.waiting.add(&task.waiting);
         }
     }
 
     pub(super) fn show_task<O: Observer>(&self, t: usize, c: usize, observer: &mut O) {
-        let (util, util_est) = (self.tasks[t].avg.util_avg, self.tasks[t].util_est.value);
+        let (util, util_est) = (self.tasks[t].avg.util_avg(), self.tasks[t].util_est.value());
         observer.task_util(Nanos(self.now), TaskId(t as u32), CpuId(c as u32), util, util_est);
     }
 
@@ -164,11 +166,10 @@ impl Machine {
         self.cpus[c].util_est.enqueue(self.tasks[t].util_est);
         self.cpus[c].stale = true;
         if iowait {
-            let flags = UtilFlags { iowait: true, ..UtilFlags::default() };
-            self.ask(c, flags, observer);
+            self.ask(c, UtilFlags::NONE.iowait(true), observer);
         }
         if self.tasks[t].attached {
-            self.update_entity(t, c, false, false, observer);
+            self.update_entity(t, c, EntityState::Blocked, observer);
             self.update_queue(c, observer);
         } else {
             self.update_queue_silently(c, observer);
@@ -185,9 +186,9 @@ impl Machine {
     pub(super) fn load_sleep<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
         cpu.util_est.dequeue(task.util_est);
-        let seen = flyball_pelt::Dequeued {
-            util: task.avg.util_avg,
-            runnable: task.avg.runnable_avg,
+        let seen = SleepingTask {
+            util: task.avg.util_avg(),
+            runnable: task.avg.runnable_avg(),
             capacity: cpu.capacity,
         };
         if task.util_est.sleep_with(seen, task.multiplier, &self.features) {
@@ -201,7 +202,7 @@ impl Machine {
     /// be asked once it is out of the queue.
     pub(super) fn load_migrate<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         self.cpus[c].util_est.dequeue(self.tasks[t].util_est);
-        self.update_entity(t, c, true, false, observer);
+        self.update_entity(t, c, EntityState::Waiting, observer);
         self.update_queue_silently(c, observer);
         let task = &mut self.tasks[t];
         self.cpus[c].cfs.detach(&task.avg, task.weight.into());
@@ -232,7 +233,7 @@ impl Machine {
         cpu.removed.add(&self.tasks[t].avg);
         if cpu.current.is_none() {
             cpu.touch(self.now);
-            let now = cpu.clock.now().max(cpu.cfs.last_update);
+            let now = cpu.clock.now().max(cpu.cfs.last_update());
             self.decay_blocked(t, c, now, observer);
         }
     }
@@ -240,16 +241,16 @@ impl Machine {
     /// Lets the signals of a task that sleeps decay to the last update of its queue on CPU `c`.
     pub(super) fn sync_blocked<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         if self.tasks[t].attached {
-            self.decay_blocked(t, c, self.cpus[c].cfs.last_update, observer);
+            self.decay_blocked(t, c, self.cpus[c].cfs.last_update(), observer);
         }
     }
 
     /// A decay that leaves util_est's flag alone, unlike updates on a queue.
     fn decay_blocked<O: Observer>(&mut self, t: usize, c: usize, now: u64, observer: &mut O) {
         let task = &mut self.tasks[t];
-        let crossed = task.avg.update_entity(now, task.weight.into(), false, false);
+        let crossed = task.avg.update_entity(now, task.weight.into(), EntityState::Blocked);
         if self.features.waiting_avg {
-            task.waiting.update(now, false, false);
+            task.waiting.update(now, EntityState::Blocked);
         }
         if crossed {
             self.show_task(t, c, observer);
@@ -287,7 +288,7 @@ impl Machine {
     #[inline]
     pub(super) fn update_others(&mut self, c: usize, fifo_runs: bool) -> bool {
         let cpu = &mut self.cpus[c];
-        if !fifo_runs && cpu.rt.runnable_sum == 0 && cpu.irq.runnable_sum == 0 {
+        if !fifo_runs && cpu.rt.was_never_runnable() && cpu.irq.was_never_runnable() {
             // Nothing ever ran there, or it is forgotten.
             return false;
         }
@@ -308,9 +309,9 @@ impl Machine {
             return;
         }
         let task = &mut self.tasks[t];
-        let seen = Running {
+        let seen = RunningTask {
             executed_us: task.ungrown / 1000,
-            util: task.avg.util_avg,
+            util: task.avg.util_avg(),
             util_at_dequeue: task.util_at_dequeue,
             multiplier: task.multiplier,
         };
@@ -325,11 +326,16 @@ impl Machine {
     }
 
     /// The signals that a new task starts with on CPU `c`.
-    pub(super) fn new_signals(&self, t: usize, c: usize) -> Averages {
+    pub(super) fn new_signals(&self, t: usize, c: usize) -> SchedAvg {
         let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
         let weight = u64::from(task.weight);
-        let (util, load) = (cpu.cfs.util_avg, cpu.cfs.load_avg);
-        let start = || new_task_utilization(cpu.capacity, util, load, weight, &self.features);
-        Averages::new_task(weight, task.initial_util.unwrap_or_else(start))
+        let new = NewTask {
+            weight,
+            capacity: cpu.capacity,
+            queue_util: cpu.cfs.util_avg(),
+            queue_load: cpu.cfs.load_avg(),
+        };
+        let start = || new_task_utilization(new, &self.features);
+        SchedAvg::new_task(weight, task.initial_util.unwrap_or_else(start))
     }
 }

@@ -5,7 +5,7 @@ use super::cpu::Cpu;
 use super::domain::Domain;
 use super::task::Task;
 use crate::setup::Placement;
-use flyball_pelt::{Clamps, CpuCapacity, Fit, util_fits_cpu};
+use flyball_pelt::{CpuCapacity, Fit, Uclamp, util_fits_cpu};
 use std::cmp::Reverse;
 
 impl Machine {
@@ -182,16 +182,16 @@ impl Machine {
     fn util_with(&self, t: usize, c: usize) -> u32 {
         let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
         let counted = task.attached && task.cpu == c;
-        let util = cpu.cfs.util_avg + if counted { 0 } else { task.avg.util_avg };
-        util.max(cpu.util_est.0 + task.expected_util())
+        let util = cpu.cfs.util_avg() + if counted { 0 } else { task.avg.util_avg() };
+        util.max(cpu.util_est.sum() + task.expected_util())
     }
 
     /// Utilisation of CPU `c` without the task, which is never more than with it.
     fn util_without(&self, t: usize, c: usize) -> u32 {
         let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
         let counted = task.attached && task.cpu == c;
-        let own = if counted { task.avg.util_avg } else { 0 };
-        cpu.cfs.util_avg.saturating_sub(own).max(cpu.util_est.0)
+        let own = if counted { task.avg.util_avg() } else { 0 };
+        cpu.cfs.util_avg().saturating_sub(own).max(cpu.util_est.sum())
     }
 
     /// Estimated power of a domain whose CPUs are used `sum` in all and the busiest one `highest`:
@@ -211,7 +211,7 @@ impl Machine {
     /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.
     pub(super) fn overutilized(&self) -> bool {
         self.cpus.iter().any(|cpu| {
-            let clamps = Clamps { min: cpu.uclamp_min, max: cpu.uclamp_max };
+            let clamps = Uclamp { min: cpu.uclamp_min, max: cpu.uclamp_max };
             let clamps = self.uclamp_used.then_some(clamps);
             let capacity = self.capacity_of(cpu);
             cpu.fair_count > 0
@@ -231,7 +231,7 @@ impl Machine {
     pub(super) fn fit(&self, task: &Task, c: usize) -> Fit {
         let cpu = &self.cpus[c];
         let clamps =
-            self.uclamp_used.then_some(Clamps { min: task.uclamp_min, max: task.uclamp_max });
+            self.uclamp_used.then_some(Uclamp { min: task.uclamp_min, max: task.uclamp_max });
         util_fits_cpu(task.expected_util(), clamps, self.capacity_of(cpu), cpu.fit_rule)
     }
 

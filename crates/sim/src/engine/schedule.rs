@@ -122,7 +122,7 @@ impl Machine {
         }
         let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
         task.enter(State::Running, self.now);
-        task.exec_start = cpu.clock.clock_task;
+        task.exec_start = cpu.clock.clock_task();
         task.protected = true;
         cpu.current = Some(t);
         cpu.runs = Runs::of(task.class);

@@ -2,7 +2,7 @@
 
 use crate::behavior::{Behavior, Work};
 use crate::setup::Class;
-use flyball_pelt::{Averages, UtilEst, Waiting};
+use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Weights of the nice values -20 to 19: a step is about 1.25.
@@ -129,12 +129,12 @@ pub(super) struct Task {
     /// When its timer expires; `u64::MAX` without one.
     pub(super) timer: u64,
 
-    pub(super) avg: Averages,
+    pub(super) avg: SchedAvg,
     /// Whether `avg` belongs to a queue: not before the first enqueue.
     pub(super) attached: bool,
     pub(super) util_est: UtilEst,
     /// Patch 12's signal.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingAvg,
     /// util_avg at the last sleeping dequeue that looked at it (patch 9).
     pub(super) util_at_dequeue: u32,
     /// Its CPU's task clock at the last account of its execution.
@@ -210,7 +210,7 @@ impl Task {
     /// The utilisation to expect of it.
     #[inline]
     pub(super) fn expected_util(&self) -> u32 {
-        self.util_est.task_utilization(self.avg.util_avg)
+        self.util_est.task_utilization(self.avg.util_avg())
     }
 }
 

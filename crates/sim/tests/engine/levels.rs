@@ -23,7 +23,7 @@ impl Flip {
             (false, true) => Request::Frequency { target: self.ends.1, relation: Relation::H },
             (false, false) => Request::Frequency { target: self.ends.0, relation: Relation::L },
         };
-        Decision { request: Some(request), wake_at: None, why: "in turn" }
+        Decision::request(request, "in turn")
     }
 }
 
@@ -32,7 +32,7 @@ impl Governor for Flip {
         "flip"
     }
     fn needs(&self) -> Needs {
-        Needs { utilization: true, ..Needs::default() }
+        Needs::NOTHING.utilization(true)
     }
     fn start(&mut self, domain: &Domain, _: Nanos) -> Decision {
         self.ends = (domain.opps.min(), domain.opps.max());

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use flyball_govern::{Entry, Note, Outline, Sink};
-use flyball_governors::{Decision, Event, Request};
+use flyball_governors::{Decision, Request};
 use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::ClockRecord;
@@ -113,13 +113,12 @@ impl Sink for RunSink {
                 machine_khz,
                 ..
             } => {
-                let (name, cpu) = named(event);
                 let row = GovernorStep {
                     t_ns: t_ns.0,
                     domain: (*domain).to_owned(),
                     governor: Some(self.governor.clone()),
-                    event: name.to_owned(),
-                    cpu,
+                    event: event.name().to_owned(),
+                    cpu: event.cpu().map(|cpu| cpu.0),
                     ..step(decision, *resolved_khz)
                 };
                 writer.append(&row).map_err(wrong)?;
@@ -189,21 +188,7 @@ fn step(decision: &Decision, resolved: Option<KiloHertz>) -> GovernorStep {
         }
         Some(Request::Perf(perf)) => step.perf = Some(perf),
         Some(Request::Epp(epp)) => step.epp = Some(u32::from(epp)),
-        None => {}
+        _ => {}
     }
     step
-}
-
-fn named(event: &Event<'_>) -> (&'static str, Option<u32>) {
-    match event {
-        Event::Poll { .. } => ("poll", None),
-        Event::Timer => ("timer", None),
-        Event::Tick { cpu, .. } => ("tick", Some(cpu.0)),
-        Event::Idle { cpu, .. } => ("idle", Some(cpu.0)),
-        Event::Util { cpu, .. } => ("util", Some(cpu.0)),
-        Event::Applied { .. } => ("applied", None),
-        Event::Limits { .. } => ("limits", None),
-        Event::Cpus { .. } => ("cpus", None),
-        Event::Temperature { .. } => ("temperature", None),
-    }
 }

@@ -36,7 +36,7 @@ impl Recorder<'_> {
             }
             Some(Request::Perf(perf)) => step.perf = Some(perf),
             Some(Request::Epp(epp)) => step.epp = Some(u32::from(epp)),
-            None => {}
+            _ => {}
         }
         step
     }
@@ -44,21 +44,10 @@ impl Recorder<'_> {
 
 /// What kind of event it was, and the utilisation that it carried.
 fn describe(step: &mut GovernorStep, event: &Event<'_>) {
-    let (name, cpu) = match event {
-        Event::Poll { .. } => ("poll", None),
-        Event::Timer => ("timer", None),
-        Event::Tick { cpu, .. } => ("tick", Some(*cpu)),
-        Event::Idle { cpu, .. } => ("idle", Some(*cpu)),
-        Event::Util { cpu, signals, .. } => {
-            step.util = signals.iter().map(|signal| signal.util.max(signal.util_est)).max();
-            step.max = signals.iter().map(|signal| signal.capacity).max().filter(|max| *max > 0);
-            ("util", Some(*cpu))
-        }
-        Event::Applied { .. } => ("applied", None),
-        Event::Limits { .. } => ("limits", None),
-        Event::Cpus { .. } => ("cpus", None),
-        Event::Temperature { .. } => ("temperature", None),
-    };
-    name.clone_into(&mut step.event);
-    step.cpu = cpu.map(|cpu| cpu.0);
+    if let Event::Util { signals, .. } = event {
+        step.util = signals.iter().map(|signal| signal.util.max(signal.util_est)).max();
+        step.max = signals.iter().map(|signal| signal.capacity).max().filter(|max| *max > 0);
+    }
+    event.name().clone_into(&mut step.event);
+    step.cpu = event.cpu().map(|cpu| cpu.0);
 }

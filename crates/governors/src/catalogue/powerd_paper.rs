@@ -1,8 +1,8 @@
 //! FreeBSD's powerd as the 2010 paper prints it.
 
 use crate::accounting::{LastTimes, Reading};
-use crate::knobs::{Knobs, Spec};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -13,8 +13,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// CPUs, at most 100, as the daemon sums it.
 #[derive(Debug)]
 pub struct PowerdPaper {
-    knobs: Knobs<4>,
-    policy: Option<Policy>,
+    tunables: Tunables<4>,
+    policy: Option<CpufreqPolicy>,
     last: LastTimes,
 }
 
@@ -23,12 +23,18 @@ const QUADRUPLE_MARK: usize = 1;
 const RUNNING_MARK: usize = 2;
 const IDLE_MARK: usize = 3;
 
-const fn percent(name: &'static str, doc: &'static str, default: i64) -> Spec {
-    Spec { name, doc, default, min: 0, max: 100 }
+const fn percent(name: &'static str, doc: &'static str, default: i64) -> TunableSpec {
+    TunableSpec { name, doc, default, min: 0, max: 100 }
 }
 
-const SPECS: [Spec; 4] = [
-    Spec { name: "poll_ival", doc: "time between polls, in ms", default: 250, min: 5, max: 60_000 },
+const SPECS: [TunableSpec; 4] = [
+    TunableSpec {
+        name: "poll_ival",
+        doc: "time between polls, in ms",
+        default: 250,
+        min: 5,
+        max: 60_000,
+    },
     percent("quadruple_mark", "load above which the frequency is quadrupled, in percent", 95),
     percent("cpu_running_mark", "load above which it goes one level up, in percent", 75),
     percent("cpu_idle_mark", "load below which it goes one level down, in percent", 50),
@@ -46,18 +52,18 @@ impl PowerdPaper {
             }
             None => Decision::NONE,
         };
-        decision.wake_at(now + Nanos::from_millis(self.knobs.unsigned(POLL_IVAL)))
+        decision.wake_at(now + Nanos::from_millis(self.tunables.unsigned(POLL_IVAL)))
     }
 
     fn decide(&mut self, load: i64) -> Decision {
         let Some(policy) = &mut self.policy else { return Decision::NONE };
         let current = policy.current;
-        if load > self.knobs.get(QUADRUPLE_MARK) {
+        if load > self.tunables.get(QUADRUPLE_MARK) {
             let quadruple = KiloHertz(current.0.saturating_mul(4));
             policy.target(quadruple, Relation::L, "quadrupled")
-        } else if load > self.knobs.get(RUNNING_MARK) {
+        } else if load > self.tunables.get(RUNNING_MARK) {
             policy.target(KiloHertz(current.0.saturating_add(1)), Relation::L, "a level up")
-        } else if load < self.knobs.get(IDLE_MARK) {
+        } else if load < self.tunables.get(IDLE_MARK) {
             policy.target(policy.opps.step_down(current), Relation::H, "a level down")
         } else {
             Decision::NONE
@@ -67,8 +73,8 @@ impl PowerdPaper {
 
 impl Default for PowerdPaper {
     fn default() -> PowerdPaper {
-        let knobs = Knobs::new(PowerdPaper::NAME, SPECS);
-        PowerdPaper { knobs, policy: None, last: LastTimes::default() }
+        let tunables = Tunables::new(PowerdPaper::NAME, SPECS);
+        PowerdPaper { tunables, policy: None, last: LastTimes::default() }
     }
 }
 
@@ -82,7 +88,7 @@ impl Governor for PowerdPaper {
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
-        self.policy = Some(Policy::of(domain));
+        self.policy = Some(CpufreqPolicy::of(domain));
         self.last.clear();
         Decision::NONE.wake_at(now)
     }
@@ -100,15 +106,15 @@ impl Governor for PowerdPaper {
     }
 
     fn poll_interval(&self) -> Option<Nanos> {
-        Some(Nanos::from_millis(self.knobs.unsigned(POLL_IVAL)))
+        Some(Nanos::from_millis(self.tunables.unsigned(POLL_IVAL)))
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value).map(drop)
+        self.tunables.set(name, value).map(drop)
     }
 }
 

@@ -6,6 +6,17 @@ use flyball_units::{Nanos, RateLimitRule};
 /// cpufreq's "eternal" latency, in ns.
 const ETERNAL: u32 = u32::MAX;
 
+/// What a driver declares about changing the frequency, and the kernel that reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverDelay {
+    /// The kernel's rule.
+    pub rule: RateLimitRule,
+    /// Latency of a transition; None is cpufreq's "eternal".
+    pub latency: Option<Nanos>,
+    /// The least time between changes that the driver asks for, if any.
+    pub delay: Option<Nanos>,
+}
+
 /// Default of schedutil's `rate_limit_us` and base of ondemand's and conservative's
 /// `sampling_rate`, in us.
 ///
@@ -13,11 +24,8 @@ const ETERNAL: u32 = u32::MAX;
 /// min(1000 x latency, 10 ms), 6.9 to 6.11 min(1000 x latency, 2 ms), since 6.12 1.5 x latency;
 /// 1 ms where the latency is below 1 us. An "eternal" latency of 2^32 - 1 ns thus gives 6.44 s
 /// since 6.12.
-pub fn transition_delay_us(
-    rule: RateLimitRule,
-    latency: Option<Nanos>,
-    delay: Option<Nanos>,
-) -> u32 {
+pub fn transition_delay_us(driver: DriverDelay) -> u32 {
+    let DriverDelay { rule, latency, delay } = driver;
     let us = |time: Nanos| u32::try_from(time.0 / 1000).unwrap_or(u32::MAX);
     if let Some(delay) = delay.map(us)
         && delay > 0
@@ -38,8 +46,11 @@ pub fn transition_delay_us(
 
 /// The same for a domain.
 pub(crate) fn of_domain(domain: &Domain) -> u32 {
-    let Domain { rate_limit_rule, transition_latency, transition_delay, .. } = *domain;
-    transition_delay_us(rate_limit_rule, transition_latency, transition_delay)
+    transition_delay_us(DriverDelay {
+        rule: domain.rate_limit_rule,
+        latency: domain.transition_latency,
+        delay: domain.transition_delay,
+    })
 }
 
 /// Default and lowest value of `sampling_rate`, in us: never below two ticks.
@@ -53,6 +64,14 @@ pub(crate) fn sampling_rate(domain: &Domain) -> (i64, i64) {
 mod tests {
     use super::*;
     use RateLimitRule::{From6_9, From6_12, UpTo6_8};
+
+    fn transition_delay_us(
+        rule: RateLimitRule,
+        latency: Option<Nanos>,
+        delay: Option<Nanos>,
+    ) -> u32 {
+        super::transition_delay_us(DriverDelay { rule, latency, delay })
+    }
 
     #[test]
     fn an_eternal_latency_blocks_for_seconds_since_6_12() {

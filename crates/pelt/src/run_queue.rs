@@ -1,15 +1,15 @@
 //! Entities join and leave run queues and take their share of the signals with them.
 
-use crate::averages::Averages;
 use crate::decay::{MIN_DIVIDER, divider};
+use crate::sched_avg::SchedAvg;
 
-impl Averages {
+impl SchedAvg {
     /// Adds an entity of `weight` to this run queue (wake-up after migration, fork, change of
     /// class). The entity takes over the queue's time and position in the period; its sums become
     /// its averages times the divider there.
     ///
     /// Both have to be up to date.
-    pub fn attach(&mut self, entity: &mut Averages, weight: u64) {
+    pub fn attach(&mut self, entity: &mut SchedAvg, weight: u64) {
         let divider = divider(self.period_contrib);
         entity.last_update = self.last_update;
         entity.period_contrib = self.period_contrib;
@@ -28,7 +28,7 @@ impl Averages {
     }
 
     /// Takes an entity of `weight` out of this run queue, both up to date.
-    pub fn detach(&mut self, entity: &Averages, weight: u64) {
+    pub fn detach(&mut self, entity: &SchedAvg, weight: u64) {
         self.subtract(Share {
             load_avg: entity.load_avg,
             load_sum: weight.wrapping_mul(entity.load_sum),
@@ -39,9 +39,10 @@ impl Averages {
         });
     }
 
-    /// Takes the share of a blocked entity out, of which only the averages are known: it migrates
-    /// while it sleeps, and the queue learns of it at its next update.
-    pub fn remove_blocked(&mut self, load_avg: u64, runnable_avg: u64, util_avg: u32) {
+    /// Takes the share of blocked entities out, of which only the averages are known: they migrate
+    /// while they sleep, and the queue learns of it at its next update.
+    fn remove_blocked(&mut self, removed: RemovedLoad) {
+        let RemovedLoad { load_avg, runnable_avg, util_avg, .. } = removed;
         let divider = divider(self.period_contrib);
         self.subtract(Share {
             load_avg,
@@ -56,12 +57,11 @@ impl Averages {
     /// Takes off what left since the last update; to be called first in each update. Whether
     /// anything did: this queue's signals then count as changed, whatever the time says.
     #[inline]
-    pub fn take_off(&mut self, removed: &mut Removed) -> bool {
+    pub fn take_off(&mut self, removed: &mut RemovedLoad) -> bool {
         if removed.is_empty() {
             return false;
         }
-        let Removed { load_avg, runnable_avg, util_avg, .. } = core::mem::take(removed);
-        self.remove_blocked(load_avg, runnable_avg, util_avg);
+        self.remove_blocked(core::mem::take(removed));
         true
     }
 
@@ -86,19 +86,19 @@ impl Averages {
 ///
 /// Only a queue's own CPU changes its signals. Whoever moves a sleeping entity leaves its share
 /// here, and the queue takes all of it off at its next update, before it accounts any time
-/// ([`Averages::take_off`]). Until then its signals, and the frequency that is chosen from them,
+/// ([`SchedAvg::take_off`]). Until then its signals, and the frequency that is chosen from them,
 /// still count the entity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Removed {
+pub struct RemovedLoad {
     entities: u32,
     util_avg: u32,
     runnable_avg: u64,
     load_avg: u64,
 }
 
-impl Removed {
+impl RemovedLoad {
     /// A blocked entity leaves, its signals as of the queue's last update.
-    pub const fn add(&mut self, entity: &Averages) {
+    pub const fn add(&mut self, entity: &SchedAvg) {
         self.entities = self.entities.saturating_add(1);
         self.util_avg = self.util_avg.wrapping_add(entity.util_avg);
         self.runnable_avg = self.runnable_avg.wrapping_add(entity.runnable_avg);
@@ -132,17 +132,18 @@ fn least_sum(sum: u64, average: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sched_avg::EntityState;
 
-    fn busy(milliseconds: u64) -> Averages {
-        let mut averages = Averages::default();
-        averages.update_entity(milliseconds * 1_000_000, 1024, true, true);
+    fn busy(milliseconds: u64) -> SchedAvg {
+        let mut averages = SchedAvg::default();
+        averages.update_entity(milliseconds * 1_000_000, 1024, EntityState::Running);
         averages
     }
 
     #[test]
     fn attaching_and_detaching_leaves_nothing() {
         let mut entity = busy(40);
-        let mut queue = Averages::starting_at(77_000_000);
+        let mut queue = SchedAvg::starting_at(77_000_000);
         queue.period_contrib = 300;
         queue.attach(&mut entity, 1024);
         assert_eq!(entity.last_update, 77_000_000);
@@ -157,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_light_entity_keeps_a_load_sum_of_one() {
-        let mut entity = Averages::default();
-        let mut queue = Averages::default();
+        let mut entity = SchedAvg::default();
+        let mut queue = SchedAvg::default();
         queue.attach(&mut entity, 88_761);
         assert_eq!(entity.load_sum, 1);
         assert_eq!(queue.load_sum, 88_761);
@@ -168,7 +169,7 @@ mod tests {
     fn a_queue_that_stays_keeps_the_sum_of_its_average() {
         let mut stays = busy(200);
         let mut leaves = busy(30);
-        let mut queue = Averages::starting_at(1);
+        let mut queue = SchedAvg::starting_at(1);
         queue.attach(&mut stays, 1024);
         queue.attach(&mut leaves, 1024);
         leaves.util_sum += 40_000;
@@ -180,12 +181,12 @@ mod tests {
     #[test]
     fn what_left_is_taken_off_at_the_next_update() {
         let (mut stays, mut first, mut second) = (busy(200), busy(50), busy(30));
-        let mut queue = Averages::starting_at(9);
+        let mut queue = SchedAvg::starting_at(9);
         for entity in [&mut stays, &mut first, &mut second] {
             queue.attach(entity, 1024);
         }
         let before = queue;
-        let mut removed = Removed::default();
+        let mut removed = RemovedLoad::default();
         assert!(!queue.take_off(&mut removed) && queue == before);
         removed.add(&first);
         removed.add(&second);
@@ -194,20 +195,23 @@ mod tests {
         assert_eq!(queue.util_avg, stays.util_avg);
         assert_eq!((queue.last_update, queue.period_contrib), (9, before.period_contrib));
         let mut at_once = before;
-        at_once.remove_blocked(
-            first.load_avg + second.load_avg,
-            first.runnable_avg + second.runnable_avg,
-            first.util_avg + second.util_avg,
-        );
+        at_once.remove_blocked(RemovedLoad {
+            entities: 2,
+            load_avg: first.load_avg + second.load_avg,
+            runnable_avg: first.runnable_avg + second.runnable_avg,
+            util_avg: first.util_avg + second.util_avg,
+        });
         assert_eq!(queue, at_once);
     }
 
     #[test]
     fn a_blocked_entity_is_removed_by_its_averages() {
         let mut entity = busy(50);
-        let mut queue = Averages::starting_at(9);
+        let mut queue = SchedAvg::starting_at(9);
         queue.attach(&mut entity, 1024);
-        queue.remove_blocked(entity.load_avg, entity.runnable_avg, entity.util_avg);
+        let mut removed = RemovedLoad::default();
+        removed.add(&entity);
+        queue.remove_blocked(removed);
         assert_eq!((queue.util_avg, queue.runnable_avg, queue.load_avg), (0, 0, 0));
     }
 }

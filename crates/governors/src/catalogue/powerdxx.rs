@@ -1,9 +1,9 @@
 //! powerd++: the mean demand over some samples, divided by a target load.
 
 use crate::accounting::{LastTimes, Reading, scaled};
-use crate::knobs::{Knobs, Spec};
-use crate::policies::mode::{self, Mode};
-use crate::policy::Policy;
+use crate::catalogue::powerd::mode::{self, PowerdMode};
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -16,13 +16,13 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// the lowest frequency beyond.
 #[derive(Debug)]
 pub struct Powerdxx {
-    knobs: Knobs<6>,
+    tunables: Tunables<6>,
     domain: Option<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    policy: Policy,
+    policy: CpufreqPolicy,
     on_battery: bool,
     last: LastTimes,
     /// Samples of demand in MHz, a ring.
@@ -38,24 +38,24 @@ const SAMPLES: usize = 3;
 const HIGH: usize = 4;
 const CRITICAL: usize = 5;
 
-const SPECS: [Spec; 6] = [
+const SPECS: [TunableSpec; 6] = [
     mode::SPEC,
-    Spec {
+    TunableSpec {
         name: "load",
         doc: "target load of modes 0 to 2, in 1024ths; 0: the mode's own, 512 for adp, 384 for hadp",
         default: 0,
         min: 0,
         max: 1024,
     },
-    Spec {
+    TunableSpec {
         name: "poll",
         doc: "time between samples, in ms (-p)",
         default: 500,
         min: 1,
         max: 3_600_000,
     },
-    Spec { name: "samples", doc: "samples in the mean (-s)", default: 4, min: 1, max: 1000 },
-    Spec {
+    TunableSpec { name: "samples", doc: "samples in the mean (-s)", default: 4, min: 1, max: 1000 },
+    TunableSpec {
         name: "hitemp_high",
         doc: "temperature above which the frequency is bounded, in degrees Celsius; 0: 10 below \
               hitemp_critical (-H)",
@@ -63,7 +63,7 @@ const SPECS: [Spec; 6] = [
         min: 0,
         max: 150,
     },
-    Spec {
+    TunableSpec {
         name: "hitemp_critical",
         doc: "temperature at which the lowest frequency holds, in degrees Celsius; 0: no thermal \
               rule (-H)",
@@ -124,9 +124,9 @@ impl Powerdxx {
     pub const NAME: &'static str = "powerd++";
 
     /// The target load, in 1024ths.
-    fn target_load(&self, mode: Mode) -> u64 {
-        match (self.knobs.unsigned(LOAD), mode) {
-            (0, Mode::Adaptive) => 512,
+    fn target_load(&self, mode: PowerdMode) -> u64 {
+        match (self.tunables.unsigned(LOAD), mode) {
+            (0, PowerdMode::Adaptive) => 512,
             (0, _) => 384,
             (load, _) => load,
         }
@@ -134,10 +134,10 @@ impl Powerdxx {
 
     fn poll(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
         let on_battery = self.domain.as_ref().is_some_and(|state| state.on_battery);
-        let mode = Mode::of(self.knobs.get(MODE), on_battery);
-        let (target, count) = (self.target_load(mode), self.knobs.unsigned(SAMPLES) as usize);
-        let (high, critical) = (self.knobs.get(HIGH), self.knobs.get(CRITICAL));
-        let next = now + Nanos::from_millis(self.knobs.unsigned(POLL));
+        let mode = PowerdMode::of(self.tunables.get(MODE), on_battery);
+        let (target, count) = (self.target_load(mode), self.tunables.unsigned(SAMPLES) as usize);
+        let (high, critical) = (self.tunables.get(HIGH), self.tunables.get(CRITICAL));
+        let next = now + Nanos::from_millis(self.tunables.unsigned(POLL));
         let Some(state) = &mut self.domain else { return Decision::NONE };
         if state.samples.len() != count {
             state.fill(count, target);
@@ -146,8 +146,8 @@ impl Powerdxx {
             return Decision::NONE.wake_at(next);
         }
         let (wanted, why) = match mode {
-            Mode::Minimum => (0, "minimum"),
-            Mode::Maximum => (state.policy.max.0, "maximum"),
+            PowerdMode::Minimum => (0, "minimum"),
+            PowerdMode::Maximum => (state.policy.max.0, "maximum"),
             _ => (state.wanted(target).saturating_mul(1000), "mean demand over the target load"),
         };
         let decision = match state.bound(high, critical) {
@@ -162,7 +162,7 @@ impl Powerdxx {
 
 impl Default for Powerdxx {
     fn default() -> Powerdxx {
-        Powerdxx { knobs: Knobs::new(Powerdxx::NAME, SPECS), domain: None }
+        Powerdxx { tunables: Tunables::new(Powerdxx::NAME, SPECS), domain: None }
     }
 }
 
@@ -172,12 +172,12 @@ impl Governor for Powerdxx {
     }
 
     fn needs(&self) -> Needs {
-        Needs { poll: true, temperature: self.knobs.get(CRITICAL) > 0, ..Needs::default() }
+        Needs { poll: true, temperature: self.tunables.get(CRITICAL) > 0, ..Needs::default() }
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
         self.domain = Some(State {
-            policy: Policy::of(domain),
+            policy: CpufreqPolicy::of(domain),
             on_battery: domain.on_battery == Some(true),
             last: LastTimes::default(),
             samples: Vec::new(),
@@ -203,22 +203,22 @@ impl Governor for Powerdxx {
     }
 
     fn poll_interval(&self) -> Option<Nanos> {
-        Some(Nanos::from_millis(self.knobs.unsigned(POLL)))
+        Some(Nanos::from_millis(self.tunables.unsigned(POLL)))
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        let Spec { name: critical, max, .. } = SPECS[CRITICAL];
-        let high = self.knobs.get(HIGH);
+        let TunableSpec { name: critical, max, .. } = SPECS[CRITICAL];
+        let high = self.tunables.get(HIGH);
         if name == critical && 0 < value && value <= high {
             let (governor, min) = (Powerdxx::NAME, high + 1);
             return Err(TunableError::OutOfRange { governor, name: critical, value, min, max });
         }
-        if self.knobs.set(name, value)? == CRITICAL {
-            self.knobs.narrow(HIGH, 0, if value > 0 { value - 1 } else { max });
+        if self.tunables.set(name, value)? == CRITICAL {
+            self.tunables.narrow(HIGH, 0, if value > 0 { value - 1 } else { max });
         }
         Ok(())
     }

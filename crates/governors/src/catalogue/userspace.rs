@@ -1,7 +1,7 @@
 //! The frequency that somebody sets.
 
-use crate::knobs::{Knobs, Spec};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -11,8 +11,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// setting takes effect with the next event.
 #[derive(Debug)]
 pub struct Userspace {
-    knobs: Knobs<1>,
-    policy: Option<Policy>,
+    tunables: Tunables<1>,
+    policy: Option<CpufreqPolicy>,
     /// The setting was changed and not yet asked for.
     changed: bool,
 }
@@ -26,21 +26,21 @@ impl Userspace {
 
 impl Default for Userspace {
     fn default() -> Userspace {
-        let setspeed = Spec {
+        let setspeed = TunableSpec {
             name: "scaling_setspeed",
             doc: "frequency to hold, in kHz; default: the frequency at the start",
             default: 0,
             min: 0,
             max: u32::MAX as i64,
         };
-        let knobs = Knobs::new(Userspace::NAME, [setspeed]);
-        Userspace { knobs, policy: None, changed: false }
+        let tunables = Tunables::new(Userspace::NAME, [setspeed]);
+        Userspace { tunables, policy: None, changed: false }
     }
 }
 
 impl Userspace {
     fn hold(&mut self, why: &'static str) -> Decision {
-        let speed = KiloHertz(self.knobs.unsigned(SETSPEED));
+        let speed = KiloHertz(self.tunables.unsigned(SETSPEED));
         let Some(policy) = &mut self.policy else { return Decision::NONE };
         self.changed = false;
         let relation = if speed > policy.max { Relation::H } else { Relation::L };
@@ -59,8 +59,8 @@ impl Governor for Userspace {
 
     fn start(&mut self, domain: &Domain, _now: Nanos) -> Decision {
         let current = i64::try_from(domain.current.0).unwrap_or(i64::MAX);
-        self.knobs.rebase(SETSPEED, current, 0);
-        self.policy = Some(Policy::of(domain));
+        self.tunables.rebase(SETSPEED, current, 0);
+        self.policy = Some(CpufreqPolicy::of(domain));
         self.hold("scaling_setspeed")
     }
 
@@ -78,11 +78,11 @@ impl Governor for Userspace {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value)?;
+        self.tunables.set(name, value)?;
         self.changed = true;
         Ok(())
     }

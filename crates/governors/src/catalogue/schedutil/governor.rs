@@ -1,26 +1,26 @@
 //! Schedutil behind the common trait.
 
-use super::Policy;
-use crate::knobs::{Knobs, Spec};
+use super::SugovPolicy;
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{
     CpuSignals, Decision, Domain, Event, Governor, Needs, Tunable, TunableError, UtilFlags,
 };
-use flyball_pelt::{PeltMultiplier, default_response_time_ms};
+use flyball_pelt::{PeltMultiplier, TopPoints, default_response_time_ms};
 use flyball_units::{CpuId, Nanos, Relation};
 
-/// Linux's `schedutil`, 6.12 and with the response-time series; the rule is [`Policy`].
+/// Linux's `schedutil`, 6.12 and with the response-time series; the rule is [`SugovPolicy`].
 ///
 /// Where the driver can't switch from the scheduler's context, new limits take effect at once; with
 /// fast switching they wait for the next utilisation update, as in the kernel.
 #[derive(Debug)]
 pub struct Schedutil {
-    knobs: Knobs<2>,
+    tunables: Tunables<2>,
     domain: Option<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    policy: Policy,
+    policy: SugovPolicy,
     /// All CPUs of the domain.
     cpus: Vec<CpuId>,
     online: Vec<CpuId>,
@@ -31,8 +31,11 @@ struct State {
 const RATE_LIMIT: usize = 0;
 const RESPONSE_TIME: usize = 1;
 
-const SPECS: [Spec; 2] = [
-    Spec {
+/// An M1's large cores.
+const M1: TopPoints = TopPoints { capacity: 1024, highest: 3_204_000, second_highest: 3_144_000 };
+
+const SPECS: [TunableSpec; 2] = [
+    TunableSpec {
         name: "rate_limit_us",
         doc: "least time between changes, in us; default: the driver's delay, else from its latency \
               by the kernel's rule",
@@ -40,12 +43,12 @@ const SPECS: [Spec; 2] = [
         min: 0,
         max: u32::MAX as i64,
     },
-    Spec {
+    TunableSpec {
         name: "response_time_ms",
         doc: "time from no utilisation to the highest frequency, in ms; needs patch 6 of the \
               response-time series; default: from capacity and operating points (here those of an \
               M1's large cores)",
-        default: default_response_time_ms(1024, 3_144_000, 3_204_000, PeltMultiplier::X1) as i64,
+        default: default_response_time_ms(M1, PeltMultiplier::X1) as i64,
         min: 1,
         max: u32::MAX as i64,
     },
@@ -56,13 +59,13 @@ impl Schedutil {
     pub const NAME: &'static str = "schedutil";
 
     /// The policy beneath, once started.
-    pub fn policy(&self) -> Option<&Policy> {
+    pub fn policy(&self) -> Option<&SugovPolicy> {
         self.domain.as_ref().map(|state| &state.policy)
     }
 
     /// Hands the tunables to the policy.
     fn tune(&mut self) {
-        let knob = |at| u32::try_from(self.knobs.get(at)).unwrap_or(u32::MAX);
+        let knob = |at| u32::try_from(self.tunables.get(at)).unwrap_or(u32::MAX);
         let (rate_limit, response_time) = (knob(RATE_LIMIT), knob(RESPONSE_TIME));
         if let Some(state) = &mut self.domain {
             state.policy.set_rate_limit_us(rate_limit);
@@ -110,7 +113,7 @@ impl State {
 
 impl Default for Schedutil {
     fn default() -> Schedutil {
-        Schedutil { knobs: Knobs::new(Schedutil::NAME, SPECS), domain: None }
+        Schedutil { tunables: Tunables::new(Schedutil::NAME, SPECS), domain: None }
     }
 }
 
@@ -120,14 +123,14 @@ impl Governor for Schedutil {
     }
 
     fn needs(&self) -> Needs {
-        Needs { utilization: true, ..Needs::default() }
+        Needs::NOTHING.utilization(true)
     }
 
     fn start(&mut self, domain: &Domain, _now: Nanos) -> Decision {
-        let policy = Policy::new(domain);
-        self.knobs.rebase(RATE_LIMIT, i64::from(policy.rate_limit_us()), 0);
+        let policy = SugovPolicy::new(domain);
+        self.tunables.rebase(RATE_LIMIT, i64::from(policy.rate_limit_us()), 0);
         let response_time = i64::from(policy.default_response_time_ms()).max(1);
-        self.knobs.rebase(RESPONSE_TIME, response_time, 1);
+        self.tunables.rebase(RESPONSE_TIME, response_time, 1);
         self.domain = Some(State {
             policy,
             cpus: domain.cpus.clone(),
@@ -164,7 +167,7 @@ impl Governor for Schedutil {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        let mut tunables = self.knobs.list();
+        let mut tunables = self.tunables.list();
         if !self.has_response_time() {
             tunables.truncate(RESPONSE_TIME);
         }
@@ -179,7 +182,7 @@ impl Governor for Schedutil {
                 known: vec![SPECS[RATE_LIMIT].name],
             });
         }
-        self.knobs.set(name, value)?;
+        self.tunables.set(name, value)?;
         self.tune();
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Small steps up and down.
 
 use crate::accounting::{LoadMeter, Reading, Sample};
-use crate::delay;
-use crate::knobs::{Knobs, Spec, switch};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::transition_delay;
+use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -15,8 +15,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// idle CPU comes off before that.
 #[derive(Debug)]
 pub struct Conservative {
-    knobs: Knobs<6>,
-    policy: Option<Policy>,
+    tunables: Tunables<6>,
+    policy: Option<CpufreqPolicy>,
     meter: LoadMeter,
     /// Where it stands; kept between samples.
     requested: KiloHertz,
@@ -30,36 +30,36 @@ const FREQ_STEP: usize = 3;
 const SAMPLING_DOWN_FACTOR: usize = 4;
 const IGNORE_NICE_LOAD: usize = 5;
 
-const SPECS: [Spec; 6] = [
-    Spec {
+const SPECS: [TunableSpec; 6] = [
+    TunableSpec {
         name: "sampling_rate",
         doc: "time between samples, in us; default: the transition delay, at least 2 ticks",
         default: 8_000,
         min: 1,
         max: u32::MAX as i64,
     },
-    Spec {
+    TunableSpec {
         name: "up_threshold",
         doc: "load above which it steps up, in percent; above down_threshold",
         default: 80,
         min: 21,
         max: 100,
     },
-    Spec {
+    TunableSpec {
         name: "down_threshold",
         doc: "load below which it steps down, in percent; below up_threshold",
         default: 20,
         min: 1,
         max: 79,
     },
-    Spec {
+    TunableSpec {
         name: "freq_step",
         doc: "size of a step, in percent of the policy's maximum; 0 freezes the frequency",
         default: 5,
         min: 0,
         max: 100,
     },
-    Spec {
+    TunableSpec {
         name: "sampling_down_factor",
         doc: "samples until the next step down is considered",
         default: 1,
@@ -78,8 +78,8 @@ impl Conservative {
     pub const NAME: &'static str = "conservative";
 
     fn sample(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
-        let rate = self.knobs.unsigned(SAMPLING_RATE);
-        let nice_is_idle = self.knobs.on(IGNORE_NICE_LOAD);
+        let rate = self.tunables.unsigned(SAMPLING_RATE);
+        let nice_is_idle = self.tunables.on(IGNORE_NICE_LOAD);
         let reading = Reading { nice_is_idle, iowait_is_busy: false };
         let decision = match self.meter.sample(times, now, rate, reading) {
             Some(sample) => self.decide(sample),
@@ -90,13 +90,13 @@ impl Conservative {
 
     fn decide(&mut self, sample: Sample) -> Decision {
         let Some(policy) = &mut self.policy else { return Decision::NONE };
-        if self.knobs.get(FREQ_STEP) == 0 {
+        if self.tunables.get(FREQ_STEP) == 0 {
             return Decision::NONE;
         }
         if self.requested > policy.max || self.requested < policy.min {
             self.requested = policy.current;
         }
-        let step = match policy.max.0.saturating_mul(self.knobs.unsigned(FREQ_STEP)) / 100 {
+        let step = match policy.max.0.saturating_mul(self.tunables.unsigned(FREQ_STEP)) / 100 {
             0 => LEAST_STEP,
             step => step,
         };
@@ -107,7 +107,7 @@ impl Conservative {
             let above = policy.min.0.saturating_add(steps);
             wanted = if wanted > above { wanted - steps } else { policy.min.0 };
         }
-        if i64::from(sample.load) > self.knobs.get(UP_THRESHOLD) {
+        if i64::from(sample.load) > self.tunables.get(UP_THRESHOLD) {
             self.down_skip = 0;
             if wanted == policy.max.0 {
                 return Decision::NONE;
@@ -116,11 +116,11 @@ impl Conservative {
             return policy.target(self.requested, Relation::HE, "a step up");
         }
         self.down_skip += 1;
-        if self.down_skip < self.knobs.get(SAMPLING_DOWN_FACTOR) {
+        if self.down_skip < self.tunables.get(SAMPLING_DOWN_FACTOR) {
             return Decision::NONE;
         }
         self.down_skip = 0;
-        if i64::from(sample.load) >= self.knobs.get(DOWN_THRESHOLD) || wanted == policy.min.0 {
+        if i64::from(sample.load) >= self.tunables.get(DOWN_THRESHOLD) || wanted == policy.min.0 {
             return Decision::NONE;
         }
         self.requested = KiloHertz(if wanted > step { wanted - step } else { policy.min.0 });
@@ -131,7 +131,7 @@ impl Conservative {
 impl Default for Conservative {
     fn default() -> Conservative {
         Conservative {
-            knobs: Knobs::new(Conservative::NAME, SPECS),
+            tunables: Tunables::new(Conservative::NAME, SPECS),
             policy: None,
             meter: LoadMeter::default(),
             requested: KiloHertz(0),
@@ -150,9 +150,9 @@ impl Governor for Conservative {
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
-        let (default, lowest) = delay::sampling_rate(domain);
-        self.knobs.rebase(SAMPLING_RATE, default, lowest);
-        self.policy = Some(Policy::of(domain));
+        let (default, lowest) = transition_delay::sampling_rate(domain);
+        self.tunables.rebase(SAMPLING_RATE, default, lowest);
+        self.policy = Some(CpufreqPolicy::of(domain));
         self.meter.clear();
         self.requested = domain.current;
         self.down_skip = 0;
@@ -177,17 +177,17 @@ impl Governor for Conservative {
     }
 
     fn poll_interval(&self) -> Option<Nanos> {
-        Some(Nanos::from_micros(self.knobs.unsigned(SAMPLING_RATE)))
+        Some(Nanos::from_micros(self.tunables.unsigned(SAMPLING_RATE)))
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value)?;
-        self.knobs.narrow(UP_THRESHOLD, self.knobs.get(DOWN_THRESHOLD) + 1, 100);
-        self.knobs.narrow(DOWN_THRESHOLD, 1, self.knobs.get(UP_THRESHOLD) - 1);
+        self.tunables.set(name, value)?;
+        self.tunables.narrow(UP_THRESHOLD, self.tunables.get(DOWN_THRESHOLD) + 1, 100);
+        self.tunables.narrow(DOWN_THRESHOLD, 1, self.tunables.get(UP_THRESHOLD) - 1);
         Ok(())
     }
 }

@@ -1,11 +1,14 @@
 //! FreeBSD's powerd as its current source has it.
 
 use crate::accounting::{LastTimes, Reading};
-use crate::knobs::{Knobs, Spec, switch};
-use crate::policies::mode::{self, Mode};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
+
+pub(super) mod mode;
+
+use mode::PowerdMode;
 
 /// FreeBSD's `powerd`, modes adp and hadp.
 ///
@@ -22,13 +25,13 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// Outside hadp, polls come half as often after 120 of them and a quarter after 360.
 #[derive(Debug)]
 pub struct Powerd {
-    knobs: Knobs<5>,
+    tunables: Tunables<5>,
     domain: Option<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    policy: Policy,
+    policy: CpufreqPolicy,
     on_battery: bool,
     last: LastTimes,
     /// f, in MHz.
@@ -45,23 +48,23 @@ const RUNNING_MARK: usize = 2;
 const IDLE_MARK: usize = 3;
 const NONICE: usize = 4;
 
-const SPECS: [Spec; 5] = [
+const SPECS: [TunableSpec; 5] = [
     mode::SPEC,
-    Spec {
+    TunableSpec {
         name: "poll_ival",
         doc: "time between polls, in ms (-p)",
         default: 250,
         min: 5,
         max: 60_000,
     },
-    Spec {
+    TunableSpec {
         name: "cpu_running_mark",
         doc: "R: load above which the frequency rises, in percent (-r)",
         default: 75,
         min: 1,
         max: 100,
     },
-    Spec {
+    TunableSpec {
         name: "cpu_idle_mark",
         doc: "I: load below which the frequency may fall, in percent (-i)",
         default: 50,
@@ -153,7 +156,13 @@ impl State {
         }
     }
 
-    fn poll(&mut self, times: &[CpuTimes], mode: Mode, marks: Marks, nonice: bool) -> Decision {
+    fn poll(
+        &mut self,
+        times: &[CpuTimes],
+        mode: PowerdMode,
+        marks: Marks,
+        nonice: bool,
+    ) -> Decision {
         let reading = Reading { nice_is_idle: nonice, iowait_is_busy: false };
         let Some(spent) = self.last.advance(times, reading) else { return Decision::NONE };
         if self.unchanged.is_multiple_of(32) {
@@ -162,13 +171,13 @@ impl State {
         self.unchanged += 1;
         let load = spent.iter().map(|cpu| cpu.load_percent()).sum();
         let (before, why) = match mode {
-            Mode::Adaptive => (self.level(self.current), self.adaptive(load, marks)),
-            Mode::Hiadaptive => (self.level(self.current), self.hiadaptive(load, marks)),
-            Mode::Minimum => {
+            PowerdMode::Adaptive => (self.level(self.current), self.adaptive(load, marks)),
+            PowerdMode::Hiadaptive => (self.level(self.current), self.hiadaptive(load, marks)),
+            PowerdMode::Minimum => {
                 self.wanted = self.lowest();
                 (self.current, "minimum")
             }
-            Mode::Maximum => {
+            PowerdMode::Maximum => {
                 self.wanted = self.highest();
                 (self.current, "maximum")
             }
@@ -190,7 +199,7 @@ impl Powerd {
 
 impl Default for Powerd {
     fn default() -> Powerd {
-        Powerd { knobs: Knobs::new(Powerd::NAME, SPECS), domain: None }
+        Powerd { tunables: Tunables::new(Powerd::NAME, SPECS), domain: None }
     }
 }
 
@@ -204,7 +213,7 @@ impl Governor for Powerd {
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
-        let mut policy = Policy::of(domain);
+        let mut policy = CpufreqPolicy::of(domain);
         let current = policy.current.0 / 1000;
         let decision = policy.apply_limits(policy.min, policy.max);
         self.domain = Some(State {
@@ -220,21 +229,21 @@ impl Governor for Powerd {
 
     fn on(&mut self, event: &Event<'_>, now: Nanos) -> Decision {
         let Some(state) = &mut self.domain else { return Decision::NONE };
-        let mode = Mode::of(self.knobs.get(MODE), state.on_battery);
+        let mode = PowerdMode::of(self.tunables.get(MODE), state.on_battery);
         match event {
             Event::Poll { times } => {
                 let marks = Marks {
-                    running: self.knobs.unsigned(RUNNING_MARK).max(1),
-                    idle: self.knobs.unsigned(IDLE_MARK),
+                    running: self.tunables.unsigned(RUNNING_MARK).max(1),
+                    idle: self.tunables.unsigned(IDLE_MARK),
                 };
-                let decision = state.poll(times, mode, marks, self.knobs.on(NONICE));
+                let decision = state.poll(times, mode, marks, self.tunables.on(NONICE));
                 let slower = match state.unchanged {
-                    _ if mode == Mode::Hiadaptive => 1,
+                    _ if mode == PowerdMode::Hiadaptive => 1,
                     0..120 => 1,
                     120..360 => 2,
                     _ => 4,
                 };
-                let wait = self.knobs.unsigned(POLL_IVAL) * slower;
+                let wait = self.tunables.unsigned(POLL_IVAL) * slower;
                 return decision.wake_at(now + Nanos::from_millis(wait));
             }
             Event::Limits { min, max } => return state.policy.apply_limits(*min, *max),
@@ -246,15 +255,15 @@ impl Governor for Powerd {
     }
 
     fn poll_interval(&self) -> Option<Nanos> {
-        Some(Nanos::from_millis(self.knobs.unsigned(POLL_IVAL)))
+        Some(Nanos::from_millis(self.tunables.unsigned(POLL_IVAL)))
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value).map(drop)
+        self.tunables.set(name, value).map(drop)
     }
 }
 

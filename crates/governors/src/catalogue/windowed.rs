@@ -1,7 +1,7 @@
 //! Two frequencies in turn: an experiment, not a saving.
 
-use crate::knobs::{Knobs, Spec};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -13,8 +13,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// skipped, and its frequency with it.
 #[derive(Debug)]
 pub struct Windowed {
-    knobs: Knobs<3>,
-    policy: Option<Policy>,
+    tunables: Tunables<3>,
+    policy: Option<CpufreqPolicy>,
     begin: Nanos,
 }
 
@@ -22,22 +22,22 @@ const WINDOW: usize = 0;
 const FIRST: usize = 1;
 const SECOND: usize = 2;
 
-const SPECS: [Spec; 3] = [
-    Spec {
+const SPECS: [TunableSpec; 3] = [
+    TunableSpec {
         name: "window_us",
         doc: "W: time at each frequency, in us",
         default: 1_000,
         min: 10,
         max: 3_600_000_000,
     },
-    Spec {
+    TunableSpec {
         name: "first_khz",
         doc: "frequency of even windows, in kHz; 0: the policy's minimum",
         default: 0,
         min: 0,
         max: u32::MAX as i64,
     },
-    Spec {
+    TunableSpec {
         name: "second_khz",
         doc: "frequency of odd windows, in kHz; 0: the policy's maximum",
         default: 0,
@@ -51,10 +51,10 @@ impl Windowed {
     pub const NAME: &'static str = "windowed";
 
     fn window(&mut self, now: Nanos) -> Decision {
-        let length = Nanos::from_micros(self.knobs.unsigned(WINDOW)).0.max(1);
+        let length = Nanos::from_micros(self.tunables.unsigned(WINDOW)).0.max(1);
         let number = now.since(self.begin).0 / length;
         let even = number.is_multiple_of(2);
-        let setting = self.knobs.unsigned(if even { FIRST } else { SECOND });
+        let setting = self.tunables.unsigned(if even { FIRST } else { SECOND });
         let Some(policy) = &mut self.policy else { return Decision::NONE };
         let target = match (setting, even) {
             (0, true) => policy.min,
@@ -69,7 +69,11 @@ impl Windowed {
 
 impl Default for Windowed {
     fn default() -> Windowed {
-        Windowed { knobs: Knobs::new(Windowed::NAME, SPECS), policy: None, begin: Nanos::ZERO }
+        Windowed {
+            tunables: Tunables::new(Windowed::NAME, SPECS),
+            policy: None,
+            begin: Nanos::ZERO,
+        }
     }
 }
 
@@ -83,7 +87,7 @@ impl Governor for Windowed {
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
-        self.policy = Some(Policy::of(domain));
+        self.policy = Some(CpufreqPolicy::of(domain));
         self.begin = now;
         self.window(now)
     }
@@ -102,11 +106,11 @@ impl Governor for Windowed {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value).map(drop)
+        self.tunables.set(name, value).map(drop)
     }
 }
 

@@ -1,9 +1,9 @@
 //! To the maximum above a threshold, in proportion to the load below it.
 
 use crate::accounting::{LoadMeter, Reading, scaled};
-use crate::delay;
-use crate::knobs::{Knobs, Spec, switch};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::transition_delay;
+use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -15,8 +15,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// reaches the result on average, by alternating two operating points within a sample.
 #[derive(Debug)]
 pub struct Ondemand {
-    knobs: Knobs<6>,
-    policy: Option<Policy>,
+    tunables: Tunables<6>,
+    policy: Option<CpufreqPolicy>,
     meter: LoadMeter,
     /// The sampling period is stretched by this while at the maximum.
     rate_mult: u64,
@@ -31,15 +31,15 @@ const IGNORE_NICE_LOAD: usize = 3;
 const POWERSAVE_BIAS: usize = 4;
 const IO_IS_BUSY: usize = 5;
 
-const SPECS: [Spec; 6] = [
-    Spec {
+const SPECS: [TunableSpec; 6] = [
+    TunableSpec {
         name: "sampling_rate",
         doc: "time between samples, in us; default: the transition delay, at least 2 ticks",
         default: 8_000,
         min: 1,
         max: u32::MAX as i64,
     },
-    Spec {
+    TunableSpec {
         name: "up_threshold",
         doc: "load above which it goes to the maximum, in percent; default: 95 with exact idle \
               accounting, else 80",
@@ -47,7 +47,7 @@ const SPECS: [Spec; 6] = [
         min: 1,
         max: 100,
     },
-    Spec {
+    TunableSpec {
         name: "sampling_down_factor",
         doc: "sampling periods until the next sample while at the maximum",
         default: 1,
@@ -55,7 +55,7 @@ const SPECS: [Spec; 6] = [
         max: 100_000,
     },
     switch("ignore_nice_load", "whether time of niced tasks counts as idle"),
-    Spec {
+    TunableSpec {
         name: "powersave_bias",
         doc: "thousandths by which each target is lowered",
         default: 0,
@@ -70,7 +70,7 @@ impl Ondemand {
     pub const NAME: &'static str = "ondemand";
 
     fn period_us(&self) -> u64 {
-        self.knobs.unsigned(SAMPLING_RATE)
+        self.tunables.unsigned(SAMPLING_RATE)
     }
 
     fn sample(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
@@ -83,8 +83,8 @@ impl Ondemand {
             return decision.wake_at(now + Nanos::from_micros(rest));
         }
         let reading = Reading {
-            nice_is_idle: self.knobs.on(IGNORE_NICE_LOAD),
-            iowait_is_busy: self.knobs.on(IO_IS_BUSY),
+            nice_is_idle: self.tunables.on(IGNORE_NICE_LOAD),
+            iowait_is_busy: self.tunables.on(IO_IS_BUSY),
         };
         let Some(sample) = self.meter.sample(times, now, period, reading) else {
             return Decision::NONE.wake_at(now + Nanos::from_micros(rate));
@@ -98,11 +98,11 @@ impl Ondemand {
     }
 
     fn decide(&mut self, load: u32) -> Decision {
-        let (bias, rate) = (self.knobs.unsigned(POWERSAVE_BIAS), self.period_us());
+        let (bias, rate) = (self.tunables.unsigned(POWERSAVE_BIAS), self.period_us());
         let Some(policy) = &mut self.policy else { return Decision::NONE };
-        if i64::from(load) > self.knobs.get(UP_THRESHOLD) {
+        if i64::from(load) > self.tunables.get(UP_THRESHOLD) {
             if policy.current < policy.max {
-                self.rate_mult = self.knobs.unsigned(SAMPLING_DOWN_FACTOR);
+                self.rate_mult = self.tunables.unsigned(SAMPLING_DOWN_FACTOR);
             }
             if bias == 0 {
                 return policy.target(policy.max, Relation::HE, "load above up_threshold");
@@ -128,7 +128,7 @@ impl Ondemand {
 /// The operating point to begin a biased sample with, and the one to end it with and for how many
 /// us, where two are needed to reach the lowered frequency on average.
 fn biased(
-    policy: &Policy,
+    policy: &CpufreqPolicy,
     target: KiloHertz,
     relation: Relation,
     bias: u64,
@@ -156,7 +156,7 @@ fn biased(
 impl Default for Ondemand {
     fn default() -> Ondemand {
         Ondemand {
-            knobs: Knobs::new(Ondemand::NAME, SPECS),
+            tunables: Tunables::new(Ondemand::NAME, SPECS),
             policy: None,
             meter: LoadMeter::default(),
             rate_mult: 1,
@@ -175,11 +175,11 @@ impl Governor for Ondemand {
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {
-        let (default, lowest) = delay::sampling_rate(domain);
-        self.knobs.rebase(SAMPLING_RATE, default, lowest);
+        let (default, lowest) = transition_delay::sampling_rate(domain);
+        self.tunables.rebase(SAMPLING_RATE, default, lowest);
         let threshold = if domain.exact_idle_accounting { 95 } else { 80 };
-        self.knobs.rebase(UP_THRESHOLD, threshold, 1);
-        self.policy = Some(Policy::of(domain));
+        self.tunables.rebase(UP_THRESHOLD, threshold, 1);
+        self.policy = Some(CpufreqPolicy::of(domain));
         self.meter.clear();
         self.rate_mult = 1;
         self.low = None;
@@ -211,11 +211,11 @@ impl Governor for Ondemand {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        let changed = self.knobs.set(name, value)?;
+        let changed = self.tunables.set(name, value)?;
         if changed == SAMPLING_DOWN_FACTOR {
             self.rate_mult = 1;
         }

@@ -2,9 +2,9 @@
 
 use crate::{Tunable, TunableError};
 
-/// What one tunable is. Default and range may depend on the domain, see [`Knobs::rebase`].
+/// What one tunable is. Default and range may depend on the domain, see [`Tunables::rebase`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spec {
+pub(crate) struct TunableSpec {
     pub name: &'static str,
     pub doc: &'static str,
     pub default: i64,
@@ -13,22 +13,22 @@ pub(crate) struct Spec {
 }
 
 /// A switch, 0 or 1.
-pub(crate) const fn switch(name: &'static str, doc: &'static str) -> Spec {
-    Spec { name, doc, default: 0, min: 0, max: 1 }
+pub(crate) const fn switch(name: &'static str, doc: &'static str) -> TunableSpec {
+    TunableSpec { name, doc, default: 0, min: 0, max: 1 }
 }
 
 /// The tunables of one governor, addressed by their position in the table of specifications.
 #[derive(Clone, Debug)]
-pub(crate) struct Knobs<const N: usize> {
+pub(crate) struct Tunables<const N: usize> {
     governor: &'static str,
-    specs: [Spec; N],
+    specs: [TunableSpec; N],
     /// None: the default.
     values: [Option<i64>; N],
 }
 
-impl<const N: usize> Knobs<N> {
-    pub const fn new(governor: &'static str, specs: [Spec; N]) -> Knobs<N> {
-        Knobs { governor, specs, values: [None; N] }
+impl<const N: usize> Tunables<N> {
+    pub const fn new(governor: &'static str, specs: [TunableSpec; N]) -> Tunables<N> {
+        Tunables { governor, specs, values: [None; N] }
     }
 
     /// The present value of tunable number `at`.
@@ -70,7 +70,7 @@ impl<const N: usize> Knobs<N> {
                 known: self.specs.iter().map(|spec| spec.name).collect(),
             });
         };
-        let Spec { name, min, max, .. } = self.specs[at];
+        let TunableSpec { name, min, max, .. } = self.specs[at];
         if value < min || value > max {
             let governor = self.governor;
             return Err(TunableError::OutOfRange { governor, name, value, min, max });
@@ -81,14 +81,15 @@ impl<const N: usize> Knobs<N> {
 
     /// All tunables with their present values.
     pub fn list(&self) -> Vec<Tunable> {
-        let tunable = |(at, &Spec { name, doc, default, min, max }): (usize, &Spec)| Tunable {
-            name,
-            doc,
-            value: self.get(at),
-            default,
-            min,
-            max,
-        };
+        let tunable =
+            |(at, &TunableSpec { name, doc, default, min, max }): (usize, &TunableSpec)| Tunable {
+                name,
+                doc,
+                value: self.get(at),
+                default,
+                min,
+                max,
+            };
         self.specs.iter().enumerate().map(tunable).collect()
     }
 }
@@ -97,33 +98,36 @@ impl<const N: usize> Knobs<N> {
 mod tests {
     use super::*;
 
-    fn knobs() -> Knobs<2> {
-        Knobs::new(
+    fn tunables() -> Tunables<2> {
+        Tunables::new(
             "test",
-            [switch("on", "on or off"), Spec { name: "n", doc: "", default: 3, min: 1, max: 9 }],
+            [
+                switch("on", "on or off"),
+                TunableSpec { name: "n", doc: "", default: 3, min: 1, max: 9 },
+            ],
         )
     }
 
     #[test]
     fn values_outside_and_unknown_names_are_refused() {
-        let mut knobs = knobs();
-        assert_eq!(knobs.set("n", 9), Ok(1));
-        let error = knobs.set("n", 10).unwrap_err();
+        let mut tunables = tunables();
+        assert_eq!(tunables.set("n", 9), Ok(1));
+        let error = tunables.set("n", 10).unwrap_err();
         assert_eq!(error.to_string(), "test: n = 10 is outside 1..=9");
-        let error = knobs.set("m", 1).unwrap_err();
+        let error = tunables.set("m", 1).unwrap_err();
         assert_eq!(error.to_string(), "test has no tunable `m`; it has on, n");
-        assert_eq!(knobs.get(1), 9);
+        assert_eq!(tunables.get(1), 9);
     }
 
     #[test]
     fn a_domain_changes_defaults_but_not_what_was_set() {
-        let mut knobs = knobs();
-        knobs.rebase(1, 5, 4);
-        assert_eq!(knobs.get(1), 5);
-        knobs.set("n", 7).unwrap();
-        knobs.rebase(1, 2, 2);
-        assert_eq!(knobs.get(1), 7);
-        knobs.rebase(1, 8, 8);
-        assert_eq!(knobs.get(1), 8, "raised to the lowest value");
+        let mut tunables = tunables();
+        tunables.rebase(1, 5, 4);
+        assert_eq!(tunables.get(1), 5);
+        tunables.set("n", 7).unwrap();
+        tunables.rebase(1, 2, 2);
+        assert_eq!(tunables.get(1), 7);
+        tunables.rebase(1, 8, 8);
+        assert_eq!(tunables.get(1), 8, "raised to the lowest value");
     }
 }

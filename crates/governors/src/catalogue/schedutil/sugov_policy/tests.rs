@@ -10,14 +10,14 @@ fn util(util: u32) -> CpuSignals {
     CpuSignals { util, nr_running: 1, ..CpuSignals::default() }
 }
 
-fn policy(domain: &Domain) -> Policy {
-    let mut policy = Policy::new(domain);
+fn policy(domain: &Domain) -> SugovPolicy {
+    let mut policy = SugovPolicy::new(domain);
     policy.set_rate_limit_us(1000);
     policy
 }
 
 /// The frequency after an update at `ms`, in MHz, where one was accepted.
-fn at(policy: &mut Policy, ms: u64, signals: CpuSignals) -> Option<u64> {
+fn at(policy: &mut SugovPolicy, ms: u64, signals: CpuSignals) -> Option<u64> {
     policy.update(0, &[signals], NO_FLAGS, Nanos(ms * MS)).map(|khz| khz.0 / 1000)
 }
 
@@ -126,7 +126,7 @@ fn real_time_tasks_ask_for_everything_without_uclamp() {
 fn an_eternal_latency_blocks_for_6_44_seconds() {
     let mut domain = domain(&LEVELS);
     domain.transition_latency = None;
-    let mut policy = Policy::new(&domain);
+    let mut policy = SugovPolicy::new(&domain);
     assert_eq!(policy.rate_limit_us(), 6_442_450);
     assert_eq!(at(&mut policy, 7_000, util(100)), Some(600));
     assert_eq!(at(&mut policy, 13_442, util(1024)), None);
@@ -139,7 +139,7 @@ fn the_series_replaces_headroom_and_response() {
     domain.tick = Nanos::from_millis(4);
     let mut perf = |features: Features, levels: &[u32]| {
         domain.features = features;
-        let mut policy = Policy::new(&domain);
+        let mut policy = SugovPolicy::new(&domain);
         policy.set_response_time_ms(policy.default_response_time_ms() / 2);
         let signals = |level| CpuSignals { waiting: 300, ..util(level) };
         let ask = |&level: &u32| policy.perf(0, &signals(level), Nanos(0));
@@ -147,14 +147,25 @@ fn the_series_replaces_headroom_and_response() {
     };
     let stock = Features::STOCK;
     assert_eq!(perf(stock, &[400, 300]), [500, 375]);
-    let waiting = Features { headroom_covers_waiting: true, ..stock };
+    let waiting = stock.headroom_covers_waiting(true);
     assert_eq!(perf(waiting, &[400, 300]), [700, 600]);
-    let falling = Features { no_headroom_when_falling: true, ..stock };
+    let falling = stock.no_headroom_when_falling(true);
     assert_eq!(perf(falling, &[400, 300, 300]), [500, 300, 375]);
-    let response = Features { response_time: true, ..stock };
+    let response = stock.response_time(true);
     let doubled = perf(response, &[200])[0];
     assert!((500..=510).contains(&doubled), "twice 200 and a quarter: {doubled}");
-    let delay = Features { headroom_from_delay: true, ..stock };
+    let delay = stock.headroom_from_delay(true);
     let ahead = flyball_pelt::approximate_util_avg(400, 4000, stock.pelt_multiplier);
     assert_eq!(perf(delay, &[400]), [ahead]);
+}
+
+#[test]
+fn a_driver_that_needs_to_hear_of_limits_is_given_the_same_frequency_again() {
+    for (need_update_limits, again) in [(false, None), (true, Some(3200))] {
+        let mut policy = policy(&domain(&LEVELS).need_update_limits(need_update_limits));
+        assert_eq!(at(&mut policy, 10, util(900)), Some(3200));
+        policy.set_limits(KiloHertz(800_000), KiloHertz(3_200_000));
+        assert_eq!(at(&mut policy, 10, util(900)), again);
+        assert_eq!(at(&mut policy, 20, util(900)), None, "once");
+    }
 }

@@ -1,6 +1,6 @@
 //! Performance levels by two thresholds, as schedulers written in sched_ext set them.
 
-use crate::knobs::{Knobs, Spec};
+use crate::tunables::{TunableSpec, Tunables};
 use crate::{CpuSignals, Decision, Domain, Event, Governor, Needs, Request, Tunable, TunableError};
 use flyball_units::Nanos;
 
@@ -15,7 +15,7 @@ use flyball_units::Nanos;
 /// an absolute scale.
 #[derive(Debug)]
 pub struct Threshold {
-    knobs: Knobs<3>,
+    tunables: Tunables<3>,
     capacity: Option<u32>,
 }
 
@@ -23,22 +23,28 @@ const HIGH: usize = 0;
 const LOW: usize = 1;
 const LOW_PERF: usize = 2;
 
-const SPECS: [Spec; 3] = [
-    Spec {
+const SPECS: [TunableSpec; 3] = [
+    TunableSpec {
         name: "high_threshold",
         doc: "utilisation from which on the level is 1024; not below low_threshold",
         default: 768,
         min: 256,
         max: 1024,
     },
-    Spec {
+    TunableSpec {
         name: "low_threshold",
         doc: "utilisation up to which the level is low_perf; not above high_threshold",
         default: 256,
         min: 0,
         max: 768,
     },
-    Spec { name: "low_perf", doc: "level at low utilisation", default: 512, min: 0, max: 1024 },
+    TunableSpec {
+        name: "low_perf",
+        doc: "level at low utilisation",
+        default: 512,
+        min: 0,
+        max: 1024,
+    },
 ];
 
 impl Threshold {
@@ -51,7 +57,7 @@ impl Threshold {
             sum.saturating_add(cpu.irq).min(capacity)
         };
         let Some(util) = signals.iter().map(of_cpu).max() else { return Decision::NONE };
-        let knob = |at| u32::try_from(self.knobs.get(at)).unwrap_or(0);
+        let knob = |at| u32::try_from(self.tunables.get(at)).unwrap_or(0);
         let (perf, why) = if util >= knob(HIGH) {
             (1024, "at or above high_threshold")
         } else if util <= knob(LOW) {
@@ -65,7 +71,7 @@ impl Threshold {
 
 impl Default for Threshold {
     fn default() -> Threshold {
-        Threshold { knobs: Knobs::new(Threshold::NAME, SPECS), capacity: None }
+        Threshold { tunables: Tunables::new(Threshold::NAME, SPECS), capacity: None }
     }
 }
 
@@ -92,13 +98,13 @@ impl Governor for Threshold {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value)?;
-        self.knobs.narrow(HIGH, self.knobs.get(LOW), 1024);
-        self.knobs.narrow(LOW, 0, self.knobs.get(HIGH));
+        self.tunables.set(name, value)?;
+        self.tunables.narrow(HIGH, self.tunables.get(LOW), 1024);
+        self.tunables.narrow(LOW, 0, self.tunables.get(HIGH));
         Ok(())
     }
 }

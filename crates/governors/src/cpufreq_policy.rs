@@ -5,18 +5,18 @@ use flyball_units::{KiloHertz, OppTable, Relation};
 
 /// A domain's clock as its governor sees it (the part of a cpufreq policy that changes).
 #[derive(Clone, Debug)]
-pub(crate) struct Policy {
+pub(crate) struct CpufreqPolicy {
     pub opps: OppTable,
-    /// Policy limits, inside the hardware's.
+    /// CpufreqPolicy limits, inside the hardware's.
     pub min: KiloHertz,
     pub max: KiloHertz,
     /// The frequency last asked for or reported.
     pub current: KiloHertz,
 }
 
-impl Policy {
-    pub fn of(domain: &Domain) -> Policy {
-        let mut policy = Policy {
+impl CpufreqPolicy {
+    pub fn of(domain: &Domain) -> CpufreqPolicy {
+        let mut policy = CpufreqPolicy {
             opps: domain.opps.clone(),
             min: domain.min,
             max: domain.max,
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn limits_stay_inside_the_hardware_and_in_order() {
-        let mut policy = Policy::of(&domain(&[600_000, 800_000, 1_000_000]));
+        let mut policy = CpufreqPolicy::of(&domain(&[600_000, 800_000, 1_000_000]));
         policy.set_limits(KiloHertz(0), KiloHertz(u64::MAX));
         assert_eq!((policy.min.0, policy.max.0), (600_000, 1_000_000));
         policy.set_limits(KiloHertz(900_000), KiloHertz(700_000));
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_frequency_outside_new_limits_is_brought_inside() {
-        let mut policy = Policy::of(&domain(&[600_000, 800_000, 1_000_000]));
+        let mut policy = CpufreqPolicy::of(&domain(&[600_000, 800_000, 1_000_000]));
         policy.current = KiloHertz(1_000_000);
         let decision = policy.apply_limits(KiloHertz(600_000), KiloHertz(900_000));
         let target = KiloHertz(900_000);

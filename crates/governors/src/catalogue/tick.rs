@@ -2,8 +2,8 @@
 
 mod counter;
 
-use crate::knobs::{Knobs, Spec, switch};
-use crate::policy::Policy;
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
 use counter::{Counter, Rule, Verdict};
 use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
@@ -20,13 +20,13 @@ use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
 /// Where an idle CPU has no ticks (NO_HZ) the plain rule never lowers: `idle_hook_us` does.
 #[derive(Debug)]
 pub struct Tick {
-    knobs: Knobs<12>,
+    tunables: Tunables<12>,
     domain: Option<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    policy: Policy,
+    policy: CpufreqPolicy,
     stat_hz: u32,
     all: Counter,
     cpus: Vec<Cpu>,
@@ -57,11 +57,17 @@ const BURST_TICKS: usize = 9;
 const BURST_DELAY: usize = 10;
 const CRITICAL: usize = 11;
 
-const fn count(name: &'static str, doc: &'static str, default: i64, min: i64, max: i64) -> Spec {
-    Spec { name, doc, default, min, max }
+const fn count(
+    name: &'static str,
+    doc: &'static str,
+    default: i64,
+    min: i64,
+    max: i64,
+) -> TunableSpec {
+    TunableSpec { name, doc, default, min, max }
 }
 
-const SPECS: [Spec; 12] = [
+const SPECS: [TunableSpec; 12] = [
     count("n", "busy ticks that do not raise yet; the next one does", 3, 0, 1_000_000),
     count("m", "idle ticks that do not lower yet; the next one does", 3, 0, 1_000_000),
     count("step_down", "operating points per step down", 1, 1, 1000),
@@ -117,17 +123,17 @@ impl Tick {
 
     fn rule(&self) -> Rule {
         Rule {
-            n: self.knobs.unsigned(N),
-            m: self.knobs.unsigned(M),
-            burst_ticks: self.knobs.unsigned(BURST_TICKS),
-            burst_delay: self.knobs.unsigned(BURST_DELAY),
+            n: self.tunables.unsigned(N),
+            m: self.tunables.unsigned(M),
+            burst_ticks: self.tunables.unsigned(BURST_TICKS),
+            burst_delay: self.tunables.unsigned(BURST_DELAY),
         }
     }
 
     fn tick(&mut self, cpu: CpuId, busy: bool, now: Nanos) -> Decision {
         let rule = self.rule();
-        let hz = self.knobs.unsigned(TICK_HZ);
-        let (per_cpu, hook) = (self.knobs.on(PER_CPU), self.knobs.on(IDLE_HOOK));
+        let hz = self.tunables.unsigned(TICK_HZ);
+        let (per_cpu, hook) = (self.tunables.on(PER_CPU), self.tunables.on(IDLE_HOOK));
         let Some(state) = &mut self.domain else { return Decision::NONE };
         let Some(at) = state.cpus.iter().position(|listed| listed.id == cpu) else {
             return Decision::NONE;
@@ -157,7 +163,7 @@ impl Tick {
     }
 
     fn raise(&mut self) -> Decision {
-        let points = self.knobs.unsigned(STEP_UP) as usize;
+        let points = self.tunables.unsigned(STEP_UP) as usize;
         let Some(State { policy, .. }) = &mut self.domain else { return Decision::NONE };
         let target = match points {
             0 => policy.max,
@@ -171,10 +177,10 @@ impl Tick {
     }
 
     fn lower(&mut self, why: &'static str) -> Decision {
-        let points = self.knobs.unsigned(STEP_DOWN) as usize;
-        let critical = self.knobs.unsigned(CRITICAL);
-        let share = self.knobs.on(PROPORTIONAL).then(|| self.knobs.unsigned(HISTORY));
-        let per_cpu = self.knobs.on(PER_CPU);
+        let points = self.tunables.unsigned(STEP_DOWN) as usize;
+        let critical = self.tunables.unsigned(CRITICAL);
+        let share = self.tunables.on(PROPORTIONAL).then(|| self.tunables.unsigned(HISTORY));
+        let per_cpu = self.tunables.on(PER_CPU);
         let Some(state) = &mut self.domain else { return Decision::NONE };
         let share = share.map(|ticks| state.busy_share(ticks, per_cpu));
         let policy = &mut state.policy;
@@ -202,7 +208,7 @@ impl Tick {
     }
 
     fn idle(&mut self, cpu: CpuId, enter: bool, now: Nanos) -> Decision {
-        let hook = self.knobs.unsigned(IDLE_HOOK);
+        let hook = self.tunables.unsigned(IDLE_HOOK);
         let Some(state) = &mut self.domain else { return Decision::NONE };
         let Some(cpu) = state.cpus.iter_mut().find(|listed| listed.id == cpu) else {
             return Decision::NONE;
@@ -224,7 +230,7 @@ impl Tick {
     }
 
     fn timer(&mut self, now: Nanos) -> Decision {
-        let hook = Nanos::from_micros(self.knobs.unsigned(IDLE_HOOK));
+        let hook = Nanos::from_micros(self.tunables.unsigned(IDLE_HOOK));
         let Some(state) = &mut self.domain else { return Decision::NONE };
         let Some(since) = state.all_idle_since.filter(|_| hook > Nanos::ZERO) else {
             return Decision::NONE;
@@ -262,7 +268,7 @@ impl State {
 
 impl Default for Tick {
     fn default() -> Tick {
-        Tick { knobs: Knobs::new(Tick::NAME, SPECS), domain: None }
+        Tick { tunables: Tunables::new(Tick::NAME, SPECS), domain: None }
     }
 }
 
@@ -274,11 +280,11 @@ impl Governor for Tick {
     fn needs(&self) -> Needs {
         // FreeBSD's usual stathz, until a domain says what it has.
         let stat_hz = self.domain.as_ref().map_or(128, |state| state.stat_hz);
-        let tick_hz = match u32::try_from(self.knobs.get(TICK_HZ)) {
+        let tick_hz = match u32::try_from(self.tunables.get(TICK_HZ)) {
             Ok(hz) if hz > 0 => hz,
             _ => stat_hz,
         };
-        let idle = self.knobs.on(IDLE_HOOK);
+        let idle = self.tunables.on(IDLE_HOOK);
         Needs { tick_hz: Some(tick_hz), idle, ..Needs::default() }
     }
 
@@ -291,7 +297,7 @@ impl Governor for Tick {
             interval: None,
         };
         self.domain = Some(State {
-            policy: Policy::of(domain),
+            policy: CpufreqPolicy::of(domain),
             stat_hz: domain.stat_hz,
             all: Counter::default(),
             cpus: domain.cpus.iter().map(cpu).collect(),
@@ -323,11 +329,11 @@ impl Governor for Tick {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        self.knobs.list()
+        self.tunables.list()
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        self.knobs.set(name, value).map(drop)
+        self.tunables.set(name, value).map(drop)
     }
 }
 

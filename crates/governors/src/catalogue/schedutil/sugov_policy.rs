@@ -1,11 +1,12 @@
 //! One schedutil policy as a plain struct: what the governor does, without events.
 
-use crate::policy::Policy as Limits;
-use crate::{CpuSignals, Domain, UtilFlags, delay};
+use crate::cpufreq_policy::CpufreqPolicy;
+use crate::{CpuSignals, Domain, UtilFlags, transition_delay};
 use flyball_pelt::{
-    CpuDemand, Features, Headroom, IowaitBoost, UpdateDelay, apply_headroom, apply_response_time,
-    cfs_utilization, default_response_time_ms, effective_perf, effective_utilization,
-    headroom_quarter, raw_frequency, reference_frequency, response_time_multiplier,
+    CpuDemand, DomainFrequency, FairSignals, Features, Headroom, IowaitBoost, PerfLevel,
+    ResponseTime, TopPoints, UpdateDelay, apply_headroom, apply_response_time, cfs_utilization,
+    default_response_time_ms, effective_utilization, headroom_quarter, raw_frequency,
+    reference_frequency, response_time_multiplier,
 };
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -21,16 +22,18 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 ///
 /// An update passes when `rate_limit_us` is over since the last *accepted change*: an unchanged
 /// frequency leaves the limiter open. New limits and more deadline bandwidth than the last
-/// utilisation covered pass at once, and look the frequency up again. The clock starts at 0, as the
+/// utilisation covered pass at once, and look the frequency up again; a driver that needs to hear of
+/// new limits (`need_update_limits`) is then given the frequency even if it is the same. The clock starts at 0, as the
 /// kernel's does: before `rate_limit_us` of it nothing passes. A policy of one CPU keeps its
 /// frequency, instead of lowering it, where the CPU has not been idle since the last look and is not
 /// capped by uclamp; the cached raw value is restored then, so that the next update looks again.
 #[derive(Clone, Debug)]
-pub struct Policy {
-    limits: Limits,
+pub struct SugovPolicy {
+    limits: CpufreqPolicy,
     capacity: u32,
     invariant: bool,
     uclamp_used: bool,
+    need_update_limits: bool,
     tick: u64,
     features: Features,
     /// Whether the headroom is the stock quarter and nothing scales the utilisation.
@@ -58,9 +61,9 @@ struct Cpu {
     util: u32,
 }
 
-impl Policy {
+impl SugovPolicy {
     /// A policy over all CPUs of the domain, just started.
-    pub fn new(domain: &Domain) -> Policy {
+    pub fn new(domain: &Domain) -> SugovPolicy {
         let features = domain.features;
         let opps = &domain.opps;
         let second = opps.resolve(
@@ -69,17 +72,18 @@ impl Policy {
             opps.max(),
             Relation::H,
         );
-        let response_time_ms = default_response_time_ms(
-            domain.capacity,
-            second.0,
-            opps.max().0,
-            features.pelt_multiplier,
-        );
-        let mut policy = Policy {
-            limits: Limits::of(domain),
+        let top = TopPoints {
+            capacity: domain.capacity,
+            highest: opps.max().0,
+            second_highest: second.0,
+        };
+        let response_time_ms = default_response_time_ms(top, features.pelt_multiplier);
+        let mut policy = SugovPolicy {
+            limits: CpufreqPolicy::of(domain),
             capacity: domain.capacity,
             invariant: domain.frequency_invariant,
             uclamp_used: domain.uclamp_used,
+            need_update_limits: domain.need_update_limits,
             tick: domain.tick.0,
             features,
             stock: !(features.response_time
@@ -90,14 +94,17 @@ impl Policy {
             rate_limit: 0,
             default_response_time_ms: response_time_ms,
             response_time_ms,
-            response_time_multiplier: response_time_multiplier(response_time_ms, response_time_ms),
+            response_time_multiplier: response_time_multiplier(ResponseTime {
+                default_ms: response_time_ms,
+                wanted_ms: response_time_ms,
+            }),
             cpus: Vec::new(),
             next: KiloHertz(0),
             cached_raw: 0,
             last_update: 0,
             need_update: false,
         };
-        policy.set_rate_limit_us(delay::of_domain(domain));
+        policy.set_rate_limit_us(transition_delay::of_domain(domain));
         policy.restart(domain.cpus.len());
         policy
     }
@@ -123,12 +130,7 @@ impl Policy {
         now: Nanos,
     ) -> Option<KiloHertz> {
         let (state, signal) = (self.cpus.get_mut(cpu)?, signals.get(cpu)?);
-        if state.boost.boost == 0 && !flags.iowait {
-            // What the call below comes to for a CPU without a boost, which is nearly always.
-            state.boost.last_update = now.0;
-        } else {
-            state.boost.update(now.0, flags.iowait, self.tick);
-        }
+        state.boost.update(now.0, flags.iowait, self.tick);
         if flags.deadline_bandwidth || signal.bw_dl > state.min {
             self.need_update = true;
         }
@@ -168,27 +170,24 @@ impl Policy {
     pub fn perf(&mut self, cpu: usize, signals: &CpuSignals, now: Nanos) -> u32 {
         let capacity = self.capacity;
         let Some(state) = self.cpus.get_mut(cpu) else { return 0 };
-        let boost = match state.boost.boost {
-            0 => 0,
-            _ => state.boost.apply(now.0, capacity, self.tick),
-        };
-        let demand = CpuDemand {
-            cfs: cfs_utilization(signals.util, signals.runnable, signals.util_est, capacity),
-            rt: signals.rt,
-            dl: signals.dl,
-            bw_dl: signals.bw_dl,
-            irq: signals.irq,
-            uclamp_min: signals.uclamp_min,
-            uclamp_max: signals.uclamp_max,
-            uclamp_used: self.uclamp_used,
-            rt_runnable: signals.rt_runnable,
-        };
+        let boost = state.boost.apply(now.0, capacity, self.tick);
+        let CpuSignals { util, runnable, util_est, .. } = *signals;
+        let demand = CpuDemand::IDLE
+            .cfs(cfs_utilization(FairSignals { util, runnable, util_est }, capacity))
+            .rt(signals.rt)
+            .dl(signals.dl)
+            .bw_dl(signals.bw_dl)
+            .irq(signals.irq)
+            .uclamp_min(signals.uclamp_min)
+            .uclamp_max(signals.uclamp_max)
+            .uclamp_used(self.uclamp_used)
+            .rt_runnable(signals.rt_runnable);
         let effective = effective_utilization(&demand, capacity);
         state.min = effective.min;
         let util = effective.util.max(boost);
         let ahead =
             if self.stock { headroom_quarter(util) } else { self.series(cpu, util, signals) };
-        effective_perf(ahead, effective.min, effective.max)
+        effective.perf(ahead)
     }
 
     /// Response time and headroom of the series, in this order.
@@ -214,9 +213,12 @@ impl Policy {
 
     /// The operating point for a performance of `perf`; the same raw value twice skips the look-up.
     pub fn next_frequency(&mut self, perf: u32) -> KiloHertz {
-        let highest = self.limits.opps.max().0;
-        let reference = reference_frequency(highest, self.limits.current.0, self.invariant);
-        let raw = raw_frequency(reference, perf, self.capacity);
+        let reference = reference_frequency(DomainFrequency {
+            highest: self.limits.opps.max().0,
+            current: self.limits.current.0,
+            invariant: self.invariant,
+        });
+        let raw = raw_frequency(reference, PerfLevel { perf, capacity: self.capacity });
         if raw == self.cached_raw && !self.need_update {
             return self.next;
         }
@@ -236,8 +238,8 @@ impl Policy {
     }
 
     fn accept(&mut self, next: KiloHertz, now: Nanos) -> Option<KiloHertz> {
-        self.need_update = false;
-        if next == self.next {
+        let insist = std::mem::take(&mut self.need_update) && self.need_update_limits;
+        if next == self.next && !insist {
             return None;
         }
         self.next = next;
@@ -252,7 +254,7 @@ impl Policy {
         self.need_update = true;
     }
 
-    pub(super) fn limits(&mut self) -> &mut Limits {
+    pub(super) fn limits(&mut self) -> &mut CpufreqPolicy {
         &mut self.limits
     }
 
@@ -271,8 +273,10 @@ impl Policy {
     /// `response_time_ms` of patch 6; 0 counts as the default.
     pub fn set_response_time_ms(&mut self, ms: u32) {
         self.response_time_ms = if ms == 0 { self.default_response_time_ms } else { ms };
-        self.response_time_multiplier =
-            response_time_multiplier(self.default_response_time_ms, self.response_time_ms);
+        self.response_time_multiplier = response_time_multiplier(ResponseTime {
+            default_ms: self.default_response_time_ms,
+            wanted_ms: self.response_time_ms,
+        });
     }
 
     /// Least time between changes, in us.
