@@ -294,7 +294,7 @@ fn outcome(
     })))
 }
 
-fn no_status(console: &str, stderr: &str, told: &control::Told) -> BoardError {
+fn no_status(console: &str, stderr: &str, told: &control::GuestReport) -> BoardError {
     let mut message = "expected the command's status, found none: ".to_owned();
     message.push_str(match (&told.release, console.contains("Kernel panic")) {
         (_, true) => "the kernel panicked",

@@ -48,6 +48,24 @@ fn a_load_file_goes_through_governors() {
 }
 
 #[test]
+fn an_rt_app_program_lasts_as_long_as_it_says() {
+    let dir = folder();
+    let seconds = |global: &str| {
+        let program = format!(
+            r#"{{ {global} "tasks": {{ "t": {{ "run": 1000, "timer": {{ "ref": "a", "period": 10000 }} }} }} }}"#
+        );
+        fs_err::write(dir.path().join("t.json"), program).unwrap();
+        let (code, json, stderr) =
+            run(dir.path(), &["replay", "t.json", "-g", "performance", "-f", "json"]);
+        assert_eq!(code, 0, "{stderr}");
+        let json: Value = serde_json::from_str(&json).unwrap();
+        json["governors"][0]["outcome"]["elapsed_ns"].as_f64().unwrap() / 1e9
+    };
+    assert_eq!(seconds(r#""global": { "duration": 2 },"#), 2.0);
+    assert_eq!(seconds(""), 10.0, "without an end");
+}
+
+#[test]
 fn a_closed_loop_takes_longer_at_a_lower_frequency() {
     let dir = folder();
     load_file(dir.path());

@@ -24,7 +24,7 @@ pub enum ControlErrorKind {
 
 /// A file that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct NotRestored {
     /// The file.
     pub path: PathBuf,
     /// What it had before the hold.
@@ -33,7 +33,7 @@ pub struct Left {
     pub found: String,
 }
 
-impl std::fmt::Display for Left {
+impl std::fmt::Display for NotRestored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: expected {}, found {}", self.path.display(), self.expected, self.found)
     }
@@ -115,7 +115,7 @@ pub enum ControlError {
     #[error("{} not restored: {}", count(.left), list(.left))]
     Restore {
         /// The files.
-        left: Vec<Left>,
+        left: Vec<NotRestored>,
         /// Why the hold ended early, where it did.
         cause: Option<Box<ControlError>>,
     },
@@ -129,15 +129,15 @@ fn holder(owner: &Option<ProcessIdentity>, since: Option<Nanos>) -> String {
     }
 }
 
-fn count(left: &[Left]) -> String {
+fn count(left: &[NotRestored]) -> String {
     match left.len() {
         1 => "1 setting was".to_owned(),
         n => format!("{n} settings were"),
     }
 }
 
-fn list(left: &[Left]) -> String {
-    left.iter().map(Left::to_string).collect::<Vec<_>>().join("; ")
+fn list(left: &[NotRestored]) -> String {
+    left.iter().map(NotRestored::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl ControlError {

@@ -25,7 +25,7 @@ mod state;
 mod tunables;
 mod watch;
 
-pub use error::{ControlError, ControlErrorKind, Left};
+pub use error::{ControlError, ControlErrorKind, NotRestored};
 pub use hold::{Ended, Hold, preflight};
 pub use machine::Machine;
 pub use plan::{Held, Plan, Step, Tuning, plan};

@@ -1,6 +1,6 @@
 //! Back to how it was.
 
-use crate::Left;
+use crate::NotRestored;
 use crate::journal::Entry;
 use crate::settle::{read, wait};
 use flyball_host::Host;
@@ -36,7 +36,7 @@ pub(crate) struct Outcome {
     pub foreign: Vec<Foreign>,
     /// Files that are gone with their CPUs: there is nothing to restore in them.
     pub gone: Vec<PathBuf>,
-    pub left: Vec<Left>,
+    pub left: Vec<NotRestored>,
 }
 
 /// Restores the old values, from the last file to the first. Setting one may move another one, and
@@ -86,7 +86,7 @@ pub(crate) fn restore(host: &dyn Host, files: &[Entry]) -> Outcome {
             Some(error) if !found.contains(&error.to_string()) => format!("{found} ({error})"),
             _ => found,
         };
-        outcome.left.push(Left { path: entry.path.clone(), expected: old.clone(), found });
+        outcome.left.push(NotRestored { path: entry.path.clone(), expected: old.clone(), found });
     }
     outcome
 }

@@ -1,6 +1,6 @@
 //! The loop's body: what is due, for all domains.
 
-use crate::govern_one::{Around, State};
+use crate::govern_one::{StepContext, State};
 use crate::watch::Online;
 use crate::{DomainStatus, GovernError, Governed, Note, Status, Times, Trail};
 use flyball_host::{Host, HostError, KeptFile};
@@ -75,7 +75,7 @@ impl Engine {
     /// A frequency that could not be written, too often.
     pub fn start(&mut self, now: Nanos) -> Result<(), GovernError> {
         let Engine { host, domains, trail, .. } = self;
-        let mut around = Around { host: host.as_ref(), trail, began: now };
+        let mut around = StepContext { host: host.as_ref(), trail, began: now };
         domains.iter_mut().try_for_each(|domain| domain.start(now, &mut around))
     }
 
@@ -86,7 +86,7 @@ impl Engine {
     /// A frequency that could not be written, too often. A time that cannot be read is noted.
     pub fn step(&mut self, now: Nanos) -> Result<Spot, GovernError> {
         let Engine { host, domains, times, trail, thermometer, .. } = self;
-        let mut around = Around { host: host.as_ref(), trail, began: now };
+        let mut around = StepContext { host: host.as_ref(), trail, began: now };
         let asleep = ahead(around.host);
         if asleep.since(self.asleep) > SUSPEND {
             self.suspends += 1;
@@ -196,7 +196,7 @@ impl Engine {
         now: Nanos,
     ) -> Result<(), GovernError> {
         let Engine { host, domains, trail, .. } = self;
-        let mut around = Around { host: host.as_ref(), trail, began: now };
+        let mut around = StepContext { host: host.as_ref(), trail, began: now };
         for (domain, governor) in domains.iter_mut().zip(governors) {
             domain.governor = governor;
             if domain.state == State::Ruled {

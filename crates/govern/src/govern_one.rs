@@ -1,6 +1,6 @@
 //! One clock domain: its governor, what it is told, and what becomes of its answers.
 
-use crate::ring::{Step, Told};
+use crate::ring::{Step, EventHead};
 use crate::watch::Watch;
 use crate::{Actuator, DomainRecord, Entry, GovernError, Note, Times, Trail, Way};
 use flyball_governors::{CpuTimes, Decision, Domain, Event, Governor, Needs, Request};
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Governed {
 }
 
 /// What a step needs beside the domain.
-pub(crate) struct Around<'a> {
+pub(crate) struct StepContext<'a> {
     pub host: &'a dyn Host,
     pub trail: &'a mut Trail,
     /// When the step began, for its cost.
@@ -123,7 +123,7 @@ impl Governed {
     }
 
     /// The governor takes over.
-    pub(crate) fn start(&mut self, now: Nanos, around: &mut Around<'_>) -> Result<(), GovernError> {
+    pub(crate) fn start(&mut self, now: Nanos, context: &mut StepContext<'_>) -> Result<(), GovernError> {
         self.record.current_khz = self.current;
         self.view.current = self.current;
         (self.wake_at, self.tick_at, self.asked, self.told) = (None, None, None, None);
@@ -133,9 +133,9 @@ impl Governed {
         if let Some(hz) = self.needs.tick_hz {
             self.tick_at = Some(now + Nanos(1_000_000_000 / u64::from(hz.max(1))));
         }
-        if around.trail.is_kept() {
+        if context.trail.is_kept() {
             let tunables = self.governor.tunables();
-            around.trail.whole(Entry::Start {
+            context.trail.whole(Entry::Start {
                 t_ns: now,
                 domain: self.name(),
                 governor: self.governor.name().to_owned(),
@@ -144,7 +144,7 @@ impl Governed {
                 decision,
             });
         }
-        self.carry_out(decision, now, around).map(drop)
+        self.carry_out(decision, now, context).map(drop)
     }
 
     /// When something is due next.
@@ -166,23 +166,23 @@ impl Governed {
         now: Nanos,
         times: Option<&Times>,
         millicelsius: Option<i32>,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         if self.due().is_none_or(|at| at > now) {
             return Ok(());
         }
         if let Some(millicelsius) = millicelsius.filter(|_| self.needs.temperature) {
-            self.tell(&Event::Temperature { millicelsius }, now, around)?;
+            self.tell(&Event::Temperature { millicelsius }, now, context)?;
         }
         if self.tick_at.is_some_and(|at| at <= now) {
-            self.ticks(now, times, around)?;
+            self.ticks(now, times, context)?;
         }
         if self.wake_at.is_none_or(|at| at > now) {
             return Ok(());
         }
         self.wake_at = None;
         if !self.needs.poll {
-            return self.tell(&Event::Timer, now, around);
+            return self.tell(&Event::Timer, now, context);
         }
         let interval = self.governor.poll_interval().unwrap_or(Nanos::from_secs(1));
         match times {
@@ -190,7 +190,7 @@ impl Governed {
                 self.fill(times);
                 // Taken out for the call, and put back: an event borrows them.
                 let list = std::mem::take(&mut self.times);
-                let told = self.tell(&Event::Poll { times: Cow::Borrowed(&list) }, now, around);
+                let told = self.tell(&Event::Poll { times: Cow::Borrowed(&list) }, now, context);
                 self.times = list;
                 told?;
             }
@@ -212,7 +212,7 @@ impl Governed {
         &mut self,
         now: Nanos,
         times: Option<&Times>,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         let Some(due) = self.tick_at else { return Ok(()) };
         let period = Nanos(1_000_000_000 / u64::from(self.needs.tick_hz.unwrap_or(1).max(1)));
@@ -231,7 +231,7 @@ impl Governed {
                 let idle =
                     now_times.idle.since(before.idle) + now_times.iowait.since(before.iowait);
                 let Some(&cpu) = self.view.cpus.get(at) else { continue };
-                self.tell(&Event::Tick { cpu, busy: busy > idle }, now, around)?;
+                self.tell(&Event::Tick { cpu, busy: busy > idle }, now, context)?;
             }
         }
         self.before.clear();
@@ -245,7 +245,7 @@ impl Governed {
         &mut self,
         event: &Event<'_>,
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         let shadow = self.actuator.is_none();
         let machine = if shadow { self.watch.claimed() } else { None };
@@ -256,21 +256,21 @@ impl Governed {
             self.current = frequency;
             let applied = Event::Applied { frequency };
             let decision = self.governor.on(&applied, now);
-            self.log(&applied, decision, (None, false, machine), now, around);
+            self.log(&applied, decision, (None, false, machine), now, context);
         }
         let decision = self.governor.on(event, now);
         let before = self.current;
-        let (resolved, written) = self.carry_out(decision, now, around)?;
+        let (resolved, written) = self.carry_out(decision, now, context)?;
         if shadow && matches!(event, Event::Poll { .. } | Event::Timer) {
             let named = resolved.or(Some(self.current));
             self.counts.compared += 1;
             self.counts.agreed += u64::from(named == machine);
         }
-        self.log(event, decision, (resolved, written, machine), now, around);
+        self.log(event, decision, (resolved, written, machine), now, context);
         if self.current != before {
             let applied = Event::Applied { frequency: self.current };
             let decision = self.governor.on(&applied, now);
-            self.log(&applied, decision, (None, false, None), now, around);
+            self.log(&applied, decision, (None, false, None), now, context);
         }
         Ok(())
     }
@@ -281,30 +281,30 @@ impl Governed {
         decision: Decision,
         (resolved, written, machine): (Option<KiloHertz>, bool, Option<KiloHertz>),
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) {
         self.counts.events += 1;
-        if !around.trail.is_kept() {
+        if !context.trail.is_kept() {
             return;
         }
         let empty: (&[CpuTimes], &[CpuId]) = (&[], &[]);
         let (told, (times, cpus)) = match event {
-            Event::Poll { times } => (Told::Poll, (times.as_ref(), empty.1)),
-            Event::Cpus { cpus } => (Told::Cpus, (empty.0, cpus.as_ref())),
-            Event::Timer => (Told::Timer, empty),
-            Event::Tick { cpu, busy } => (Told::Tick { cpu: *cpu, busy: *busy }, empty),
-            Event::Applied { frequency } => (Told::Applied { frequency: *frequency }, empty),
-            Event::Limits { min, max } => (Told::Limits { min: *min, max: *max }, empty),
+            Event::Poll { times } => (EventHead::Poll, (times.as_ref(), empty.1)),
+            Event::Cpus { cpus } => (EventHead::Cpus, (empty.0, cpus.as_ref())),
+            Event::Timer => (EventHead::Timer, empty),
+            Event::Tick { cpu, busy } => (EventHead::Tick { cpu: *cpu, busy: *busy }, empty),
+            Event::Applied { frequency } => (EventHead::Applied { frequency: *frequency }, empty),
+            Event::Limits { min, max } => (EventHead::Limits { min: *min, max: *max }, empty),
             Event::Temperature { millicelsius } => {
-                (Told::Temperature { millicelsius: *millicelsius }, empty)
+                (EventHead::Temperature { millicelsius: *millicelsius }, empty)
             }
             // Rules that need any other are refused.
             _ => return,
         };
-        let cost = u32::try_from(around.host.now().since(around.began).0).unwrap_or(u32::MAX);
+        let cost = u32::try_from(context.host.now().since(context.began).0).unwrap_or(u32::MAX);
         let step =
             Step { at: now, domain: self.number, told, decision, resolved, written, machine, cost };
-        around.trail.step(step, times, cpus);
+        context.trail.step(step, times, cpus);
     }
 
     /// Writes what a decision asks for, unless the kernel was told that already. Gives the operating
@@ -313,7 +313,7 @@ impl Governed {
         &mut self,
         decision: Decision,
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(Option<KiloHertz>, bool), GovernError> {
         if let Some(at) = decision.wake_at {
             // Not now: time has to pass between two decisions.
@@ -330,7 +330,7 @@ impl Governed {
         self.counts.requests += 1;
         self.asked = Some(wanted);
         let resolved = self.resolve(wanted);
-        let written = self.write(resolved, now, around)?;
+        let written = self.write(resolved, now, context)?;
         Ok((Some(resolved), written))
     }
 
@@ -343,7 +343,7 @@ impl Governed {
         &mut self,
         khz: KiloHertz,
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<bool, GovernError> {
         let Some(actuator) = self.actuator.as_mut() else { return Ok(false) };
         if self.told == Some(khz) {
@@ -358,7 +358,7 @@ impl Governed {
             Err(errno) => {
                 (self.told, self.failures) = (None, self.failures + 1);
                 self.counts.failures += 1;
-                around.trail.note(now, Some(self.number), Note::WriteFailed { errno: errno.0 });
+                context.trail.note(now, Some(self.number), Note::WriteFailed { errno: errno.0 });
                 let last = (self.failures >= MOST_FAILURES).then(|| actuator.error(errno));
                 match last {
                     Some(last) if !self.is_elsewhere() => {
@@ -380,11 +380,11 @@ impl Governed {
         &mut self,
         now: Nanos,
         online: Option<&CpuSet>,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         let there = self.watch.is_there();
         if let Some(online) = online {
-            self.hotplug(online, there, now, around)?;
+            self.hotplug(online, there, now, context)?;
         }
         if self.state == State::Gone || !there {
             return Ok(());
@@ -396,19 +396,19 @@ impl Governed {
             match (ours, self.state) {
                 (false, State::Ruled) => {
                     self.state = State::Taken;
-                    around.trail.note(now, Some(self.number), Note::GovernorTaken);
+                    context.trail.note(now, Some(self.number), Note::GovernorTaken);
                 }
                 (true, State::Taken) => {
                     self.state = State::Ruled;
-                    around.trail.note(now, Some(self.number), Note::GovernorBack);
+                    context.trail.note(now, Some(self.number), Note::GovernorBack);
                     self.take_limits();
-                    return self.start(now, around);
+                    return self.start(now, context);
                 }
                 _ => {}
             }
         }
         if changed.limits && self.state == State::Ruled {
-            return self.limits(now, around);
+            return self.limits(now, context);
         }
         Ok(())
     }
@@ -418,13 +418,13 @@ impl Governed {
         online: &CpuSet,
         there: bool,
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         let cpus: Vec<CpuId> = self.policy.cpus.intersection(online).iter().collect();
         if cpus.is_empty() || (self.state == State::Gone && !there) {
             if self.state != State::Gone {
                 self.state = State::Gone;
-                around.trail.note(now, Some(self.number), Note::DomainGone);
+                context.trail.note(now, Some(self.number), Note::DomainGone);
             }
             return Ok(());
         }
@@ -434,15 +434,15 @@ impl Governed {
         self.view.cpus.clone_from(&cpus);
         self.record.cpus.clone_from(&cpus);
         if self.state == State::Gone {
-            around.trail.note(now, Some(self.number), Note::DomainBack);
+            context.trail.note(now, Some(self.number), Note::DomainBack);
             self.state = State::Ruled;
             // What the kernel kept of it is looked at as if it were new.
-            self.reopen(around.host).map_err(GovernError::host("opening a policy again"))?;
+            self.reopen(context.host).map_err(GovernError::host("opening a policy again"))?;
             self.take_limits();
-            return self.start(now, around);
+            return self.start(now, context);
         }
         self.before.clear();
-        self.tell(&Event::Cpus { cpus: Cow::Owned(cpus) }, now, around)
+        self.tell(&Event::Cpus { cpus: Cow::Owned(cpus) }, now, context)
     }
 
     /// Opens the files anew: those of a policy that went may be gone for good.
@@ -469,33 +469,33 @@ impl Governed {
         true
     }
 
-    fn limits(&mut self, now: Nanos, around: &mut Around<'_>) -> Result<(), GovernError> {
+    fn limits(&mut self, now: Nanos, context: &mut StepContext<'_>) -> Result<(), GovernError> {
         let Some((min_khz, max_khz)) = self.watch.limits() else { return Ok(()) };
         if !self.take_limits() {
             // The limits are how this daemon sets the frequency.
             if Some((min_khz, max_khz)) == self.told.map(|khz| (khz, khz)) {
                 return Ok(());
             }
-            around.trail.note(now, Some(self.number), Note::LimitsTaken { min_khz, max_khz });
+            context.trail.note(now, Some(self.number), Note::LimitsTaken { min_khz, max_khz });
             if let Some(actuator) = &mut self.actuator {
                 actuator.forget();
             }
             let told = self.told.take();
             return match told {
-                Some(khz) => self.write(khz, now, around).map(drop),
+                Some(khz) => self.write(khz, now, context).map(drop),
                 None => Ok(()),
             };
         }
-        around.trail.note(now, Some(self.number), Note::LimitsChanged { min_khz, max_khz });
+        context.trail.note(now, Some(self.number), Note::LimitsChanged { min_khz, max_khz });
         // As in the simulator: what was asked for is resolved anew, then the governor is told.
         if let Some(asked) = self.asked {
             let (before, khz) = (self.current, self.resolve(asked));
-            self.write(khz, now, around)?;
+            self.write(khz, now, context)?;
             if self.current != before {
-                self.tell(&Event::Applied { frequency: self.current }, now, around)?;
+                self.tell(&Event::Applied { frequency: self.current }, now, context)?;
             }
         }
-        self.tell(&Event::Limits { min: min_khz, max: max_khz }, now, around)
+        self.tell(&Event::Limits { min: min_khz, max: max_khz }, now, context)
     }
 
     /// The machine slept: times that passed meanwhile mean nothing, and the kernel may have moved the
@@ -503,7 +503,7 @@ impl Governed {
     pub(crate) fn resumed(
         &mut self,
         now: Nanos,
-        around: &mut Around<'_>,
+        context: &mut StepContext<'_>,
     ) -> Result<(), GovernError> {
         if self.state != State::Ruled {
             return Ok(());
@@ -514,10 +514,10 @@ impl Governed {
         }
         self.told = None;
         let cpus = self.view.cpus.clone();
-        self.tell(&Event::Cpus { cpus: Cow::Owned(cpus) }, now, around)?;
+        self.tell(&Event::Cpus { cpus: Cow::Owned(cpus) }, now, context)?;
         if let Some(asked) = self.asked {
             let khz = self.resolve(asked);
-            self.write(khz, now, around)?;
+            self.write(khz, now, context)?;
         }
         Ok(())
     }

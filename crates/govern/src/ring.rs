@@ -14,7 +14,7 @@ const CELLS: usize = 4_000;
 
 /// What a governor was told, without what follows in cells of its own.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Told {
+pub(crate) enum EventHead {
     Poll,
     Timer,
     Tick { cpu: CpuId, busy: bool },
@@ -29,7 +29,7 @@ pub(crate) enum Told {
 pub(crate) struct Step {
     pub at: Nanos,
     pub domain: u16,
-    pub told: Told,
+    pub told: EventHead,
     pub decision: Decision,
     pub resolved: Option<KiloHertz>,
     pub written: bool,
@@ -99,14 +99,14 @@ impl Trail {
 
     pub(crate) fn step(&mut self, step: Step, times: &[CpuTimes], cpus: &[CpuId]) {
         let more = match step.told {
-            Told::Poll => times.len(),
-            Told::Cpus => cpus.len(),
+            EventHead::Poll => times.len(),
+            EventHead::Cpus => cpus.len(),
             _ => 0,
         };
         let more = u16::try_from(more).unwrap_or(u16::MAX);
         let rest = times.iter().map(|&times| Cell::Times(times));
         let cells = match step.told {
-            Told::Poll => self.push(Cell::Step { step, more }, rest.take(more.into())),
+            EventHead::Poll => self.push(Cell::Step { step, more }, rest.take(more.into())),
             _ => {
                 let cpus = cpus.iter().map(|&cpu| Cell::Cpu(cpu));
                 self.push(Cell::Step { step, more }, cpus.take(more.into()))
@@ -206,27 +206,27 @@ impl Writer {
         }
     }
 
-    fn event(&mut self, told: Told, more: u16) -> Event<'static> {
+    fn event(&mut self, told: EventHead, more: u16) -> Event<'static> {
         match told {
-            Told::Poll => {
+            EventHead::Poll => {
                 let times = (0..more).filter_map(|_| match self.cells.pop() {
                     Ok(Cell::Times(times)) => Some(times),
                     _ => None,
                 });
                 Event::Poll { times: Cow::Owned(times.collect()) }
             }
-            Told::Cpus => {
+            EventHead::Cpus => {
                 let cpus = (0..more).filter_map(|_| match self.cells.pop() {
                     Ok(Cell::Cpu(cpu)) => Some(cpu),
                     _ => None,
                 });
                 Event::Cpus { cpus: Cow::Owned(cpus.collect()) }
             }
-            Told::Timer => Event::Timer,
-            Told::Tick { cpu, busy } => Event::Tick { cpu, busy },
-            Told::Applied { frequency } => Event::Applied { frequency },
-            Told::Limits { min, max } => Event::Limits { min, max },
-            Told::Temperature { millicelsius } => Event::Temperature { millicelsius },
+            EventHead::Timer => Event::Timer,
+            EventHead::Tick { cpu, busy } => Event::Tick { cpu, busy },
+            EventHead::Applied { frequency } => Event::Applied { frequency },
+            EventHead::Limits { min, max } => Event::Limits { min, max },
+            EventHead::Temperature { millicelsius } => Event::Temperature { millicelsius },
         }
     }
 }
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::Lines;
 
-    fn step(told: Told) -> Step {
+    fn step(told: EventHead) -> Step {
         Step {
             at: Nanos(5),
             domain: 0,
@@ -253,8 +253,8 @@ mod tests {
     fn a_poll_comes_out_with_its_times() {
         let (mut trail, mut writer) = trail(vec!["policy0".to_owned()]);
         let times = [CpuTimes::ZERO.busy(Nanos(1)); 2];
-        trail.step(step(Told::Poll), &times, &[CpuId(0)]);
-        trail.step(step(Told::Cpus), &times, &[CpuId(3)]);
+        trail.step(step(EventHead::Poll), &times, &[CpuId(0)]);
+        trail.step(step(EventHead::Cpus), &times, &[CpuId(3)]);
         trail.note(Nanos(6), Some(0), Note::GovernorTaken);
         let mut lines = Lines::new(Vec::new());
         writer.drain(Nanos(9), &mut lines).unwrap();
@@ -271,7 +271,7 @@ mod tests {
         let (mut trail, mut writer) = trail(vec!["policy0".to_owned()]);
         let times = [CpuTimes::default(); 9];
         for _ in 0..CELLS / 10 + 5 {
-            trail.step(step(Told::Poll), &times, &[]);
+            trail.step(step(EventHead::Poll), &times, &[]);
         }
         assert_eq!(trail.dropped(), 5);
         let mut lines = Lines::new(Vec::new());

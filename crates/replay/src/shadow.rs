@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use flyball_governors::schedutil::cpuperf_frequency;
 use flyball_governors::{
-    CpuSignals, Decision, Domain, Event as Told, Governor, Request, UtilFlags,
+    CpuSignals, Decision, Domain, Event as GovernorEvent, Governor, Request, UtilFlags,
 };
 use flyball_pelt::PerfLevel;
 use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
@@ -145,6 +145,15 @@ impl Shadow {
         }
     }
 
+    /// Takes the averages of every CPU as 0 until a signal says otherwise, as a simulation begins.
+    /// Without this a governor waits for a signal of each CPU of its domain, and one that stays idle
+    /// has none.
+    pub fn begin_idle(&mut self) {
+        for shadowed in &mut self.domains {
+            shadowed.known.fill(true);
+        }
+    }
+
     /// Takes the next item of the trace.
     pub fn item(&mut self, item: Item<'_>) {
         match item {
@@ -255,7 +264,7 @@ impl Shadow {
             }
         }
         let signals = shadowed.signals.as_slice().into();
-        let event = Told::Util { cpu: CpuId(cpu), signals, flags: UtilFlags::default() };
+        let event = GovernorEvent::Util { cpu: CpuId(cpu), signals, flags: UtilFlags::default() };
         let decision = shadowed.governor.on(&event, now);
         self.updates.push((record.t_ns, number));
         // Of a start and the first answer to a signal the latter counts.
@@ -289,7 +298,7 @@ impl Shadow {
             }
         }
         if shadowed.started {
-            shadowed.governor.on(&Told::Applied { frequency: KiloHertz(khz) }, Nanos(t_ns));
+            shadowed.governor.on(&GovernorEvent::Applied { frequency: KiloHertz(khz) }, Nanos(t_ns));
         }
         self.kernel.push(Change { t_ns, domain: number, khz });
     }

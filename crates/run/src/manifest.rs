@@ -144,6 +144,11 @@ pub enum RunState {
 }
 
 impl Manifest {
+    /// Whether a model wrote the run: its times are virtual.
+    pub fn is_model(&self) -> bool {
+        self.clocks.iter().any(|clock| clock.clock == "virtual")
+    }
+
     /// The manifest as TOML text.
     ///
     /// # Errors

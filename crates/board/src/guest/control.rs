@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct GuestReport {
     /// Release of the kernel.
     pub(super) release: Option<String>,
     /// When the command began, on the host's clock.
@@ -31,7 +31,7 @@ pub(super) struct Told {
 /// The conversation.
 #[derive(Debug)]
 pub(super) struct Talk {
-    told: Mutex<Told>,
+    told: Mutex<GuestReport>,
     counters: PathBuf,
 }
 
@@ -95,11 +95,11 @@ impl Talk {
     }
 
     /// All that was said.
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn told(&self) -> GuestReport {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, GuestReport> {
         // What was told until a panic still holds.
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,7 +40,7 @@ pub fn run(args: &ShadowArgs, talk: Talk) -> Result<Exit, Failure> {
             format!("{:#}\n", json!({ "recording": name, "shadow": answer }))
         }
     })?;
-    Ok(Exit::Ok)
+    Ok(if answer.predicts_nothing() { Exit::Finding } else { Exit::Ok })
 }
 
 fn open(path: &Path) -> Result<Run, Failure> {

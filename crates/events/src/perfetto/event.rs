@@ -16,7 +16,7 @@ const AWAKE: u32 = u32::MAX;
 
 /// An event of a bundle.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct BundledEvent {
     pub t_ns: u64,
     /// The thread that the CPU ran; none where only the switches before tell.
     pub tid: Option<u32>,
@@ -32,7 +32,7 @@ pub(super) fn bundle(
     bytes: Bytes,
     current: &mut Option<Current>,
     counts: &mut Counts,
-) -> (Vec<Told>, bool) {
+) -> (Vec<BundledEvent>, bool) {
     let bundle = match Bundle::decode(bytes) {
         Ok(bundle) => bundle,
         Err(error) => {
@@ -45,7 +45,7 @@ pub(super) fn bundle(
         match FtraceEvent::decode(bytes.clone()) {
             Ok(FtraceEvent { timestamp: Some(t_ns), kind: Some(kind), pid, common_flags }) => {
                 let (tid, flags) = (Some(pid.unwrap_or(0)), common_flags.unwrap_or(0));
-                told.push(Told { t_ns, tid, flags, kind });
+                told.push(BundledEvent { t_ns, tid, flags, kind });
             }
             Ok(_) => match kind_of_event(&bytes) {
                 // What perfetto's own examples record beside the scheduler.
@@ -71,7 +71,7 @@ pub(super) fn bundle(
 }
 
 /// Switches and wake-ups in columns; each time is the difference to the one above.
-fn columns(compact: &Compact, current: &mut Option<Current>, told: &mut Vec<Told>) {
+fn columns(compact: &Compact, current: &mut Option<Current>, told: &mut Vec<BundledEvent>) {
     let name = |column: &[u32], row: usize| {
         let number = column.get(row).map(|number| *number as usize);
         number.and_then(|number| compact.intern_table.get(number)).cloned().unwrap_or_default()
@@ -86,7 +86,7 @@ fn columns(compact: &Compact, current: &mut Option<Current>, told: &mut Vec<Told
         // Who gives the CPU up is who got it before; of the first one nobody knows, and the idle
         // loop claims nothing.
         let (prev_pid, prev_comm, prev_prio) = current.replace(next).unwrap_or_default();
-        told.push(Told {
+        told.push(BundledEvent {
             t_ns,
             tid: u32::try_from(prev_pid).ok(),
             flags: 0,
@@ -105,7 +105,7 @@ fn columns(compact: &Compact, current: &mut Option<Current>, told: &mut Vec<Told
     for (row, delta) in compact.waking_timestamp.iter().enumerate() {
         t_ns = t_ns.wrapping_add(*delta);
         let Some(&pid) = compact.waking_pid.get(row) else { break };
-        told.push(Told {
+        told.push(BundledEvent {
             t_ns,
             tid: None,
             flags: compact.waking_common_flags.get(row).copied().unwrap_or_default(),

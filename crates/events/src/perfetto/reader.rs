@@ -8,7 +8,7 @@ use std::io;
 use prost::bytes::Bytes;
 
 use super::counters::{Last, Subject};
-use super::event::{Current, Told, bundle, event};
+use super::event::{Current, BundledEvent, bundle, event};
 use super::index::Index;
 use super::messages::Kind;
 use crate::event::{Event, Record, flag_letters};
@@ -29,7 +29,7 @@ struct Cpu {
     number: u32,
     bundles: std::vec::IntoIter<Bytes>,
     /// Events of the bundle that is decoded, the last first.
-    told: Vec<Told>,
+    told: Vec<BundledEvent>,
     lost: bool,
     /// Who runs at the end of what is decoded.
     current: Option<Current>,

@@ -50,6 +50,17 @@ pub struct Answer {
     pub notes: Vec<String>,
 }
 
+impl Answer {
+    /// Whether the kernel changed frequencies and not one change was predicted: such an answer says
+    /// nothing about the governor.
+    pub fn predicts_nothing(&self) -> bool {
+        let sum = |of: fn(&Report) -> usize| -> usize {
+            self.trials.iter().map(|trial| of(&trial.report)).sum()
+        };
+        sum(|report| report.changes) > 0 && sum(|report| report.predicted) == 0
+    }
+}
+
 /// One recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
@@ -214,6 +225,9 @@ fn of(
             outcome.map_err(|error| failed(&error))?;
         }
         Source::Run(run) => {
+            if run.manifest.is_model() {
+                shadows.iter_mut().for_each(Shadow::begin_idle);
+            }
             let recording = Recording::new(&run.tables, &run.manifest, trial);
             tables::feed(&run.tables, trial, &recording, |item| {
                 shadows.iter_mut().for_each(|shadow| shadow.item(item));

@@ -13,7 +13,7 @@ use flyball_events::stream::Item;
 
 /// What happened, in the order in which things of one moment happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
+enum TableEvent {
     Lost { cpu: u32 },
     Move { tid: u32, from: u32, to: u32 },
     Wake { tid: u32, cpu: u32 },
@@ -31,7 +31,7 @@ pub(super) fn feed(
     mut each: impl FnMut(Item<'_>),
 ) {
     let of_trial = |own: Option<u32>| trial.is_none() || own == trial;
-    let mut told: Vec<(u64, Told)> = Vec::new();
+    let mut told: Vec<(u64, TableEvent)> = Vec::new();
     let slices = (0..tables.slices.len()).filter_map(|row| tables.slices.row(row));
     let slices: Vec<Slice> = slices.filter(|row| of_trial(row.trial)).collect();
     let mut priorities = HashMap::<u32, i32>::new();
@@ -41,27 +41,27 @@ pub(super) fn feed(
     switches(slices, &mut told);
     for row in (0..tables.wakeups.len()).filter_map(|row| tables.wakeups.row(row)) {
         if of_trial(row.trial) {
-            told.push((row.woken_ns, Told::Wake { tid: row.tid, cpu: row.cpu }));
+            told.push((row.woken_ns, TableEvent::Wake { tid: row.tid, cpu: row.cpu }));
         }
     }
     for row in (0..tables.migrations.len()).filter_map(|row| tables.migrations.row(row)) {
         if of_trial(row.trial) {
             let (tid, from, to) = (row.tid, row.from_cpu, row.to_cpu);
-            told.push((row.t_ns, Told::Move { tid, from, to }));
+            told.push((row.t_ns, TableEvent::Move { tid, from, to }));
         }
     }
     for row in (0..tables.lost.len()).filter_map(|row| tables.lost.row(row)) {
         let cpu = row.cpu.filter(|_| of_trial(row.trial));
-        told.extend(cpu.map(|cpu| (row.from_ns, Told::Lost { cpu })));
+        told.extend(cpu.map(|cpu| (row.from_ns, TableEvent::Lost { cpu })));
     }
     for signals in recording.signals() {
         let (runnable, estimate) = (signals.runnable_avg, signals.util_est);
         let Some(util) = signals.util_avg else { continue };
         let event = match signals.subject {
-            Subject::Task(tid) => Told::Task { tid, util, runnable },
+            Subject::Task(tid) => TableEvent::Task { tid, util, runnable },
             Subject::Cpu(cpu) => {
                 let updater = signals.updater.unwrap_or(cpu);
-                Told::Cpu { cpu, util, runnable, estimate, updater }
+                TableEvent::Cpu { cpu, util, runnable, estimate, updater }
             }
         };
         told.push((signals.t_ns, event));
@@ -76,25 +76,25 @@ pub(super) fn feed(
     };
     for (t_ns, told) in told {
         let (cpu, event) = match told {
-            Told::Lost { cpu } => {
+            TableEvent::Lost { cpu } => {
                 each(Item::Lost { cpu, events: None });
                 continue;
             }
-            Told::Move { tid, from, to } => (to, Event::Migrate { task: task(tid), from, to }),
-            Told::Wake { tid, cpu } => (cpu, Event::Wakeup { task: task(tid), cpu }),
-            Told::Task { tid, util, runnable } => {
+            TableEvent::Move { tid, from, to } => (to, Event::Migrate { task: task(tid), from, to }),
+            TableEvent::Wake { tid, cpu } => (cpu, Event::Wakeup { task: task(tid), cpu }),
+            TableEvent::Task { tid, util, runnable } => {
                 (0, Event::EntityAverages { tid: Some(tid), util, runnable })
             }
-            Told::Cpu { cpu, util, runnable, estimate, updater } => {
+            TableEvent::Cpu { cpu, util, runnable, estimate, updater } => {
                 (updater, Event::QueueAverages { cpu, util, runnable, estimate })
             }
-            Told::Switch { cpu, prev, ref state, next } => {
+            TableEvent::Switch { cpu, prev, ref state, next } => {
                 let state = std::slice::from_ref(state);
                 let record = Event::Switch { prev: task(prev), state, next: task(next) };
                 each(Item::Record(&head(t_ns, cpu, record)));
                 continue;
             }
-            Told::Frequency { cpu, khz } => (cpu, Event::Frequency { cpu, khz }),
+            TableEvent::Frequency { cpu, khz } => (cpu, Event::Frequency { cpu, khz }),
         };
         each(Item::Record(&head(t_ns, cpu, event)));
     }
@@ -105,7 +105,7 @@ fn head(t_ns: u64, cpu: u32, event: Event<'_>) -> Record<'_> {
 }
 
 /// One switch where a slice begins; one to the idle loop where nothing follows it.
-fn switches(slices: Vec<Slice>, told: &mut Vec<(u64, Told)>) {
+fn switches(slices: Vec<Slice>, told: &mut Vec<(u64, TableEvent)>) {
     let mut of_cpu = BTreeMap::<u32, Vec<Slice>>::new();
     for slice in slices {
         of_cpu.entry(slice.cpu).or_default().push(slice);
@@ -120,7 +120,7 @@ fn switches(slices: Vec<Slice>, told: &mut Vec<(u64, Told)>) {
             }
             let prev = follows.map_or(0, |before| before.tid);
             let state = follows.map_or(b'R', state);
-            told.push((slice.from_ns, Told::Switch { cpu, prev, state, next: slice.tid }));
+            told.push((slice.from_ns, TableEvent::Switch { cpu, prev, state, next: slice.tid }));
             before = Some(slice);
         }
         told.extend(before.and_then(|last| to_idle(cpu, last)));
@@ -128,9 +128,9 @@ fn switches(slices: Vec<Slice>, told: &mut Vec<(u64, Told)>) {
 }
 
 /// None where nobody saw the slice end.
-fn to_idle(cpu: u32, slice: &Slice) -> Option<(u64, Told)> {
+fn to_idle(cpu: u32, slice: &Slice) -> Option<(u64, TableEvent)> {
     let cut = matches!(slice.cut.as_deref(), Some("end" | "both"));
-    let switch = Told::Switch { cpu, prev: slice.tid, state: state(slice), next: 0 };
+    let switch = TableEvent::Switch { cpu, prev: slice.tid, state: state(slice), next: 0 };
     (!cut).then_some((slice.to_ns, switch))
 }
 
@@ -143,13 +143,13 @@ fn state(slice: &Slice) -> u8 {
 }
 
 /// A change per domain, told of its first CPU.
-fn frequencies(recording: &Recording<'_>, told: &mut Vec<(u64, Told)>) {
+fn frequencies(recording: &Recording<'_>, told: &mut Vec<(u64, TableEvent)>) {
     for domain in recording.domains() {
         let mut cpus = recording.topology().cpus();
         let own = cpus.find(|cpu| cpu.domain.as_deref() == Some(domain.as_str()));
         let Some(cpu) = own.map(|cpu| cpu.cpu) else { continue };
         for &(t_ns, khz) in recording.frequency(&domain).points() {
-            told.push((t_ns, Told::Frequency { cpu, khz }));
+            told.push((t_ns, TableEvent::Frequency { cpu, khz }));
         }
     }
 }

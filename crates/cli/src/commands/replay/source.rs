@@ -9,11 +9,15 @@ use flyball_replay::{Load, Placing, Subject, Work, activity, events};
 use flyball_run::Run;
 use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, Source, quantity, read};
-use flyball_sim::workload::Pace;
+use flyball_sim::workload::{Pace, rt_app};
+use flyball_units::Nanos;
 use std::path::Path;
 
 /// The machine where none is named: an ordinary one with eight CPUs.
 const PLATFORM: &str = "laptop-x86";
+
+/// How much of a program without an end is replayed.
+const ENDLESS: Nanos = Nanos::from_secs(10);
 
 /// A recording that was read.
 pub enum Opened {
@@ -56,15 +60,17 @@ fn text_of(path: &Path) -> Result<String, Failure> {
     fs_err::read_to_string(path).map_err(|error| Failure::io(&error))
 }
 
-/// An rt-app program as a scenario of its own.
+/// An rt-app program as a scenario of its own, which lasts as long as the program says.
 fn rt_app(path: &Path, what: &ReplayWhat) -> Result<Opened, Failure> {
     let text = text_of(path)?;
+    let program = rt_app::parse(&text, &path.display().to_string())?;
+    let duration = program.duration.unwrap_or(ENDLESS).0;
     let json = serde_json::Value::String(text);
     let platform = what.platform.as_deref().unwrap_or(PLATFORM);
     let name = |text: &str| serde_json::Value::String(text.to_owned());
     // A JSON string is a TOML string.
     let scenario_text = format!(
-        "platform = {}\nduration = \"10s\"\n[[task]]\nkind = \"rt-app\"\njson = {json}\n",
+        "platform = {}\nduration = \"{duration}ns\"\n[[task]]\nkind = \"rt-app\"\njson = {json}\n",
         name(platform)
     );
     scenario(&scenario_text, path, what)

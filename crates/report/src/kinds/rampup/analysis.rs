@@ -192,10 +192,9 @@ fn name(manifest: &Manifest) -> String {
     if let Some(board) = machine.and_then(|machine| machine.board.as_ref()) {
         return format!("board:{}", board.platform);
     }
-    let model = manifest.clocks.iter().any(|clock| clock.clock == "virtual");
     let asked =
         manifest.command.windows(2).find(|pair| pair.first().is_some_and(|it| it == "--machine"));
-    match (model, asked.and_then(|pair| pair.last())) {
+    match (manifest.is_model(), asked.and_then(|pair| pair.last())) {
         (true, Some(name)) => name.clone(),
         (true, None) => "model".to_owned(),
         (false, _) => "host".to_owned(),
