@@ -145,7 +145,7 @@ impl Tree {
             several => {
                 let message = format!("expected one file {prefix}*, found {}", several.len());
                 Err(BoardError::input(dir.display(), message)
-                    .with_hint("remove the folder, then: flyball board setup"))
+                    .with_hint("remove the folder and set the board up again"))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What can go wrong with a board: on what object, what was expected and found, the way out.
 
+use crate::Arch;
 use flyball_host::HostError;
 use std::fmt;
 use std::path::Path;
@@ -31,6 +32,7 @@ pub struct BoardError {
     /// What was expected and what was found.
     pub message: String,
     hint: Option<String>,
+    setup: Option<Box<(Arch, Option<String>)>>,
 }
 
 impl BoardError {
@@ -55,7 +57,13 @@ impl BoardError {
     }
 
     fn of(kind: ErrorKind, object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
-        BoardError { kind, object: object.to_string(), message: message.to_string(), hint: None }
+        BoardError {
+            kind,
+            object: object.to_string(),
+            message: message.to_string(),
+            hint: None,
+            setup: None,
+        }
     }
 
     /// A failure of reading or writing; `fs_err` puts the path into the text.
@@ -79,7 +87,19 @@ impl BoardError {
         self
     }
 
-    /// What to do about it.
+    /// A set-up of boards of `arch` brings what is missing; of this `kernel`, where it is one.
+    #[must_use]
+    pub(crate) fn with_setup(mut self, arch: Arch, kernel: Option<String>) -> BoardError {
+        self.setup = Some(Box::new((arch, kernel)));
+        self
+    }
+
+    /// The set-up that brings what is missing: the architecture, and the kernel where it is one.
+    pub fn setup(&self) -> Option<(Arch, Option<&str>)> {
+        self.setup.as_deref().map(|(arch, kernel)| (*arch, kernel.as_deref()))
+    }
+
+    /// What else can be done about it.
     pub fn hint(&self) -> Option<String> {
         self.hint.clone()
     }
@@ -97,6 +117,12 @@ impl From<HostError> for BoardError {
             }
         };
         let hint = error.hint();
-        BoardError { kind, object: "this machine".to_owned(), message: error.to_string(), hint }
+        BoardError {
+            kind,
+            object: "this machine".to_owned(),
+            message: error.to_string(),
+            hint,
+            setup: None,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What a guest is told of its board, so that what runs there can say what its figures mean.
+//! The description of its board that a guest gets, so that results measured there carry it.
 
 use crate::machine::{Machine, Policy};
 use flyball_run::manifest::{BoardPolicyRecord, BoardRecord};

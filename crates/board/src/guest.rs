@@ -82,7 +82,7 @@ pub struct Outcome {
     pub boot: Option<Nanos>,
     /// What the guest's `/init` found amiss.
     pub notes: Vec<String>,
-    /// The guest's clock, where it told.
+    /// The guest's clock, where it reported one.
     pub clock: Option<GuestClock>,
     /// What the plugin counted.
     pub account: Account,
@@ -311,8 +311,8 @@ fn no_status(console: &str, stderr: &str, told: &control::GuestReport) -> BoardE
         message.push_str(&format!("\nnote: {note}"));
     }
     BoardError::failed("the guest", message).with_hint(
-        "to see more of the boot: --append 'loglevel=7' and --verbose; a kernel of your own may \
-         lack a driver: name its configuration with --config FILE",
+        "the kernel argument loglevel=7 shows more of the boot; a kernel of your own may lack a \
+         driver: give its configuration as well, then the options are checked before the boot",
     )
 }
 

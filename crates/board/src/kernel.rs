@@ -83,7 +83,7 @@ impl Kernel {
                         format!("kernel {choice} for {arch}"),
                         format!("expected it in {}, found {found}", cache.dir().display()),
                     )
-                    .with_hint(format!("flyball board setup --arch {arch} --kernel {choice}")));
+                    .with_setup(arch, Some(choice.to_string())));
                 }
                 let image = tree.file_in("boot", "vmlinuz")?;
                 (image, Some(tree.dir().to_path_buf()), tree.file_in("boot", "config").ok())
@@ -122,7 +122,7 @@ fn check_bzimage(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(BoardError::input(path.display(), "expected an x86 kernel (bzImage), found another file")
-        .with_hint("arch/x86/boot/bzImage of a kernel build; for an arm64 Image: --arch aarch64"))
+        .with_hint("arch/x86/boot/bzImage of a kernel build; an arm64 Image needs the architecture aarch64"))
 }
 
 #[cfg(test)]
@@ -148,7 +148,6 @@ mod tests {
         assert!(find(Choice::File(file)).to_string().contains("bzImage"));
         assert!(find(Choice::File("/no/such".into())).to_string().contains("no file"));
         let error = find(Choice::Debian("6.12".to_owned()));
-        let hint = error.hint().unwrap();
-        assert_eq!(hint, "flyball board setup --arch x86_64 --kernel debian:6.12");
+        assert_eq!(error.setup(), Some((Arch::X86_64, Some("debian:6.12"))));
     }
 }

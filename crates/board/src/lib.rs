@@ -4,7 +4,7 @@
 //! - [`Machine`] is a platform as a board; [`tables`] tells the guest about it (ACPI or device tree);
 //! - [`initrd`] is the guest's first file system, [`kernel`] what boots;
 //! - [`plugin`] makes speed follow the P-state, [`guest`] is one boot, [`Request`] what one is asked for;
-//! - [`facts`] is what the guest is told, for the record of what is measured there.
+//! - [`facts`] is the description that the guest gets, for the manifest of what is measured there.
 
 mod arch;
 pub mod cache;

@@ -51,7 +51,7 @@ pub struct Policy {
     pub ipc: f64,
     /// P-states, the fastest first: number 0 is the fastest, as in ACPI.
     pub states: Vec<State>,
-    /// What the driver is told that a switch takes.
+    /// The transition latency that the driver gets.
     pub latency: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! The emulator's plugin: compiled here by the system's C compiler, told about the machine, asked
+//! The emulator's plugin: compiled here by the system's C compiler, given the machine's description, asked
 //! what it saw.
 
 use crate::arch::Arch;

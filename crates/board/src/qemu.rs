@@ -85,10 +85,9 @@ impl Qemu {
         let name = self.program.display().to_string();
         let missing = |found: String| {
             let expected = format!("expected QEMU {OLDEST} or newer with plugins, found {found}");
-            BoardError::missing(&name, expected).with_hint(format!(
-                "flyball board setup --arch {arch}; or install QEMU {OLDEST} or newer: {}",
-                package(arch)
-            ))
+            BoardError::missing(&name, expected)
+                .with_setup(arch, None)
+                .with_hint(format!("install QEMU {OLDEST} or newer: {}", package(arch)))
         };
         let ask = |question: &str| {
             let exit = host
@@ -162,7 +161,7 @@ mod tests {
         };
         let old = ask("echo QEMU emulator version 7.2.1").unwrap_err();
         assert!(old.to_string().contains("found version 7.2.1"), "{old}");
-        assert!(old.hint().unwrap().contains("flyball board setup --arch x86_64"));
+        assert_eq!(old.setup(), Some((Arch::X86_64, None)));
         let bare = ask("echo QEMU emulator version 10.1.0").unwrap_err();
         assert!(bare.to_string().contains("without plugins"), "{bare}");
         let good = ask("echo QEMU emulator version 10.1.0; echo '-plugin x'; echo '-virtfs y'");

@@ -177,9 +177,7 @@ impl Request {
             format!("flyball for {arch} guests"),
             "expected one that was given to the set-up, found none",
         )
-        .with_hint(format!(
-            "cross-build it, then: flyball board setup --arch {arch} --program FILE"
-        )))
+        .with_hint("cross-build it, and give the file to the set-up"))
     }
 }
 
@@ -194,7 +192,8 @@ fn root(asked: Option<PathBuf>, arch: Arch, cache: &Cache) -> Result<Root> {
             format!("root folder for {arch}"),
             format!("expected one in {}, found none", cache.dir().display()),
         )
-        .with_hint(format!("flyball board setup --arch {arch}; or --root DIR; or --root none"))),
+        .with_setup(arch, None)
+        .with_hint("name a root folder, or none")),
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Wish {
     pub update: bool,
 }
 
-/// Gets it. `say` is told each step.
+/// Fetches it; calls `say` with each step.
 ///
 /// # Errors
 /// What is missing on this machine, with the package to install; what apt could not get.
@@ -90,9 +90,8 @@ pub fn busybox(cache: &Cache, arch: Arch) -> Result<PathBuf> {
             format!("a static busybox for {arch}"),
             format!("expected it in {} or on this system, found none", cache.dir().display()),
         )
-        .with_hint(format!(
-            "flyball board setup --arch {arch}; or install busybox-static; or --busybox FILE"
-        ))
+        .with_setup(arch, None)
+        .with_hint("install busybox-static, or name a static busybox")
     })
 }
 
@@ -174,7 +173,7 @@ mod tests {
         };
         fs_err::write(&program, elf(3)).unwrap();
         let error = busybox(&cache, Arch::Aarch64).unwrap_err();
-        assert!(error.hint().unwrap().contains("setup --arch aarch64"), "{error}");
+        assert_eq!(error.setup(), Some((Arch::Aarch64, None)), "{error}");
         fs_err::write(&program, elf(1)).unwrap();
         assert_eq!(busybox(&cache, Arch::Aarch64).unwrap(), program);
     }

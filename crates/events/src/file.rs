@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a file by its content; none where it is no trace.
+    /// The kind of a file by its content; none where it is not a trace.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -101,7 +101,7 @@ fn whole(mut file: fs::File, path: &Path) -> Result<Vec<u8>> {
 }
 
 impl Reader {
-    /// Opens a trace. What is no trace of another kind is read as text.
+    /// Opens a trace. What is not a trace of another kind is read as text.
     ///
     /// # Errors
     /// The file cannot be read, or what stands before its events is torn or of another version.

@@ -1,6 +1,6 @@
 //! The loop's body: what is due, for all domains.
 
-use crate::govern_one::{StepContext, State};
+use crate::govern_one::{State, StepContext};
 use crate::watch::Online;
 use crate::{DomainStatus, GovernError, Governed, Note, Status, Times, Trail};
 use flyball_host::{Host, HostError, KeptFile};

@@ -1,6 +1,6 @@
 //! One clock domain: its governor, what it is told, and what becomes of its answers.
 
-use crate::ring::{Step, EventHead};
+use crate::ring::{EventHead, Step};
 use crate::watch::Watch;
 use crate::{Actuator, DomainRecord, Entry, GovernError, Note, Times, Trail, Way};
 use flyball_governors::{CpuTimes, Decision, Domain, Event, Governor, Needs, Request};
@@ -123,7 +123,11 @@ impl Governed {
     }
 
     /// The governor takes over.
-    pub(crate) fn start(&mut self, now: Nanos, context: &mut StepContext<'_>) -> Result<(), GovernError> {
+    pub(crate) fn start(
+        &mut self,
+        now: Nanos,
+        context: &mut StepContext<'_>,
+    ) -> Result<(), GovernError> {
         self.record.current_khz = self.current;
         self.view.current = self.current;
         (self.wake_at, self.tick_at, self.asked, self.told) = (None, None, None, None);

@@ -23,7 +23,7 @@ pub struct Platform {
     pub base_power_mw: f64,
     /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
     pub sampler_cycles: u64,
-    /// How heat leaves the package; None where nobody described it.
+    /// How heat leaves the package; None where it is not described.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text
     /// starting with "assumed" marks a figure without a source.
@@ -274,7 +274,7 @@ impl Platform {
         self.domains.get(cpu.domain)
     }
 
-    /// The sources of figures that nobody measured or published: those starting with "assumed".
+    /// The sources of figures that were neither measured nor published: those starting with "assumed".
     pub fn assumptions(&self) -> impl Iterator<Item = &(String, String)> {
         self.sources.iter().filter(|(_, text)| text.starts_with("assumed"))
     }

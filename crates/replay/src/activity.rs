@@ -18,7 +18,7 @@ pub fn work(run: &Run) -> Result<Work, ReplayError> {
     let Some(origin) = lengths.clone().map(|(end, length)| end.saturating_sub(*length)).min()
     else {
         return Err(ReplayError::bad_input(run.name(), "rows of the table `activity`", "none")
-            .hint("record a load with: flyball capture load --duration 30s"));
+            .hint("record the load of a machine first"));
     };
     let end = rows.t_ns.iter().max().copied().unwrap_or(origin);
     let speeds = speeds(run);
@@ -122,7 +122,7 @@ mod tests {
         let work = work(&run).unwrap();
         assert_eq!((work.cpus.as_slice(), work.duration), (&[0, 2][..], Nanos::from_millis(30)));
         let first = &work.streams[0].items;
-        assert_eq!(first.len(), 2, "an idle interval is no item");
+        assert_eq!(first.len(), 2, "an idle interval is not an item");
         assert_eq!(first[1].released, Nanos::from_millis(20));
         assert_eq!((first[0].cycles, first[1].cycles), (Some(4_000_000), Some(2_000_000)));
         assert_eq!(work.streams[1].items[0].cycles, None);

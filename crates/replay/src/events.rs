@@ -25,7 +25,7 @@ pub fn work(run: &Run) -> Result<Work, ReplayError> {
             "a recorded load or scheduler events",
             "neither the table `activity` nor `slices`",
         )
-        .hint("record one with: flyball capture load --duration 30s"));
+        .hint("record the load of a machine, or its scheduler events"));
     }
     slices.sort_by_key(|slice| slice.from_ns);
     let mut cpus: Vec<u32> = slices.iter().map(|slice| slice.cpu).collect();
@@ -136,7 +136,7 @@ impl Task {
         });
     }
 
-    /// Where its last item never ended, nobody knows how much of it was left: it stays out.
+    /// Where its last item never ended, the rest of its work is unknown: it is left out.
     fn end(self, name: String) -> Stream {
         let longest = self.on.iter().max_by_key(|(_, time)| **time);
         let cpu = longest.map_or(0, |(cpu, _)| *cpu);

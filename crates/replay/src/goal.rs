@@ -108,7 +108,7 @@ impl FromStr for Goal {
     fn from_str(text: &str) -> Result<Goal, ReplayError> {
         let wrong = || {
             ReplayError::usage(
-                "--goal",
+                "goal",
                 "MEASURE<BOUND such as p99<5ms or late<1%",
                 format!("{text:?}"),
             )

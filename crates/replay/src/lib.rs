@@ -7,7 +7,7 @@
 //!   rt-app, scenarios ------------------------------------------+-> tune: tunables for a goal
 //! ```
 //! What is replayed are *cycles*, not percent: a CPU that was half busy at 1 GHz is a quarter busy at
-//! 2 GHz. Where a recording does not tell its frequency, what is assumed is said.
+//! 2 GHz. Where a recording has no frequency, one is assumed, and the result says which.
 
 pub mod activity;
 mod error;

@@ -76,7 +76,7 @@ impl Load {
                 format!("a platform with at least {} CPUs", work.cpus.len()),
                 format!("{}", platform.cpus.len()),
             )
-            .hint("choose another --platform"));
+            .hint("choose a platform with more CPUs"));
         }
         if work.items() == 0 {
             let expected = "work: a CPU that was busy";
@@ -113,7 +113,7 @@ impl Load {
             notes.push(format!(
                 "assumed: recorded at {}{}",
                 list.join(" and "),
-                if placing.assumed.is_none() { ", the platform's highest (--assume)" } else { "" }
+                if placing.assumed.is_none() { ", the platform's highest" } else { "" }
             ));
         }
         if placing.scale != 1.0 {

@@ -298,7 +298,9 @@ impl Shadow {
             }
         }
         if shadowed.started {
-            shadowed.governor.on(&GovernorEvent::Applied { frequency: KiloHertz(khz) }, Nanos(t_ns));
+            shadowed
+                .governor
+                .on(&GovernorEvent::Applied { frequency: KiloHertz(khz) }, Nanos(t_ns));
         }
         self.kernel.push(Change { t_ns, domain: number, khz });
     }

@@ -99,7 +99,7 @@ impl Subject {
                 "a platform that software rules",
                 "hardware that chooses the frequency itself",
             )
-            .hint("no governor has a say there: choose another --platform"));
+            .hint("no governor decides there: choose another platform"));
         }
         let one = |_| governor(choice, self.kernel());
         let governors = platform.domains.iter().map(one).collect::<Result<Vec<_>, _>>()?;
@@ -116,7 +116,7 @@ impl Subject {
 
 /// A governor with its tunables, and with those that the kernel's administrator set.
 fn governor(choice: &Choice, kernel: &Kernel) -> Result<Box<dyn Governor>, ReplayError> {
-    let refused = |found: String| ReplayError::usage("--governor", "a governor", found);
+    let refused = |found: String| ReplayError::usage("governor", "a governor", found);
     let mut governor = choice.create().map_err(|error| refused(error.to_string()))?;
     if let Some((tunable, value)) = rule::tunable_of(&choice.name, kernel)
         && !choice.tunables.iter().any(|(name, _)| name == tunable)

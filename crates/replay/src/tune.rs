@@ -80,7 +80,7 @@ pub struct Tuned {
 /// # Errors
 /// No such tunable; no range; nothing usual for this governor.
 pub fn axes(choice: &Choice, wanted: &[String]) -> Result<Vec<(String, Axis)>, ReplayError> {
-    let wrong = |found: String| ReplayError::usage("--tunable", "NAME or NAME=FROM..TO", found);
+    let wrong = |found: String| ReplayError::usage("tunable", "NAME or NAME=FROM..TO", found);
     let governor = choice.create().map_err(|error| wrong(error.to_string()))?;
     let tunables = governor.tunables();
     let usual = USUAL.iter().find(|(name, _)| *name == choice.name).map(|(_, axes)| *axes);
@@ -90,8 +90,8 @@ pub fn axes(choice: &Choice, wanted: &[String]) -> Result<Vec<(String, Axis)>, R
             usual.iter().map(|&(name, min, max)| (name.to_owned(), Axis { min, max })).collect();
         if axes.is_empty() {
             let names: Vec<&str> = tunables.iter().map(|tunable| tunable.name).collect();
-            return Err(ReplayError::usage("--tunable", "what to vary", "nothing").hint(format!(
-                "{} has {}: give a range, such as --tunable NAME=1..100",
+            return Err(ReplayError::usage("tunable", "what to vary", "nothing").hint(format!(
+                "{} has {}: give a range, such as NAME=1..100",
                 choice.name,
                 if names.is_empty() { "no tunables".to_owned() } else { names.join(", ") }
             )));
@@ -120,7 +120,7 @@ pub fn axes(choice: &Choice, wanted: &[String]) -> Result<Vec<(String, Axis)>, R
         };
         if !(known.min <= min && min < max && max <= known.max) {
             let range = format!("a range inside {}..{}", known.min, known.max);
-            return Err(ReplayError::usage("--tunable", range, format!("{min}..{max}")));
+            return Err(ReplayError::usage("tunable", range, format!("{min}..{max}")));
         }
         Ok((name.to_owned(), Axis { min, max }))
     };
@@ -159,7 +159,7 @@ pub fn tune(
     let start = values(&plan.start, &plan.axes)?;
     let found = search(&axes, &start, plan.restarts, plan.budget, &mut evaluate)?;
     let found = found.ok_or_else(|| {
-        ReplayError::usage("--tunable", "settings that the governor takes", "none in the range")
+        ReplayError::usage("tunable", "settings that the governor takes", "none in the range")
     })?;
     // What was there before stays, unless something is better.
     let best = if plan.goal.rank(&before) <= found.rank {
@@ -200,7 +200,7 @@ fn with(plan: &Plan, point: &[i64]) -> Choice {
 fn values(choice: &Choice, axes: &[(String, Axis)]) -> Result<Vec<i64>, ReplayError> {
     let governor = choice
         .create()
-        .map_err(|error| ReplayError::usage("--governor", "a governor", error.to_string()))?;
+        .map_err(|error| ReplayError::usage("governor", "a governor", error.to_string()))?;
     let tunables = governor.tunables();
     let value = |(name, axis): &(String, Axis)| {
         tunables.iter().find(|tunable| tunable.name == name).map_or(axis.min, |t| t.value)

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// of them and their columns stay small beside the whole.
 const BLOCK_BYTES: usize = 2 * 1024 * 1024;
 
-/// A line longer than this is no line of a telemetry file.
+/// A line longer than this is not a line of a telemetry file.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Blocks that may be parsed before the one that is merged next, so that one slow thread does not

@@ -68,15 +68,13 @@ impl Error {
         let (kind, hint) = match error.kind() {
             io::ErrorKind::NotFound => (ErrorKind::NotFound, "check the path"),
             io::ErrorKind::PermissionDenied => {
-                (ErrorKind::Permission, "check owner and mode, or choose another place with --out")
+                (ErrorKind::Permission, "check owner and mode, or choose another place")
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (
                 ErrorKind::Storage,
-                "free some space, or choose another file system with --out; nothing written so far is lost",
+                "free some space, or choose another file system; nothing written so far is lost",
             ),
-            io::ErrorKind::ReadOnlyFilesystem => {
-                (ErrorKind::Storage, "choose a writable place with --out")
-            }
+            io::ErrorKind::ReadOnlyFilesystem => (ErrorKind::Storage, "choose a writable place"),
             io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
                 (ErrorKind::BadInput, "check the path")
             }

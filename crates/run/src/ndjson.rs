@@ -34,8 +34,8 @@ pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Adds the rows of a block to `table`; what is no row is counted. A line without its newline that
-/// is no row is torn: the writer was killed there.
+/// Adds the rows of a block to `table`; what is not a row is counted. A line without its newline that
+/// is not a row is torn: the writer was killed there.
 pub(crate) fn decode(block: &Block, table: &mut dyn AnyTable) -> Tally {
     let mut tally = Tally::default();
     for (line, whole) in block.lines() {

@@ -151,7 +151,7 @@ impl Pool {
     fn manifest(&mut self, part: &Part<'_>) {
         let into = &mut self.run.manifest;
         let from = &part.run.manifest;
-        // What differs between the parts is no fact about all of them.
+        // A fact that differs between the parts does not hold for the whole.
         if let Some(machine) = &mut into.machine {
             let other = from.machine.as_ref();
             if part.label.is_some() || other.is_none_or(|other| other.kernel != machine.kernel) {

@@ -86,7 +86,7 @@ impl Run {
     /// # Errors
     /// No manifest or one that cannot be read, a damaged Parquet file, a table of which not one
     /// line can be read. A torn last line, missing tables, unknown columns and missing nullable
-    /// columns are no errors; what was left out is in [`Run::warnings`].
+    /// columns are not errors; what was left out is in [`Run::warnings`].
     pub fn open(dir: impl AsRef<Path>) -> Result<Run> {
         Run::open_with(dir, Columns::All)
     }
@@ -129,7 +129,7 @@ impl Run {
                 dir.display(),
                 "a directory without a run",
                 "one with a run",
-                "choose another place with --out",
+                "choose another place for the run directory",
             ));
         }
         self.write_tables(dir)
@@ -166,7 +166,7 @@ pub fn newest_run(root: impl AsRef<Path>) -> Result<PathBuf> {
             root.display(),
             "at least one run",
             found,
-            "make one with `flyball bench`, or name a run: `flyball report DIR`",
+            "measure one, or name a run directory",
         )
     };
     let entries = match fs::read_dir(root) {
@@ -220,7 +220,7 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
             dir.display(),
             "a run directory",
             format!("no {}", manifest::FILE),
-            "name a run, or another tool's file with `flyball import FILE`",
+            "name a run directory; another tool's file is imported first",
         ),
         std::io::ErrorKind::InvalidData => Error::bad_input(
             path.display(),

@@ -86,7 +86,7 @@ impl Tally {
             Some(bad) => format!("{object}:{}", bad.line),
             None => object.to_owned(),
         };
-        let hint = "check that this is the right file and format; `flyball import --help` lists the formats";
+        let hint = "check that this is the right file and format";
         if self.rows == 0 {
             let found = match self.first.first() {
                 Some(bad) => {

@@ -213,7 +213,7 @@ fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
 }
 
 /// Makes an empty directory below `root`, named after the start time (seconds since 1970, UTC) and
-/// the kind of run, for somebody else to write the run into.
+/// the kind of run, for another program to write the run into.
 ///
 /// # Errors
 /// A directory that cannot be made.
@@ -237,7 +237,7 @@ pub fn new_dir_below(root: &Path, unix_s: u64, kind: &str) -> Result<PathBuf> {
         root.join(&name).display(),
         "a free name",
         "9999 runs of this second",
-        "choose another place with --out",
+        "choose another place for the run directory",
     ))
 }
 
@@ -276,7 +276,7 @@ pub fn empty_dir(dir: impl Into<PathBuf>) -> Result<PathBuf> {
             dir.display(),
             "a new or empty directory",
             "one with files in it",
-            "choose another place with --out",
+            "choose another place for the run directory",
         ));
     }
     Ok(dir)

@@ -37,7 +37,7 @@ pub trait Observer {
     fn task_util(&mut self, at: Nanos, task: TaskId, cpu: CpuId, util: u32, util_est: u32) {}
     /// A fair run queue's signals changed.
     fn cpu_util(&mut self, at: Nanos, cpu: CpuId, util: u32, runnable: u32, util_est: u32) {}
-    /// A governor was told something and answered.
+    /// A governor got an event and decided.
     fn governor(&mut self, at: Nanos, domain: usize, event: &Event<'_>, decision: &Decision) {}
     /// Work began that was due at `released`.
     fn item_begun(&mut self, at: Nanos, task: TaskId, item: u64, released: Nanos, cpu: CpuId) {}
@@ -45,7 +45,7 @@ pub trait Observer {
     fn item_ended(&mut self, at: Nanos, task: TaskId, item: u64, cpu: CpuId) {}
     /// A task left a mark.
     fn mark(&mut self, at: Nanos, task: TaskId, name: &'static str) {}
-    /// The scheduler was told something about a task.
+    /// The scheduler got a hint about a task.
     fn hinted(&mut self, at: Nanos, task: TaskId, hint: Hint) {}
     /// The package's temperature, in degrees Celsius.
     fn temperature(&mut self, at: Nanos, celsius: f64) {}

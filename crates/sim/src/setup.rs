@@ -20,7 +20,7 @@ pub struct Setup {
     pub governor_cost: GovernorCost,
     /// The tasks. Their position is their [`TaskId`].
     pub tasks: Vec<TaskSetup>,
-    /// What the scheduler is told about tasks while they run, in any order.
+    /// Hints about tasks that the scheduler gets while they run, in any order.
     pub hints: Vec<HintCall>,
     /// How tasks are placed at wake-up.
     pub placement: Placement,
@@ -81,7 +81,7 @@ pub struct TaskSetup {
 /// forks later begins with the kernel's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HintCall {
-    /// When; a task that is not there yet, or any more, is not told.
+    /// When; without effect on a task that has not started or has ended.
     pub at: Nanos,
     /// Whom it is about.
     pub task: TaskId,
@@ -89,7 +89,7 @@ pub struct HintCall {
     pub hint: Hint,
 }
 
-/// What the scheduler can be told (`sched_qos_type` and `sched_qos_value`).
+/// The kinds of hint (`sched_qos_type` and `sched_qos_value`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// How many times as fast util_est grows while the task runs (patch 11); 0: no util_est for it

@@ -1,4 +1,4 @@
-//! What the guest's `/init` says on the port `control`, and the answers. The protocol is in
+//! Messages of the guest's `/init` on the port `control`, and the answers. The protocol is in
 //! `guest/init.sh`.
 
 use crate::clock::Exchange;
@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What was said.
+/// What the guest reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GuestReport {
     /// Release of the kernel.
@@ -79,7 +79,7 @@ impl Talk {
             "exit" => {
                 told.status = rest.parse().ok();
                 told.ended_at = Some(now);
-                // What is left is the guest's shutdown, which interests nobody: quickly. If it
+                // What is left is the guest's shutdown, whose length does not matter: quickly. If it
                 // cannot be lifted it merely takes longer.
                 let _ = plugin::full_speed(&self.counters);
             }
@@ -100,7 +100,7 @@ impl Talk {
     }
 
     fn lock(&self) -> MutexGuard<'_, GuestReport> {
-        // What was told until a panic still holds.
+        // What was reported before a panic still holds.
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

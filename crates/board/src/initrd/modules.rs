@@ -35,7 +35,9 @@ impl Modules {
                 format!("modules {}", dir.display()),
                 "expected kernel modules (*.ko, *.ko.xz, *.ko.zst, *.ko.gz), found none",
             )
-            .with_hint("make modules_install INSTALL_MOD_PATH=DIR, then --modules DIR"));
+            .with_hint(
+                "make modules_install INSTALL_MOD_PATH=DIR, then name DIR as the folder of modules",
+            ));
         }
         Ok(Modules { dir, files, built_in })
     }
@@ -77,7 +79,7 @@ impl Modules {
                 format!("kernel module {name}"),
                 format!("expected it in {}, or built in; found neither", self.dir.display()),
             )
-            .with_hint("build the kernel with it, or name the folder with --modules DIR")
+            .with_hint("build the kernel with it, or name the folder of its modules")
         })?;
         let module = unpacked(path)?;
         for needed in info(&module, "depends").split(',').filter(|needed| !needed.is_empty()) {
@@ -104,7 +106,7 @@ fn release_dir(dir: &Path) -> Result<PathBuf> {
             format!("modules {}", parent.display()),
             format!("expected the folder of one kernel release, found {}", several.len()),
         )
-        .with_hint("name one: --modules DIR/lib/modules/RELEASE")),
+        .with_hint("name one: DIR/lib/modules/RELEASE")),
     }
 }
 

@@ -136,8 +136,8 @@ impl Config {
                 };
                 Err(error(format!("expected the module {name} for {}, found {found}", need.why))
                     .with_hint(
-                        "make modules_install INSTALL_MOD_PATH=DIR, then --modules DIR; or build \
-                         it in",
+                        "make modules_install INSTALL_MOD_PATH=DIR, then name DIR as the folder of \
+                         modules; or build it in",
                     ))
             }
             (found, _) => {
@@ -222,7 +222,7 @@ mod tests {
         let config = Config::parse(&text, "c").unwrap();
         let error = config.check(Arch::X86_64, false, false, None).unwrap_err();
         assert!(error.to_string().contains("module virtio_console"), "{error}");
-        assert!(error.hint().unwrap().contains("--modules"));
+        assert!(error.hint().unwrap().contains("folder of modules"));
     }
 
     #[test]

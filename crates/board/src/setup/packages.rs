@@ -103,7 +103,7 @@ impl Wanted {
                             there(apt, *arch)
                         ),
                     )
-                    .with_hint("backports keep only their newest kernel; or --kernel FILE")
+                    .with_hint("backports keep only their newest kernel; or name a kernel file")
                 })?;
                 let list = needs(Status::Empty, KERNEL_RELEASE, &[name])?;
                 Ok(list.into_iter().filter(|one| is_part(one)).collect())

@@ -89,7 +89,7 @@ pub fn text(value: &str) -> Vec<u8> {
     [value.as_bytes(), &[0]].concat()
 }
 
-/// A tree and what stands beside it in a blob.
+/// A tree with the other parts of its blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// Memory that the kernel must not use: address and size.
@@ -104,7 +104,7 @@ impl Tree {
     /// Reads a blob.
     ///
     /// # Errors
-    /// Anything that is no device tree of version 16 or 17.
+    /// Anything that is not a device tree of version 16 or 17.
     pub fn parse(blob: &[u8]) -> Result<Tree> {
         Reader { blob }.tree().ok_or_else(|| {
             BoardError::input("device tree", "expected a flattened device tree, found other bytes")

@@ -96,7 +96,7 @@ impl Group {
     /// Reads a list such as `sched,idle`. Each group counts once, in the order of [`Group::ALL`].
     ///
     /// # Errors
-    /// A word that is no group, or no group at all.
+    /// A word that is not a group, or no group at all.
     pub fn parse_list(text: &str) -> Result<Vec<Group>, String> {
         let mut groups = Vec::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {

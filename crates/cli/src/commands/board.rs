@@ -162,6 +162,12 @@ impl From<BoardError> for Failure {
             ErrorKind::Failed => Exit::Own,
             ErrorKind::Interrupted => Exit::Interrupted,
         };
-        Failure::new(exit, &error).maybe_hint(error.hint())
+        let setup = error.setup().map(|(arch, kernel)| {
+            let kernel = kernel.map(|kernel| format!(" --kernel {kernel}")).unwrap_or_default();
+            format!("flyball board setup --arch {arch}{kernel}")
+        });
+        let hints: Vec<String> = setup.into_iter().chain(error.hint()).collect();
+        let hint = (!hints.is_empty()).then(|| hints.join("; or "));
+        Failure::new(exit, &error).maybe_hint(hint)
     }
 }

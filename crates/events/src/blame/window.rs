@@ -89,7 +89,7 @@ impl Blame {
                     "blame",
                     format!("rows of the table `{name}`"),
                     "none",
-                    "record the scheduler beside the windows: flyball bench --trace",
+                    "record the scheduler beside the windows",
                 ));
             }
         }
@@ -236,7 +236,7 @@ impl Clocks {
                     "{windows_table} and events on one clock, or a known offset between their clocks"
                 ),
                 found,
-                "record the events on CLOCK_MONOTONIC: trace_clock mono (flyball bench --trace does)",
+                "record the events on CLOCK_MONOTONIC: trace_clock mono",
             ))
         };
         let (Some(windows), Some(events)) = (known(windows_table), known(events_table)) else {
@@ -306,7 +306,7 @@ fn measuring(
             "the measuring task",
             "a task `trial-N` among the events, or its number in the manifest's `order`",
             format!("{} other tasks", known.len()),
-            "record the events while the bench runs, of all tasks: flyball bench --trace",
+            "record the events of all tasks while the windows are measured",
         ));
     }
     Ok(tids)

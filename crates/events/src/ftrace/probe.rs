@@ -25,7 +25,7 @@ enum Point {
     Answered,
 }
 
-/// Reads the text of an event that is no event of the kernel's own.
+/// Reads the text of an event that is not an event of the kernel's own.
 pub(crate) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Parsed<'a, Event<'a>> {
     let (symbol, text) = symbol(text);
     let point = match symbol {

@@ -11,7 +11,7 @@ use super::{manifest, pstates};
 use crate::stream::{Item, Unit};
 use crate::{Kind, Reader};
 
-/// Torn lines above this share of a file mean that it is no trace.
+/// Torn lines above this share of a file mean that it is not a trace.
 const TORN_SHARE_MAX: f64 = 0.10;
 
 /// How to import a trace.
@@ -53,7 +53,7 @@ pub fn is_trace(path: impl AsRef<Path>) -> Result<bool> {
 /// Imports a trace into memory.
 ///
 /// # Errors
-/// The file cannot be read, or is no trace.
+/// The file cannot be read, or is not a trace.
 pub fn import(path: impl AsRef<Path>, options: &Options) -> Result<Run> {
     let (built, warnings, _) = read(path.as_ref(), options, |_| Ok(()))?;
     let Built { tables, manifest, .. } = built;
@@ -63,7 +63,7 @@ pub fn import(path: impl AsRef<Path>, options: &Options) -> Result<Run> {
 /// Imports a trace into the new run directory `dir`, in bounded memory.
 ///
 /// # Errors
-/// The file cannot be read, or is no trace; the directory is not new; the disk is full.
+/// The file cannot be read, or is not a trace; the directory is not new; the disk is full.
 pub fn import_to(
     path: impl AsRef<Path>,
     dir: impl Into<PathBuf>,
@@ -97,7 +97,7 @@ pub struct Added {
 /// says about the machine is for the caller to take over.
 ///
 /// # Errors
-/// The file cannot be read, or is no trace; the disk is full.
+/// The file cannot be read, or is not a trace; the disk is full.
 pub fn add_to(path: impl AsRef<Path>, writer: &mut RunWriter, options: &Options) -> Result<Added> {
     let mut rows = 0;
     let (built, warnings, join) = read(path.as_ref(), options, |tables| {

@@ -25,7 +25,7 @@ pub struct Write {
 /// Reads a log, in order of time.
 ///
 /// # Errors
-/// The file cannot be read; a line that is no write, with its number. The last line may be torn.
+/// The file cannot be read; a line that is not a write, with its number. The last line may be torn.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Write>> {
     let path = path.as_ref();
     let text = fs::read(path).map_err(|error| Error::io(path, "to read it", &error))?;

@@ -27,7 +27,7 @@ pub(super) enum Signal {
     Estimate,
 }
 
-/// A track by its name; none where it is no signal of load tracking.
+/// A track by its name; none where it is not a signal of load tracking.
 pub(super) fn track(name: &str) -> Option<(Subject, Signal)> {
     let (subject, signal) = name.rsplit_once(' ')?;
     let cpu = subject.strip_prefix("CPU").and_then(|number| number.parse().ok());

@@ -8,7 +8,7 @@ use std::io;
 use prost::bytes::Bytes;
 
 use super::counters::{Last, Subject};
-use super::event::{Current, BundledEvent, bundle, event};
+use super::event::{BundledEvent, Current, bundle, event};
 use super::index::Index;
 use super::messages::Kind;
 use crate::event::{Event, Record, flag_letters};

@@ -29,7 +29,7 @@ impl<V: Copy + Ord> Default for Tally<V> {
 }
 
 impl<V: Copy + Ord> Tally<V> {
-    /// Adds a stretch; one that continues the last at the same value is no new visit.
+    /// Adds a stretch; one that continues the last at the same value is not a new visit.
     pub fn add(&mut self, value: V, from_ns: u64, to_ns: u64) {
         if from_ns >= to_ns {
             return;

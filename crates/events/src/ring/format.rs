@@ -43,7 +43,7 @@ pub enum Shape {
 }
 
 impl Format {
-    /// Reads the text; none where it is no layout.
+    /// Reads the text; none where it is not a layout.
     pub fn parse(text: &str) -> Option<Format> {
         let mut format = Format::default();
         let mut id = None;

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// What runs on a platform that does not say otherwise.
 const DEFAULT_KERNEL: &str = "linux-6.12";
 
-/// What is said about a CPU before its domain is known.
+/// What the file says of a CPU, before its domain is known.
 struct Core {
     cpu: CpuId,
     core_type: String,

@@ -38,7 +38,7 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// Where figures come from; `assumed: ...` where nobody measured them.
+/// The source of figures; `assumed: ...` for figures that were not measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(pub(crate) String);
 

@@ -128,18 +128,16 @@ impl ShadowError {
             ShadowError::Recording(error) => Some(error.hint().to_owned()),
             ShadowError::Governor(error) => error.hint(),
             ShadowError::Tunable(_) => None,
-            ShadowError::Spelling { .. } => {
-                Some("such as --governor schedutil:rate_limit_us=500".to_owned())
-            }
+            ShadowError::Spelling { .. } => Some("such as schedutil:rate_limit_us=500".to_owned()),
             ShadowError::Need { hint, .. } => Some((*hint).to_owned()),
             ShadowError::Hardware { .. } => {
                 Some("name a platform with governors: board-aarch64, rk3399".to_owned())
             }
             ShadowError::Domains { .. } => {
-                Some("name the machine that was recorded, or leave --platform out".to_owned())
+                Some("name the machine that was recorded, or no platform".to_owned())
             }
             ShadowError::NoDomain => {
-                Some("record cpu_frequency as well, or name the machine: --platform".to_owned())
+                Some("record cpu_frequency as well, or name the platform".to_owned())
             }
         }
     }

@@ -42,7 +42,7 @@ impl Seen {
     /// In a recorded trace: one pass in bounded memory.
     ///
     /// # Errors
-    /// The file cannot be read, or is no trace.
+    /// The file cannot be read, or is not a trace.
     pub fn of_text(path: &Path) -> Result<Seen, Error> {
         let failed = |error: &io::Error| Error::io(path, "to read it", error);
         let mut reader = Reader::open(path)?;

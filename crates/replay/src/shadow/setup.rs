@@ -138,7 +138,7 @@ impl Setup {
             notes.push("capacities were not recorded: 1024 each".to_owned());
         }
         notes.push(
-            "limits and operating points are those seen: a higher one that was never in force shifts every decision (--platform)".to_owned(),
+            "limits and operating points are those seen: a higher one that was never in force shifts every decision, unless the platform is named".to_owned(),
         );
         let origin = match kernel {
             Some(kernel) => format!("domains as recorded, kernel {}", kernel.name),

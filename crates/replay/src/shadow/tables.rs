@@ -80,7 +80,9 @@ pub(super) fn feed(
                 each(Item::Lost { cpu, events: None });
                 continue;
             }
-            TableEvent::Move { tid, from, to } => (to, Event::Migrate { task: task(tid), from, to }),
+            TableEvent::Move { tid, from, to } => {
+                (to, Event::Migrate { task: task(tid), from, to })
+            }
             TableEvent::Wake { tid, cpu } => (cpu, Event::Wakeup { task: task(tid), cpu }),
             TableEvent::Task { tid, util, runnable } => {
                 (0, Event::EntityAverages { tid: Some(tid), util, runnable })

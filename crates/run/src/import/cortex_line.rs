@@ -92,7 +92,7 @@ impl Parsed {
         }
     }
 
-    /// A line that is no window but belongs: the system's description.
+    /// A line that is not a window but belongs: the system's description.
     fn other(&mut self, text: &[u8]) -> Option<()> {
         #[derive(Deserialize)]
         struct Tagged<'a> {

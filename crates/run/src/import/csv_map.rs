@@ -115,14 +115,14 @@ impl FromStr for ColumnMap {
     fn from_str(text: &str) -> Result<ColumnMap> {
         let mut entries: Vec<Entry> = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let object = format!("--map {part}");
+            let object = format!("column map `{part}`");
             let Some((ours, theirs)) = part.split_once('=').map(|(a, b)| (a.trim(), b.trim()))
             else {
                 return Err(Error::bad_input(
                     object,
                     "FIELD=COLUMN",
                     "no `=`",
-                    "for example: --map latency_us=lat",
+                    "for example: latency_us=lat",
                 ));
             };
             if theirs.is_empty() {
@@ -130,7 +130,7 @@ impl FromStr for ColumnMap {
                     object,
                     "a column behind `=`",
                     "nothing",
-                    "for example: --map latency_us=lat",
+                    "for example: latency_us=lat",
                 ));
             }
             let (field, scale) = field(ours).map_err(|(expected, hint)| {
@@ -182,7 +182,7 @@ fn field(name: &str) -> Result<(Field, u64), (String, String)> {
         FIELDS.iter().flat_map(|(known, _, quantity)| with_units(known, *quantity)).collect();
     let hint = match nearest(name, all.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "their column stands on the right: --map latency_us=THEIRS".to_owned(),
+        None => "their column stands on the right: latency_us=THEIRS".to_owned(),
     };
     let names: Vec<&str> = FIELDS.iter().map(|(known, ..)| *known).collect();
     Err((format!("one of our fields ({}), times with _ns, _us, _ms or _s", names.join(", ")), hint))

@@ -75,7 +75,7 @@ fn resolve<'a>(
     for entry in &map.entries {
         let Some(position) = header.iter().position(|name| *name == entry.theirs) else {
             let hint = match nearest(&entry.theirs, header.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`? --map {}={near}", entry.ours),
+                Some(near) => format!("did you mean `{near}`? {}={near}", entry.ours),
                 None => "the column's name stands on the right of `=`".to_owned(),
             };
             let found = format!("the columns {}", header.join(", "));
@@ -88,7 +88,7 @@ fn resolve<'a>(
     let between = has(Field::Dispatch) && has(Field::End);
     if !direct && !between {
         let found = format!("the columns {}", header.join(", "));
-        let hint = "name the column with the durations and its unit: --map latency_us=COLUMN";
+        let hint = "name the column with the durations and its unit: latency_us=COLUMN";
         return Err(bad_header(path, "a column of durations", found, hint));
     }
     Ok(columns)
@@ -272,7 +272,7 @@ fn scaled(cell: &str, scale: u64) -> Option<i128> {
         return Some(i128::from(whole) * i128::from(scale));
     }
     let value = cell.parse::<f64>().ok().filter(|value| value.is_finite())? * scale as f64;
-    // Beyond this no clock and no duration lies, and the sum of two still fits.
+    // No clock and no duration is larger than this, and the sum of two still fits.
     (value.abs() < 1e24).then_some(value.round() as i128)
 }
 

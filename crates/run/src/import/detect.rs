@@ -85,15 +85,16 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
     })
 }
 
-/// Whether this is no text: what no tool of ours writes, and what would garble a terminal.
+/// Whether this is not text: what no tool of ours writes, and what would garble a terminal.
 fn is_binary(head: &[u8]) -> bool {
-    // The head may end inside a character; what is garbled before is no UTF-8.
+    // The head may end inside a character; what is garbled before is not UTF-8.
     let valid = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), str::len);
     head.contains(&0) || head.len() - valid > 3
 }
 
 fn unknown(path: &Path, expected: &str, found: String) -> Error {
-    let hint = "convert it to CSV with a header and name the columns: flyball import --map latency_us=COLUMN FILE";
+    let hint =
+        "convert it to CSV with a header and name the column with the durations: latency_us=COLUMN";
     Error::bad_input(format!("{}:1", path.display()), expected, found, hint)
 }
 

@@ -93,7 +93,7 @@ pub(super) fn import(path: &Path, counter_hz: Option<f64>) -> Result<Run> {
                  frequency in them, {} MHz (a TSC runs at the nominal frequency)",
                 highest / 1000
             ),
-            hint: Some("flyball import --counter RATE says otherwise".to_owned()),
+            hint: Some("name the rate of the counter if it is another".to_owned()),
         });
     }
     run.manifest.clocks = vec![ClockRecord {

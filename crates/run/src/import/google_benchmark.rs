@@ -167,7 +167,7 @@ fn warn(run: &mut Run, name: &str, context: &Context, below: u32) {
     if context.cpu_scaling_enabled == Some(true) {
         warn(
             "frequency scaling was on: times depend on how long a CPU was busy before".to_owned(),
-            "hold it: flyball hold --frequency max -- BENCHMARK",
+            "hold the frequency while the benchmark runs",
         );
     }
     if context.library_build_type.as_deref() == Some("debug") {

@@ -35,7 +35,7 @@ pub struct Machine {
     /// Real-time throttling: microseconds per period, -1 for off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rt_runtime_us: Option<i64>,
-    /// Why the CPUs have the core types they have: the files that told.
+    /// Why the CPUs have the core types they have: the files that say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_type_evidence: Option<String>,
     /// Temperature at the start, degrees Celsius.

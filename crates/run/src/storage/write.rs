@@ -45,7 +45,7 @@ pub(crate) fn write_groups(
     let temporary = dir.join(format!("{}.parquet.tmp", spec.name));
     let outcome = write_whole(&path, &temporary, spec, fill);
     if outcome.is_err() {
-        // Half a file helps nobody, and its space may be what is missing.
+        // Half a file is useless, and its space may be what is missing.
         let _ = fs::remove_file(&temporary);
     }
     outcome
@@ -139,7 +139,7 @@ fn properties(spec: &TableSpec) -> WriterPropertiesPtr {
     Arc::new(properties.build())
 }
 
-/// What the table and its columns mean, for whoever opens the file alone.
+/// What the table and its columns mean, for readers that have the file alone.
 fn texts(spec: &TableSpec) -> Vec<KeyValue> {
     let text = |key: String, doc: &str| KeyValue::new(key, crate::schema::one_line(doc));
     std::iter::once(text("flyball.table".to_owned(), spec.doc))

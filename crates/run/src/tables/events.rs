@@ -185,7 +185,7 @@ table! {
 }
 
 table! {
-    /// One row per event that a governor was told of, with what it answered.
+    /// One row per event that a governor got, with its decision.
     governor: GovernorStep => GovernorSteps {
         /// When.
         t_ns: u64,

@@ -2,7 +2,7 @@
 
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
-/// A setup that is no machine.
+/// A setup that is not a machine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {
     /// The platform has no CPU.
@@ -81,7 +81,7 @@ pub enum SetupError {
         /// Highest value.
         max: i64,
     },
-    /// Policy limits that are no range of the domain's operating points.
+    /// Policy limits that are not a range of the domain's operating points.
     #[error("domain `{domain}`: limits {min:?}..={max:?} hold no operating point")]
     Limits {
         /// The domain's name.
@@ -91,8 +91,8 @@ pub enum SetupError {
         /// Upper limit.
         max: KiloHertz,
     },
-    /// An initial frequency that is no operating point.
-    #[error("domain `{domain}`: initial frequency {found:?} is no operating point")]
+    /// An initial frequency that is not an operating point.
+    #[error("domain `{domain}`: initial frequency {found:?} is not an operating point")]
     Initial {
         /// The domain's name.
         domain: String,
@@ -119,7 +119,9 @@ impl SetupError {
             SetupError::Need { .. } => {
                 Some("describe a thermal model for the platform, or choose another governor")
             }
-            SetupError::Initial { .. } => Some("`flyball sim` lists the operating points"),
+            SetupError::Initial { .. } => {
+                Some("take a frequency inside the clock domain's operating points")
+            }
             SetupError::PerDomain { .. } => Some("domains ruled by hardware count as well"),
             _ => None,
         }

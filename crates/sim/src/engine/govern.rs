@@ -1,4 +1,4 @@
-//! What governors are told, when, and what becomes of their answers.
+//! Calls governors with events and carries out their decisions.
 
 use super::Machine;
 use super::cpu::Cpu;
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// the first request.
 const UPTIME: u64 = 60_000_000_000;
 
-/// The time that governors are told.
+/// The time that governors see.
 #[inline]
 pub(super) fn since_boot(now: u64) -> Nanos {
     Nanos(now.saturating_add(UPTIME))

@@ -1,4 +1,4 @@
-//! What the scheduler is told about tasks while they run (patch 10 of the response-time series).
+//! Hints about tasks that the scheduler gets while they run (patch 10 of the response-time series).
 
 use super::Machine;
 use super::task::State;

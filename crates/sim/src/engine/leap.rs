@@ -1,7 +1,7 @@
 //! Time in leaps, where CPUs have nothing to do with each other between two events of their clock
 //! domain.
 //!
-//! Under governors that poll, or that decide nothing, the scheduler's signals matter to nobody: a
+//! Under governors that poll, or that decide nothing, nothing reads the scheduler's signals: a
 //! tick and an update of load tracking change nothing that can be seen. If each CPU moreover has at
 //! most one task, which is pinned to it and only works and sleeps, then between two events of its
 //! domain (a poll, a change of frequency) a CPU goes through its own items undisturbed. So the loop
@@ -91,7 +91,7 @@ impl Machine {
         self.now = until;
     }
 
-    /// Lets clock domain `d` go through all of its events up to `end`. Until somebody looks at the
+    /// Lets clock domain `d` go through all of its events up to `end`. Until something reads the
     /// temperature, domains have nothing to do with each other: each one goes all the way alone,
     /// and its time begins again where the one of the domain before did.
     fn leap_domain<O: Observer>(&mut self, d: usize, end: u64, observer: &mut O) {
@@ -145,7 +145,7 @@ impl Machine {
     }
 
     /// Up to the next look at the temperature. Since the last one the mean power has flowed: within
-    /// the 100 ms between two looks, when it flowed makes no difference that matters.
+    /// the 100 ms between two looks, the moment at which it flowed does not matter.
     fn leap_to_temperature<O: Observer>(&mut self, observer: &mut O) {
         let at = self.temperature_at;
         for c in 0..self.cpus.len() {

@@ -52,7 +52,7 @@ pub struct Machine {
     now: u64,
     duration: u64,
     events: u64,
-    /// Whether an observer was told how the machine starts.
+    /// Whether the observer was given the machine's initial state.
     announced: bool,
     /// Times of the next events: one per domain, the timers', the periodic ones', one per CPU.
     next: Vec<u64>,
@@ -68,7 +68,7 @@ pub struct Machine {
     tick: u64,
     tick_phase: u64,
     stat_period: u64,
-    /// Next tick of the statistics clock; `u64::MAX` where nobody looks.
+    /// Next tick of the statistics clock; `u64::MAX` where nothing reads it.
     stat_at: u64,
     slice: u64,
     idle_tick: IdleTick,

@@ -1,4 +1,4 @@
-//! What is left of a simulation when nobody recorded it: totals, which cost nothing to keep.
+//! The totals of a simulation: kept always, because they cost nothing.
 
 use crate::setup::TaskId;
 use flyball_units::{CpuId, KiloHertz, Nanos};

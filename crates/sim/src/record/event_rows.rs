@@ -15,7 +15,7 @@ pub fn tid(task: TaskId) -> u32 {
     task.0.saturating_add(1)
 }
 
-/// The rows of one trial: told the events in the order of time, it gives each row when it is whole.
+/// The rows of one trial: takes events in order of time, and returns each row when it is complete.
 /// Times are the trial's own.
 #[derive(Clone, Debug)]
 pub struct EventRows<'a> {

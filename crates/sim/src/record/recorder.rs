@@ -72,7 +72,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Tables without rows are there as well: what did not happen was looked for. Not so where
-    /// nothing could happen: decisions where hardware decides, temperatures that nobody described.
+    /// nothing could happen: decisions where hardware decides, temperatures without a thermal model.
     fn begin_tables(&mut self) -> Result<(), Error> {
         let writer = &mut *self.writer;
         writer.begin::<CapacitySample>()?;

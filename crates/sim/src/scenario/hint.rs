@@ -1,4 +1,4 @@
-//! `[[hint]]`: what the scheduler is told about tasks, a call each.
+//! `[[hint]]`: hints about tasks that the scheduler gets, one call each.
 
 use super::error::{ScenarioError, suggestion};
 use super::keys;

@@ -41,7 +41,7 @@ pub struct Scenario {
     pub load: Vec<LoadGroup>,
     /// The tasks.
     pub tasks: Vec<TaskSpec>,
-    /// What the scheduler is told about tasks.
+    /// Hints about tasks that the scheduler gets.
     pub hints: Vec<HintSpec>,
     /// Noise.
     pub interrupts: Vec<InterruptSpec>,

@@ -37,7 +37,7 @@ pub struct Fields<'a> {
     origin: &'a str,
     /// How messages name the table: `governor`, `task "audio"`; empty at the top.
     pub what: String,
-    /// Where it stands.
+    /// Its place in the text.
     pub place: Place,
     entries: &'a [Entry],
 }

@@ -30,7 +30,7 @@ impl Place {
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place in the text.
     pub place: Place,
     /// What it is.
     pub value: Value,

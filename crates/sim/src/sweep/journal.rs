@@ -76,9 +76,9 @@ impl JournalError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            JournalError::Io { .. } => "check the disk, or choose another place with --out",
+            JournalError::Io { .. } => "check the disk, or choose another place for the sweep",
             JournalError::Other { .. } => {
-                "choose another place with --out, or remove the file to start anew"
+                "choose another place for the sweep, or remove the file to start anew"
             }
         }
     }

@@ -33,10 +33,10 @@ pub struct SweepEnd {
 /// A sweep that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// A point that is no scenario.
+    /// A point that is not a scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A point that is no machine.
+    /// A point that is not a machine.
     #[error("point {point}: {source}")]
     Setup {
         /// Its number.
@@ -56,7 +56,7 @@ impl<'a> Sweep<'a> {
     /// Checks every point before the first is simulated.
     ///
     /// # Errors
-    /// A point that is no scenario: the error is at the parameter's value.
+    /// A point that is not a scenario: the error is at the parameter's value.
     pub fn new(
         root: &'a Node,
         source: Source<'a>,
@@ -74,7 +74,7 @@ impl<'a> Sweep<'a> {
     /// The scenario of one point.
     ///
     /// # Errors
-    /// A point that is no scenario.
+    /// A point that is not a scenario.
     pub fn at(&self, number: usize) -> Result<Scenario, ScenarioError> {
         let mut root = self.root.clone();
         for (path, value) in self.points.get(number).into_iter().flatten() {
@@ -101,7 +101,7 @@ impl<'a> Sweep<'a> {
     /// them does not depend on it.
     ///
     /// # Errors
-    /// A point that is no machine; a journal that cannot be written.
+    /// A point that is not a machine; a journal that cannot be written.
     pub fn run(
         &self,
         journal: &Path,

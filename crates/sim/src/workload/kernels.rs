@@ -52,7 +52,7 @@ const fn e(kernel: &'static str, low_ns: u64, high_ns: u64) -> KernelCost {
     KernelCost { kernel, core_type: "E", low, high: (KiloHertz(2_064_000), Nanos(high_ns)) }
 }
 
-/// Kind of core whose cost stands for kinds that nobody measured.
+/// Kind of core whose cost is taken for kinds that were not measured.
 pub const REFERENCE_CORE: &str = "P";
 
 impl KernelCost {
@@ -77,7 +77,7 @@ impl KernelCost {
 ///
 /// `pinned_to` is the one kind of core that the task may run on, with its work per cycle. Measured
 /// costs of that kind are then exact. A task that may run on several kinds, or on a kind that
-/// nobody measured, has the P core's cost, and the platform's work per cycle decides the rest.
+/// was not measured, has the P core's cost, and the platform's work per cycle decides the rest.
 pub fn cost(kernel: &str, pinned_to: Option<(&str, f64)>) -> Option<Work> {
     let of = |core_type: &str| {
         COSTS.iter().find(|cost| cost.kernel == kernel && cost.core_type == core_type)

@@ -6,7 +6,7 @@ use flyball_run::GovernorStep;
 use flyball_units::Nanos;
 
 impl Recorder<'_> {
-    /// What the governor of a domain was told and asked for.
+    /// The event that a domain's governor got, and what it asked for.
     pub(super) fn step(
         &self,
         at: Nanos,

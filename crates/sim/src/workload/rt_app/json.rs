@@ -2,7 +2,7 @@
 
 use crate::scenario::{Entry, Node, Place, ScenarioError, Value};
 
-/// Deeper nesting is no workload.
+/// Deeper nesting is not a workload.
 const MAX_DEPTH: u32 = 64;
 
 /// Reads a document.
