@@ -63,7 +63,8 @@ impl Goal {
     /// Where `estimate`, in nanoseconds, stands.
     pub fn judge(&self, estimate: &Estimate) -> Standing {
         let limit = self.limit.0 as f64;
-        match (estimate.high < limit, estimate.low >= limit) {
+        let met = estimate.high.is_some_and(|high| high < limit);
+        match (met, estimate.low.is_some_and(|low| low >= limit)) {
             (true, _) => Standing::Met,
             (_, true) => Standing::Missed,
             _ => Standing::Open,
@@ -165,15 +166,7 @@ mod tests {
     #[test]
     fn an_interval_around_the_limit_decides_nothing() {
         let goal: Goal = "p99<2ms".parse().unwrap();
-        let estimate = |low: f64, high: f64| Estimate {
-            value: (low + high) / 2.0,
-            low,
-            high,
-            level: 0.95,
-            replicates: 2000,
-            method: String::new(),
-            reliable: true,
-        };
+        let estimate = |low: f64, high: f64| Estimate::between((low + high) / 2.0, low, high);
         assert_eq!(goal.judge(&estimate(1.0e6, 1.9e6)), Standing::Met);
         assert_eq!(goal.judge(&estimate(2.0e6, 3.0e6)), Standing::Missed);
         assert_eq!(goal.judge(&estimate(1.0e6, 2.0e6)), Standing::Open);

@@ -4,7 +4,7 @@ use crate::change::{Candidate, Change, Kind};
 use crate::error::FixError;
 use crate::goal::{Goal, Standing};
 use crate::ladder::{Ladder, Unavailable};
-use flyball_stats::Estimate;
+use flyball_stats::Resampled;
 use flyball_units::CpuId;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Tried {
     pub candidate: Candidate,
     /// The goal's statistic, in nanoseconds.
     #[serde(rename = "estimate_ns")]
-    pub estimate: Estimate,
+    pub found: Resampled,
     /// Where it stands.
     pub standing: Standing,
     /// Windows it rests on.
@@ -207,7 +207,10 @@ impl Search<'_> {
                 });
             }
         }
-        let by_value = |a: &&Tried, b: &&Tried| a.estimate.value.total_cmp(&b.estimate.value);
+        let by_value = |a: &&Tried, b: &&Tried| {
+            let value = |tried: &Tried| tried.found.estimate.value;
+            value(a).total_cmp(&value(b))
+        };
         let Some(closest) = screen.iter().min_by(by_value) else {
             return Err(FixError::Unsuited {
                 object: "the search".to_owned(),

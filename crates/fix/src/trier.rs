@@ -170,12 +170,12 @@ impl Bench<'_> {
         let cell = Cell::new(repeats.into_values().collect()).map_err(stats)?;
         let options =
             BootstrapOptions { seed: self.experiment.seed, ..BootstrapOptions::default() };
-        let estimate =
+        let found =
             estimate(&Prepared::new(&cell), self.goal.statistic(), &options).map_err(stats)?;
         Ok(Tried {
             candidate: candidate.clone(),
-            standing: self.goal.judge(&estimate),
-            estimate,
+            standing: self.goal.judge(&found.estimate),
+            found,
             windows: cell.windows(),
             power_w: powers.get(&name).copied(),
         })

@@ -43,10 +43,10 @@ fn a_ramp_on_an_m1() {
     let Ramp::Visible { lowest, .. } = cell.ramp else { panic!("{:?}", cell.ramp) };
     assert!(lowest < 0.5, "it begins on a small core at a low frequency: {lowest}");
     let times: Vec<f64> =
-        cell.times.iter().map(|time| time.quantiles.median.unwrap().value).collect();
+        cell.times.iter().map(|time| time.quantiles.median.unwrap().estimate.value).collect();
     assert!(times.is_sorted() && times[0] > 50.0, "{times:?}");
     // The spin of 300 ms is on the two kinds of core together.
-    let on: f64 = cell.cores.iter().map(|on| on.quantiles.median.unwrap().value).sum();
+    let on: f64 = cell.cores.iter().map(|on| on.quantiles.median.unwrap().estimate.value).sum();
     assert!((on - 300.0).abs() < 10.0, "{on}");
     assert_eq!(cell.utilization.len(), 2);
 }

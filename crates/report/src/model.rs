@@ -21,6 +21,7 @@ pub use scheduling::{
 
 pub use traces::{ChangeKind, TraceComparison, TraceFigure};
 
+pub use flyball_stats::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,17 +123,6 @@ pub struct Overhead {
     pub median_us: f64,
     /// 99th percentile, microseconds.
     pub p99_us: f64,
-}
-
-/// A number with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// Lower end of the interval; `None` where it cannot be estimated.
-    pub low: Option<f64>,
-    /// Upper end of the interval.
-    pub high: Option<f64>,
 }
 
 /// Distribution of one latency in one cell, microseconds.

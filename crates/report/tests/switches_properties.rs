@@ -7,6 +7,11 @@ use flyball_report::kinds::switches::split::split;
 use flyball_report::kinds::switches::windowed::latency;
 use flyball_report::kinds::switches::{analyse, figures, grid, page, terminal};
 use flyball_run::{Run, SwitchTrial};
+use flyball_stats::Distribution;
+use flyball_report::kinds::switches::baseline::{Baseline, outliers};
+use flyball_report::kinds::switches::split::split;
+use flyball_report::kinds::switches::windowed::latency;
+use flyball_report::kinds::switches::{analyse, figures, grid, page, terminal};
 use proptest::prelude::*;
 
 fn times() -> impl Strategy<Value = Vec<f64>> {

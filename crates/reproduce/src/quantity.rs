@@ -59,12 +59,11 @@ impl Quantity {
     /// # Errors
     /// An empty sample.
     pub fn distribution(mut sample: Vec<f64>) -> Outcome {
-        use flyball_stats::{QuantileType, quantile_sorted};
         if sample.is_empty() {
             return Err(Undecided::Reason("no simulation reached it".to_owned()));
         }
-        sample.sort_by(f64::total_cmp);
-        let at = |p| quantile_sorted(&sample, p, QuantileType::default());
+        flyball_stats::sort(&mut sample);
+        let at = |p| flyball_stats::quantile(&sample, p);
         let range = Range { low: at(0.01), high: at(0.99), n: sample.len() };
         Ok(Quantity { range: Some(range), ..Quantity::of(at(0.5)) })
     }

@@ -2,7 +2,7 @@
 //! distribution. Seeded, so it prints the same table everywhere; takes about two minutes.
 #![allow(clippy::print_stdout)] // printing is this program's purpose
 
-use flyball_stats::{dip, quantile_sorted};
+use flyball_stats::{dip, quantile};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -53,5 +53,5 @@ fn quantiles(n: usize) -> Vec<f64> {
         })
         .collect();
     dips.sort_unstable_by(f64::total_cmp);
-    PROBABILITIES.iter().map(|&p| quantile_sorted(&dips, p, Default::default())).collect()
+    PROBABILITIES.iter().map(|&p| quantile(&dips, p)).collect()
 }

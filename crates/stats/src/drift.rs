@@ -2,7 +2,7 @@
 
 use crate::Cell;
 use crate::bootstrap::ENOUGH_REPEATS;
-use crate::summary::median_in_place;
+use crate::quantile::median_in_place;
 use crate::welch::repeat_log_medians;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -31,7 +31,8 @@ pub fn equivalence(ratio: &Estimate, margin: f64) -> Result<Equivalence, StatsEr
     Ok(Equivalence {
         lower_bound,
         upper_bound,
-        equivalent: ratio.low >= lower_bound && ratio.high <= upper_bound,
-        differs: ratio.low > 1.0 || ratio.high < 1.0,
+        equivalent: (ratio.interval())
+            .is_some_and(|(low, high)| low >= lower_bound && high <= upper_bound),
+        differs: ratio.excludes(1.0),
     })
 }

@@ -9,9 +9,11 @@
 mod autocorr;
 mod bootstrap;
 mod cell;
+mod density;
 mod drift;
 mod equivalence;
 mod error;
+mod estimate;
 mod modes;
 mod quantile;
 pub mod random;
@@ -24,15 +26,20 @@ mod welch;
 
 pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
 pub use bootstrap::{
-    BootstrapOptions, Draws, Estimate, Prepared, Statistic, difference, estimate,
-    geometric_mean_of, geometric_mean_ratio, ratio,
+    BootstrapOptions, Distribution, Draws, Prepared, Statistic, difference, estimate,
+    geometric_mean_of, geometric_mean_ratio, percentile_bootstrap, quantile_estimate, ratio,
 };
 pub use cell::Cell;
+pub use density::density;
 pub use drift::{Drift, drift};
 pub use equivalence::{Equivalence, equivalence};
 pub use error::StatsError;
+pub use estimate::{Estimate, LEVEL, Resampled};
 pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
-pub use quantile::{QuantileType, quantile_sorted};
+pub use quantile::{
+    QuantileType, median, median_high, median_in_place, median_of, nearest_rank, quantile,
+    quantile_of_type, rank, sort, weighted_median,
+};
 pub use states::{
     KernelModes, KernelPair, LikeForLike, PairingRule, StatePair, like_for_like,
     like_for_like_given, like_for_like_with_modes,
@@ -40,7 +47,7 @@ pub use states::{
 pub use stratify::{
     CommonRatio, Stratified, StratumRatio, TaggedCell, common_ratio, stratified_ratio,
 };
-pub use summary::{Summary, geometric_mean, mean, median_in_place};
+pub use summary::{Summary, geometric_mean, mean};
 pub use verdict::{
     Basis, Evidence, Judgement, LoadEvidence, Reason, ReasonKind, SchedulingEvidence, SideEvidence,
     StratumShare, Verdict, judge,

@@ -1,4 +1,12 @@
-//! Quantiles by name. A percentile without its estimator is not reproducible.
+//! Quantiles by name. A percentile without its definition is not reproducible.
+//!
+//! | function | of | definition |
+//! |---|---|---|
+//! | [`quantile`], [`median`], [`median_of`], [`median_in_place`] | numbers | Hyndman and Fan's type 7 |
+//! | [`quantile_of_type`] | numbers | the type that is named |
+//! | [`nearest_rank`] | anything ordered | type 1: one of the values, the smallest that at least this share does not exceed |
+//! | [`median_high`] | anything ordered | one of the values: of two in the middle the larger |
+//! | [`weighted_median`] | values with weights | type 1 by weight |
 
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +36,73 @@ pub enum QuantileType {
     Type9,
 }
 
-/// The quantile of an ascending sample at `p` (clamped to 0..=1); NaN for an empty sample.
-pub fn quantile_sorted(sorted: &[f64], p: f64, estimator: QuantileType) -> f64 {
+/// The quantile of an ascending sample at `p` (clamped to 0..=1) by type 7; NaN for an empty
+/// sample.
+pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+    quantile_of_type(sorted, p, QuantileType::Type7)
+}
+
+/// The median of an ascending sample; NaN for an empty one.
+pub fn median(sorted: &[f64]) -> f64 {
+    quantile(sorted, 0.5)
+}
+
+/// The median of values in any order; none of nothing.
+pub fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    (!values.is_empty()).then(|| median_in_place(&mut values))
+}
+
+/// Median of values in any order, by selection in O(n); NaN for an empty slice. Reorders them.
+pub fn median_in_place(values: &mut [f64]) -> f64 {
+    let n = values.len();
+    if n == 0 {
+        return f64::NAN;
+    }
+    let (left, &mut upper, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
+    if n % 2 == 1 {
+        return upper;
+    }
+    let lower = left.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    interpolate(lower, upper, 0.5)
+}
+
+/// Brings values into ascending order, as the functions here want them.
+pub fn sort(values: &mut [f64]) {
+    values.sort_unstable_by(f64::total_cmp);
+}
+
+/// The nearest rank of `n` ascending values at `p` (clamped to 0..=1), from 1; 0 for none.
+pub fn rank(n: u64, p: f64) -> u64 {
+    ((p.clamp(0.0, 1.0) * n as f64).ceil() as u64).clamp(n.min(1), n)
+}
+
+/// The smallest of ascending values that at least the share `p` of them do not exceed (type 1);
+/// none of nothing. At 0.5 of an even number it is the smaller of the two in the middle.
+pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
+    let rank = rank(sorted.len() as u64, p) as usize;
+    sorted.get(rank.checked_sub(1)?).copied()
+}
+
+/// The middle of ascending values; of two the larger. None of nothing.
+pub fn median_high<T: Copy>(sorted: &[T]) -> Option<T> {
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// The smallest of ascending values up to which lies half of all weight; none of nothing.
+pub fn weighted_median<T>(sorted: impl Iterator<Item = (T, u64)> + Clone) -> Option<T> {
+    let whole: u128 = sorted.clone().map(|(_, weight)| u128::from(weight)).sum();
+    let mut before = 0;
+    let mut reached = sorted.skip_while(|(_, weight)| {
+        before += u128::from(*weight);
+        before * 2 < whole
+    });
+    reached.next().map(|(value, _)| value)
+}
+
+/// The quantile of an ascending sample at `p` (clamped to 0..=1) by a named definition; NaN for an
+/// empty sample.
+pub fn quantile_of_type(sorted: &[f64], p: f64, estimator: QuantileType) -> f64 {
     let n = sorted.len();
     if n == 0 || p.is_nan() {
         return f64::NAN;
@@ -114,16 +187,45 @@ mod tests {
         ];
         for (estimator, row) in expected {
             for (&p, want) in p.iter().zip(row) {
-                let found = quantile_sorted(&x, p, estimator);
+                let found = quantile_of_type(&x, p, estimator);
                 assert!((found - want).abs() < 1e-12, "{estimator:?} at {p}: {found} {want}");
             }
         }
     }
 
     #[test]
+    fn medians_are_what_their_names_say() {
+        assert_eq!(median_in_place(&mut [29.0, 1.0, 7.0, 2.0, 16.0, 4.0, 22.0, 11.0]), 9.0);
+        assert_eq!(median_in_place(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert!(median_in_place(&mut []).is_nan());
+        assert_eq!(median_of([4.0, 1.0]), Some(2.5));
+        assert_eq!(median_of([]), None);
+        assert_eq!((nearest_rank(&[1, 4], 0.5), median_high(&[1, 4])), (Some(1), Some(4)));
+        assert_eq!((nearest_rank::<u8>(&[], 0.5), median_high::<u8>(&[])), (None, None));
+        assert_eq!(weighted_median([(1, 2), (5, 1), (9, 3)].into_iter()), Some(5));
+        assert_eq!(weighted_median([(1, 0), (5, 0)].into_iter()), Some(1));
+        assert_eq!(weighted_median(std::iter::empty::<(u8, u64)>()), None);
+    }
+
+    /// The product in floating point must not pass the whole number that it stands for.
+    #[test]
+    fn ranks_are_those_of_whole_numbers() {
+        for n in 1..=100_000_u64 {
+            for (p, percent) in [(0.05, 5), (0.5, 50), (0.9, 90), (0.95, 95), (0.99, 99)] {
+                assert_eq!(rank(n, p), (n * percent).div_ceil(100), "{p} of {n}");
+            }
+        }
+        let sorted: Vec<u64> = (1..=100).collect();
+        assert_eq!(
+            [0.0, 0.5, 0.99, 1.0].map(|p| nearest_rank(&sorted, p)),
+            [1, 50, 99, 100].map(Some)
+        );
+    }
+
+    #[test]
     fn edges() {
-        assert!(quantile_sorted(&[], 0.5, Type7).is_nan());
-        assert_eq!(quantile_sorted(&[3.0], 0.99, Type7), 3.0);
-        assert_eq!(quantile_sorted(&[3.0, 5.0], 7.0, Type7), 5.0);
+        assert!(quantile_of_type(&[], 0.5, Type7).is_nan());
+        assert_eq!(quantile_of_type(&[3.0], 0.99, Type7), 3.0);
+        assert_eq!(quantile_of_type(&[3.0, 5.0], 7.0, Type7), 5.0);
     }
 }

@@ -17,6 +17,11 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
+    /// The one stream of a seed.
+    pub(crate) fn of_seed(seed: u64) -> Rng {
+        Rng(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
     /// Uniform integer in `0..n`; 0 for `n` = 0. Multiply and shift: the bias is below n / 2^32,
     /// and n here is a number of repeats or blocks.
     pub(crate) fn below(&mut self, n: usize) -> usize {

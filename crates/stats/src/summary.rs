@@ -1,7 +1,7 @@
 //! A sample in a handful of numbers.
 
 use crate::cell::check_positive;
-use crate::quantile::{QuantileType, quantile_sorted};
+use crate::quantile::{QuantileType, quantile_of_type};
 use crate::{Cell, StatsError};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Summary {
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
             return Err(StatsError::TooFew { what: "summary", expected: 1, found: 0 });
         };
-        let at = |p| quantile_sorted(sorted, p, estimator);
+        let at = |p| quantile_of_type(sorted, p, estimator);
         let mean = mean(sorted);
         Ok(Summary {
             n: sorted.len(),
@@ -102,20 +102,6 @@ pub(crate) fn sample_sd(values: &[f64], mean: f64) -> Option<f64> {
     })
 }
 
-/// Median of values in any order, by selection in O(n); NaN for an empty slice. Reorders them.
-pub fn median_in_place(values: &mut [f64]) -> f64 {
-    let n = values.len();
-    if n == 0 {
-        return f64::NAN;
-    }
-    let (left, &mut upper, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
-    if n % 2 == 1 {
-        return upper;
-    }
-    let lower = left.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    crate::quantile::interpolate(lower, upper, 0.5)
-}
-
 /// Geometric mean, as the sources form it of medians: exp(mean(ln x)).
 ///
 /// # Errors
@@ -145,8 +131,6 @@ mod tests {
         assert!((s.sd.unwrap() - 10.099504938362077).abs() < 1e-12);
         assert!((s.p99 - 28.51).abs() < 1e-12);
         assert!((geometric_mean(&x).unwrap() - 7.076445588632742).abs() < 1e-12);
-        assert_eq!(median_in_place(&mut [29.0, 1.0, 7.0, 2.0, 16.0, 4.0, 22.0, 11.0]), 9.0);
-        assert_eq!(median_in_place(&mut [3.0, 1.0, 2.0]), 2.0);
     }
 
     #[test]
@@ -156,6 +140,5 @@ mod tests {
         assert!(Summary::of_sorted(&[]).is_err());
         assert!(geometric_mean(&[1.0, 0.0]).is_err());
         assert!(geometric_mean(&[]).is_err());
-        assert!(median_in_place(&mut []).is_nan());
     }
 }

@@ -1,6 +1,7 @@
 //! Welch's t: over windows as the sources do, and over repeats as it should be.
 
-use crate::summary::{mean, median_in_place, sample_sd};
+use crate::quantile::median_in_place;
+use crate::summary::{mean, sample_sd};
 use crate::{Cell, StatsError};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};

@@ -200,14 +200,12 @@ fn line(tried: &Tried) -> String {
 }
 
 fn interval(tried: &Tried) -> String {
-    let estimate = &tried.estimate;
-    format!(
-        "{} [{}, {}], {} windows",
-        Milliseconds(estimate.value),
-        Milliseconds(estimate.low),
-        Milliseconds(estimate.high),
-        tried.windows
-    )
+    let estimate = &tried.found.estimate;
+    let bounds = match estimate.interval() {
+        Some((low, high)) => format!("[{}, {}]", Milliseconds(low), Milliseconds(high)),
+        None => "[no interval]".to_owned(),
+    };
+    format!("{} {bounds}, {} windows", Milliseconds(estimate.value), tried.windows)
 }
 
 fn power(confirmed: &Tried, baseline: &Tried) -> String {

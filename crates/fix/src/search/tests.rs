@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::ladder::Rung;
+use flyball_stats::Estimate;
 use flyball_units::KiloHertz;
 
 /// A machine that takes so long under a candidate, in milliseconds, give or take 5 %.
@@ -18,17 +19,15 @@ impl<F: Fn(&Candidate) -> f64> Trier for Known<F> {
         self.measured.push(stage.to_owned());
         let tried = candidates.iter().map(|candidate| {
             let value = (self.p99_ms)(candidate) * 1e6;
-            let estimate = Estimate {
-                value,
-                low: value * 0.95,
-                high: value * 1.05,
+            let found = Resampled {
+                estimate: Estimate::between(value, value * 0.95, value * 1.05),
                 level: 0.95,
                 replicates: 2000,
                 method: String::new(),
                 reliable: true,
             };
-            let standing = self.goal.judge(&estimate);
-            Tried { candidate: candidate.clone(), estimate, standing, windows: 1000, power_w: None }
+            let standing = self.goal.judge(&found.estimate);
+            Tried { candidate: candidate.clone(), found, standing, windows: 1000, power_w: None }
         });
         let (name, run) = (stage.to_owned(), PathBuf::new());
         Ok(Stage { name, run, tried: tried.collect(), home: Some(CpuId(1)) })
@@ -110,7 +109,7 @@ fn a_goal_that_is_met_changes_nothing() {
 fn what_nothing_reaches_is_unreachable() {
     let (report, stages) = search("p99<1ms", by_uclamp);
     let Outcome::Unreachable { closest } = report.outcome else { unreachable!() };
-    assert!((closest.estimate.value - 2e6).abs() < 1.0);
+    assert!((closest.found.estimate.value - 2e6).abs() < 1.0);
     assert_eq!(stages, ["pilot", "screen"]);
 }
 

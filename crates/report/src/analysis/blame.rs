@@ -139,12 +139,8 @@ fn share(context: &Context<'_>, part: Part, repeats: &[Vec<&WindowBlame>]) -> Op
     let prepared = stats::Prepared::new(&cell);
     let found = stats::estimate(&prepared, Statistic::Mean, &context.options.bootstrap()).ok()?;
     let turn = |complement: f64| (1.0 - complement).clamp(0.0, 1.0);
-    let known = found.high < f64::MAX;
-    Some(Estimate {
-        value: turn(found.value - LEAST),
-        low: known.then(|| turn(found.high)),
-        high: known.then(|| turn(found.low)),
-    })
+    let Estimate { value, low, high } = found.estimate;
+    Some(Estimate { value: turn(value - LEAST), low: high.map(turn), high: low.map(turn) })
 }
 
 fn basis(windows: &[&WindowBlame]) -> Vec<(String, u64)> {

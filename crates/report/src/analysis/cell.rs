@@ -307,7 +307,7 @@ fn carried_modes(modes: Option<&stats::Modes>, prepared: &Prepared) -> model::Mo
     let Some(modes) = modes else {
         let sorted = prepared.sorted();
         let (low, high) = (sorted.first().copied(), sorted.last().copied());
-        let middle = stats::quantile_sorted(sorted, 0.5, stats::QuantileType::default());
+        let middle = stats::median(sorted);
         return model::Modes {
             test: "not tested".to_owned(),
             p_value: None,

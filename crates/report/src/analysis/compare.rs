@@ -7,14 +7,14 @@ use flyball_stats::{
 use rayon::prelude::*;
 
 use super::cell::CellData;
-use super::distribution::carried;
 use super::like::{self, CellPair, Like};
 use super::pairs::{Pair, PairSide};
 use super::sentence::{self, Matter};
 use super::source::Context;
 use super::{across, evidence, reasons, speed};
 use crate::model::{
-    Comparison, FrequencySummary, LoadSummary, Side, VerdictWord, Welch, WorkloadComparison,
+    Comparison, Estimate, FrequencySummary, LoadSummary, Side, VerdictWord, Welch,
+    WorkloadComparison,
 };
 
 /// A comparison, and the inferred states that it found.
@@ -69,7 +69,8 @@ impl Scene<'_> {
         let (draws, bootstrap) = (draws(&sides.pairs), options.bootstrap());
         let pooled =
             stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &bootstrap).ok()?;
-        let judgement = self.judge(&sides, &sides.pairs, &pooled, &like);
+        let pooled = pooled.estimate;
+        let judgement = self.judge(&sides, &sides.pairs, pooled, &like);
         let workloads: Vec<WorkloadComparison> = (sides.pairs.par_iter().enumerate())
             .filter_map(|(at, pair)| {
                 let like = like.of_workload((at, *pair), options);
@@ -81,7 +82,7 @@ impl Scene<'_> {
         let matter = Matter {
             sides: &sides,
             judgement: &judgement,
-            pooled: carried(&pooled),
+            pooled,
             like: &like,
             equal_frequency: equal_frequency.as_ref(),
             workloads: &workloads,
@@ -92,7 +93,7 @@ impl Scene<'_> {
             verdict,
             sentence: sentence::write(&matter, verdict),
             reasons: reasons::write(&sides, &judgement, self.loads, self.frequencies),
-            ratio: carried(&pooled),
+            ratio: pooled,
             like_for_like: like.ratios.clone(),
             equal_frequency,
             margin: options.margin,
@@ -139,7 +140,7 @@ impl Scene<'_> {
         &self,
         sides: &Sides<'_>,
         pairs: &[CellPair<'_>],
-        pooled: &stats::Estimate,
+        pooled: Estimate,
         like: &Like,
     ) -> Judgement {
         let subject: Vec<&CellData> = pairs.iter().map(|pair| pair.0).collect();
@@ -150,9 +151,8 @@ impl Scene<'_> {
         judge(&Evidence {
             a: side(0, &sides.subject, &subject),
             b: side(1, &sides.baseline, &baseline),
-            pooled: pooled.clone(),
-            stratified: like.recorded.clone(),
-            inferred: like.inferred.as_ref().and_then(|inferred| inferred.pooled.clone()),
+            pooled,
+            stratified: like.recorded,
             margin: sides.contexts[0].options.margin,
             across_runs: across::differences(sides.contexts, pairs),
         })
@@ -168,12 +168,13 @@ impl Scene<'_> {
         let draws = draws(&[(a, b)]);
         let ratio =
             |statistic| stats::ratio(&a.prepared, &b.prepared, statistic, draws, &bootstrap).ok();
+        let ratio = |statistic| ratio(statistic).map(|found| found.estimate);
         let pooled = ratio(Statistic::Median)?;
         Some(WorkloadComparison {
             workload: a.model.workload.clone(),
-            ratio: carried(&pooled),
-            p99_ratio: carried(&ratio(Statistic::Quantile(0.99))?),
-            verdict: word(&self.judge(sides, &[(a, b)], &pooled, &like)),
+            ratio: pooled,
+            p99_ratio: ratio(Statistic::Quantile(0.99))?,
+            verdict: word(&self.judge(sides, &[(a, b)], pooled, &like)),
             welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
             repeat_level: repeat_level(a, b).and_then(welch),
             like_for_like: like.ratios,

@@ -4,7 +4,7 @@
 
 use flyball_run::Windows;
 use flyball_run::manifest::{Manifest, ProbeBasis};
-use flyball_stats::{QuantileType, quantile_sorted};
+use flyball_stats::{quantile, sort};
 
 use super::cell::Sample;
 use super::rows::CellRows;
@@ -88,8 +88,8 @@ pub(super) fn summarise(
     if values.is_empty() {
         return None;
     }
-    values.sort_unstable_by(f64::total_cmp);
-    let at = |share| quantile_sorted(&values, share, QuantileType::default());
+    sort(&mut values);
+    let at = |share| quantile(&values, share);
     Some(Delivered {
         source: source.name().to_owned(),
         median: at(0.5),

@@ -8,26 +8,12 @@ use crate::model::{Distribution, Estimate, Histogram};
 /// Name of the percentile estimator that `stats` uses throughout.
 const ESTIMATOR: &str = "Hyndman-Fan 7";
 
-/// A number without an interval.
-pub(super) fn bare(value: f64) -> Estimate {
-    Estimate { value, low: None, high: None }
-}
-
-/// An estimate as the report carries it; an interval that is not finite is none.
-pub(super) fn carried(estimate: &stats::Estimate) -> Estimate {
-    let finite = estimate.low.is_finite() && estimate.high.is_finite();
-    Estimate {
-        value: estimate.value,
-        low: finite.then_some(estimate.low),
-        high: finite.then_some(estimate.high),
-    }
-}
-
 /// Distribution with intervals from the repeats.
 pub(super) fn with_intervals(prepared: &Prepared, options: &BootstrapOptions) -> Distribution {
     let mut distribution = without_intervals(prepared.sorted());
     let interval = |statistic, value| {
-        stats::estimate(prepared, statistic, options).map_or(bare(value), |found| carried(&found))
+        stats::estimate(prepared, statistic, options)
+            .map_or(Estimate::bare(value), |found| found.estimate)
     };
     distribution.median_us = interval(Statistic::Median, distribution.median_us.value);
     distribution.p99_us = interval(Statistic::Quantile(0.99), distribution.p99_us.value);
@@ -45,7 +31,7 @@ pub(super) fn without_intervals(sorted: &[f64]) -> Distribution {
 fn from_summary(summary: &Summary, histogram: Histogram) -> Distribution {
     Distribution {
         n: summary.n as u64,
-        median_us: bare(summary.median),
+        median_us: Estimate::bare(summary.median),
         mean_us: summary.mean,
         sd_us: summary.sd.unwrap_or(0.0),
         min_us: summary.min,
@@ -54,7 +40,7 @@ fn from_summary(summary: &Summary, histogram: Histogram) -> Distribution {
         p25_us: summary.p25,
         p75_us: summary.p75,
         p95_us: summary.p95,
-        p99_us: bare(summary.p99),
+        p99_us: Estimate::bare(summary.p99),
         p999_us: (summary.n >= 1000).then_some(summary.p999),
         max_us: summary.max,
         estimator: ESTIMATOR.to_owned(),
@@ -65,7 +51,7 @@ fn from_summary(summary: &Summary, histogram: Histogram) -> Distribution {
 fn empty() -> Distribution {
     Distribution {
         n: 0,
-        median_us: bare(0.0),
+        median_us: Estimate::bare(0.0),
         mean_us: 0.0,
         sd_us: 0.0,
         min_us: 0.0,
@@ -74,7 +60,7 @@ fn empty() -> Distribution {
         p25_us: 0.0,
         p75_us: 0.0,
         p95_us: 0.0,
-        p99_us: bare(0.0),
+        p99_us: Estimate::bare(0.0),
         p999_us: None,
         max_us: 0.0,
         estimator: ESTIMATOR.to_owned(),

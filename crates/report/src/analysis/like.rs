@@ -6,11 +6,10 @@ use flyball_stats::{
 
 use super::cell::CellData;
 use super::compare::draws;
-use super::distribution::carried;
 use super::domains::{self, FixedDomain};
 use super::source::AnalysisOptions;
 use super::words;
-use crate::model::{FrequencySummary, Side, StratumRatio};
+use crate::model::{Estimate, FrequencySummary, Side, StratumRatio};
 
 /// A domain is recognised where the ratio of a pair of modes is within this of the ratio of the
 /// domain's frequencies: memory-bound work does not speed up in full proportion.
@@ -24,7 +23,7 @@ pub(super) type CellPair<'a> = (&'a CellData, &'a CellData);
 pub(super) struct Like {
     pub ratios: Vec<StratumRatio>,
     /// One ratio over all recorded strata, for the verdict.
-    pub recorded: Option<stats::Estimate>,
+    pub recorded: Option<Estimate>,
     /// The inferred states, where nothing was recorded.
     pub inferred: Option<LikeForLike>,
     /// The clock domain that each inferred state was recognised as.
@@ -82,7 +81,7 @@ impl Like {
         let ratios = inferred.states.iter().zip(&self.ratios).filter_map(|(state, whole)| {
             let [subject, baseline] = *state.modes.get(at)?;
             Some(StratumRatio {
-                ratio: carried(state.per_kernel.get(at)?),
+                ratio: *state.per_kernel.get(at)?,
                 n_subject: windows(0, subject),
                 n_baseline: windows(1, baseline),
                 ..whole.clone()
@@ -121,14 +120,16 @@ fn by_stratum(pairs: &[CellPair<'_>], options: &AnalysisOptions) -> Like {
             false => Draws::Independent,
         };
         let prepared: Vec<_> = parts.iter().map(|(a, b)| (&a.prepared, &b.prepared)).collect();
-        stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &options.bootstrap()).ok()
+        let options = options.bootstrap();
+        let found = stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &options);
+        found.ok().map(|found| found.estimate)
     };
     let ratios = parts.iter().filter_map(|(name, parts)| {
         let all: Vec<&(Part, Part)> = parts.iter().collect();
         Some(StratumRatio {
             stratum: (*name).clone(),
             inferred: false,
-            ratio: carried(&ratio(&all)?),
+            ratio: ratio(&all)?,
             n_subject: parts.iter().map(|(a, _)| a.windows).sum(),
             n_baseline: parts.iter().map(|(_, b)| b.windows).sum(),
         })
@@ -199,7 +200,7 @@ fn by_state(
     let ratios = found.states.iter().zip(&recognised).map(|(state, recognised)| StratumRatio {
         stratum: name_of(recognised.as_ref(), &state.medians),
         inferred: true,
-        ratio: carried(&state.ratio),
+        ratio: state.ratio,
         n_subject: windows(state, 0),
         n_baseline: windows(state, 1),
     });

@@ -3,7 +3,6 @@
 use flyball_stats::{Basis, Judgement, ReasonKind};
 
 use super::compare::Sides;
-use super::distribution::carried;
 use super::like::Like;
 use super::{reasons, words};
 use crate::model::{Estimate, LoadSummary, Measure, StratumRatio, VerdictWord, WorkloadComparison};
@@ -41,14 +40,14 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
 /// Why nothing is decided: a single repeat has no interval to be too wide.
 fn undecided(matter: &Matter<'_>) -> &'static str {
     match matter.judgement.basis.low {
-        low if low > 0.0 => "the interval is too wide to say",
-        _ => "there is no interval to say more",
+        Some(_) => "the interval is too wide to say",
+        None => "there is no interval to say more",
     }
 }
 
 /// The ratio that was judged: `-4.1 % [-5.0, -3.3] in median execution`.
 fn figure(matter: &Matter<'_>) -> String {
-    let ratio = words::ratio(&carried(&matter.judgement.basis));
+    let ratio = words::ratio(&matter.judgement.basis);
     let what = what(matter);
     match matter.judgement.basis_kind {
         Basis::Pooled => format!("{ratio} in median {what}"),

@@ -9,7 +9,6 @@ use flyball_stats::{self as stats, TaggedCell};
 use super::cell::{CellData, Sample};
 use super::compare::draws;
 use super::delivered::Source;
-use super::distribution::carried;
 use super::like::CellPair;
 use super::source::AnalysisOptions;
 use crate::model::StratumRatio;
@@ -91,7 +90,7 @@ pub(super) fn ratio(pairs: &[CellPair<'_>], options: &AnalysisOptions) -> Option
     enough.then(|| StratumRatio {
         stratum: NAME.to_owned(),
         inferred: false,
-        ratio: carried(&found.ratio),
+        ratio: found.ratio,
         n_subject: found.windows[0] as u64,
         n_baseline: found.windows[1] as u64,
     })

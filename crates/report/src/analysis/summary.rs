@@ -5,7 +5,6 @@ use flyball_run::{Manifest, RunState};
 use flyball_stats::{self as stats, Prepared, Statistic};
 
 use super::cell::CellData;
-use super::distribution::carried;
 use super::source::Context;
 use crate::model::{GeometricMean, Overhead, RunSummary};
 
@@ -120,7 +119,7 @@ pub(super) fn geometric_means(contexts: &[Context<'_>], cells: &[CellData]) -> V
                 run: context.name.clone(),
                 condition,
                 workloads: cells.iter().map(|cell| cell.model.workload.clone()).collect(),
-                median_us: carried(&mean),
+                median_us: mean.estimate,
             }));
         }
     }

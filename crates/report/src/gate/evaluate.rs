@@ -125,7 +125,7 @@ fn verdict(rule: &Rule, c: &Comparison) -> Outcome {
 fn absolute(rule: &Rule, c: &Cell) -> Outcome {
     let object = format!("{}, {}", c.workload, c.condition);
     let none = |why: &str| outcome(rule, &object, Status::CannotDecide, why.to_owned());
-    let exact = |value: f64| Estimate { value, low: None, high: None };
+    let exact = Estimate::bare;
     let share = |n: u64| if c.n == 0 { 0.0 } else { n as f64 / c.n as f64 };
     match (rule.metric, rule.value) {
         (Metric::Latency(quantity, statistic), Value::Latency(limit)) => {
@@ -166,7 +166,7 @@ fn of(c: &Cell, quantity: Quantity) -> Option<&Distribution> {
 }
 
 fn figure(d: &Distribution, statistic: Statistic) -> Option<Estimate> {
-    let exact = |value| Estimate { value, low: None, high: None };
+    let exact = Estimate::bare;
     Some(match statistic {
         Statistic::Median => d.median_us,
         Statistic::P99 => d.p99_us,
@@ -222,7 +222,7 @@ fn workload_ratio(
         figure(of(cell, quantity)?, statistic).map(|e| e.value)
     };
     let (subject, baseline) = (value(&c.subject)?, value(&c.baseline)?);
-    (baseline > 0.0).then(|| Estimate { value: subject / baseline, low: None, high: None })
+    (baseline > 0.0).then(|| Estimate::bare(subject / baseline))
 }
 
 fn ratio(rule: &Rule, object: &str, verdict: VerdictWord, ratio: Option<Estimate>) -> Outcome {

@@ -1,12 +1,11 @@
 //! Frequency switches: the write, the stall, and the time until work runs at the new speed.
 //!
-//! - [`estimate`], [`baseline`], [`mod@windowed`], [`grid`], [`mod@split`]: the estimators, pure;
+//! - [`baseline`], [`mod@windowed`], [`grid`], [`mod@split`]: the estimators, pure;
 //! - [`outside`]: beside what a board's own log says;
 //! - [`mod@analysis`]: from the rows to findings; [`terminal`], [`page`] and [`figures`] show them.
 
 pub mod analysis;
 pub mod baseline;
-pub mod estimate;
 pub mod figures;
 pub mod grid;
 pub mod outside;

@@ -9,7 +9,7 @@ use crate::simulation::reason;
 use flyball_lab::experiment;
 use flyball_lab::{Model, TrialRun};
 use flyball_platform::Platform;
-use flyball_stats::{geometric_mean, mean, median_in_place};
+use flyball_stats::{geometric_mean, mean, median_of};
 use flyball_units::{Duration, Nanos};
 use std::collections::BTreeMap;
 
@@ -117,7 +117,8 @@ fn change(context: &Context<'_>, given: &Arguments) -> Outcome {
 fn ratio(context: &Context<'_>, given: &Arguments) -> Outcome {
     let (core, subject, baseline) = (given.text(0)?, given.text(1)?, given.text(2)?);
     let loads = context.loads()?;
-    let on = |cell: &Cell| cell.by_core.get(core).map(|times| median_in_place(&mut times.clone()));
+    let on =
+        |cell: &Cell| cell.by_core.get(core).and_then(|times| median_of(times.iter().copied()));
     let mut ratios = Vec::new();
     for ((load, kernel), cell) in &loads.cells {
         let other = loads.cell(baseline, kernel)?;

@@ -1,15 +1,14 @@
 //! Differences of means, for quantities that may be zero: shares of time, counts per second.
 
+use super::BootstrapOptions;
 use super::interval::{Part, interval};
-use super::{BootstrapOptions, Estimate};
-use crate::StatsError;
 use crate::rng::Rng;
 use crate::summary::mean;
+use crate::{Estimate, Resampled, StatsError};
 
 /// The difference of the means, `a` minus `b`, each value one independent unit: a repetition or a
 /// block of time. Units are drawn with replacement; the interval is the one of ratios (expanded
-/// percentile; Student's t below 5 units), here on the values themselves. Where nothing could be
-/// resampled its ends are `-f64::MAX` and `f64::MAX`.
+/// percentile; Student's t below 5 units), here on the values themselves.
 ///
 /// # Errors
 /// No value on a side, one that is not finite, or options outside their range.
@@ -17,7 +16,7 @@ pub fn difference(
     a: &[f64],
     b: &[f64],
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     options.check()?;
     for side in [a, b] {
         if side.is_empty() {
@@ -45,14 +44,13 @@ pub fn difference(
         scheme: format!("{} units", side.len()),
     };
     let found = interval(value.exp(), &[part(a, 1.0, 0), part(b, -1.0, 1)], options);
-    let known = a.len() > 1 && b.len() > 1;
     let back = |end: f64| end.ln() * scale;
-    Ok(Estimate {
+    let estimate = Estimate {
         value: mean(a) - mean(b),
-        low: if known { back(found.low) } else { -f64::MAX },
-        high: if known { back(found.high) } else { f64::MAX },
-        ..found
-    })
+        low: found.estimate.low.map(back),
+        high: found.estimate.high.map(back),
+    };
+    Ok(Resampled { estimate, ..found })
 }
 
 #[cfg(test)]
@@ -66,22 +64,24 @@ mod tests {
             (0..20).map(|i| base + 0.01 * f64::from((i * 7) % 11)).collect()
         };
         let found = difference(&side(0.4), &side(0.1), &options).unwrap();
-        assert!((found.value - 0.3).abs() < 1e-12);
-        assert!(found.low > 0.27 && found.low < 0.3 && found.high > 0.3 && found.high < 0.33);
+        assert!((found.estimate.value - 0.3).abs() < 1e-12);
+        let (low, high) = found.estimate.interval().unwrap();
+        assert!(low > 0.27 && low < 0.3 && high > 0.3 && high < 0.33);
         let same = difference(&side(0.4), &side(0.4), &options).unwrap();
-        assert!(same.low < 0.0 && same.high > 0.0 && same.reliable);
+        assert!(same.estimate.covers(0.0) && same.reliable);
         let thousands: Vec<f64> = side(0.4).iter().map(|v| v * 1e6).collect();
         let scaled = difference(&thousands, &[0.0; 20], &options).unwrap();
-        assert!(scaled.high < 5e5 && scaled.low > 4e5, "{scaled:?}");
+        let (low, high) = scaled.estimate.interval().unwrap();
+        assert!(high < 5e5 && low > 4e5, "{scaled:?}");
     }
 
     #[test]
     fn zeros_and_single_units_have_honest_intervals() {
         let options = BootstrapOptions::default();
         let nothing = difference(&[0.0; 6], &[0.0; 6], &options).unwrap();
-        assert_eq!((nothing.value, nothing.low, nothing.high), (0.0, 0.0, 0.0));
+        assert_eq!(nothing.estimate, Estimate::between(0.0, 0.0, 0.0));
         let single = difference(&[1.0], &[0.0, 0.5], &options).unwrap();
-        assert_eq!((single.value, single.low), (0.75, -f64::MAX));
+        assert_eq!(single.estimate, Estimate::bare(0.75));
         assert!(difference(&[], &[1.0], &options).is_err());
         assert!(difference(&[f64::NAN], &[1.0], &options).is_err());
     }
@@ -97,7 +97,7 @@ mod tests {
             let a: Vec<f64> = (0..12).map(|_| draw(5.0)).collect();
             let b: Vec<f64> = (0..12).map(|_| draw(3.0)).collect();
             let found = difference(&a, &b, &options).unwrap();
-            found.low <= 2.0 && 2.0 <= found.high
+            found.estimate.covers(2.0)
         });
         let share = held.count() as f64 / f64::from(trials);
         assert!((0.92..=0.98).contains(&share), "{share}");

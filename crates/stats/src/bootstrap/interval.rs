@@ -1,9 +1,10 @@
 //! From replicates to an interval that holds what it promises with few repeats.
 
+use super::BootstrapOptions;
 use super::plan::ENOUGH_REPEATS;
-use super::{BootstrapOptions, Estimate};
-use crate::quantile::{QuantileType, quantile_sorted};
+use crate::quantile::quantile;
 use crate::summary::mean;
+use crate::{Estimate, Resampled};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// One independently resampled part of an estimate: a cell.
@@ -27,7 +28,7 @@ pub(super) struct Part {
 /// 1))). Below 5 repeats a percentile can't leave the range of the repeats seen, so there the
 /// interval is Student's t with the bootstrap standard error on the logarithm. Over several cells
 /// the degrees of freedom are Welch and Satterthwaite's.
-pub(super) fn interval(value: f64, parts: &[Part], options: &BootstrapOptions) -> Estimate {
+pub(super) fn interval(value: f64, parts: &[Part], options: &BootstrapOptions) -> Resampled {
     let fewest = parts.iter().map(|part| part.repeats).min().unwrap_or(0);
     let count = options.replicates as usize;
     let mut logs: Vec<f64> =
@@ -43,16 +44,18 @@ pub(super) fn interval(value: f64, parts: &[Part], options: &BootstrapOptions) -
         ((log - half).exp(), (log + half).exp(), "Student's t with the bootstrap standard error")
     } else {
         let widened = normal_cdf(-t * spread.inflation);
-        let at = |p| quantile_sorted(&logs, p, QuantileType::Type7).exp();
+        let at = |p| quantile(&logs, p).exp();
         (at(widened), at(1.0 - widened), "expanded percentile interval")
     };
     // A single unit, or nothing resampled: the interval is unknown, not narrow.
     let known = parts.iter().all(|part| part.units > 1) && !logs.is_empty();
-    let (low, high) = if known { (low.min(value), high.max(value)) } else { (0.0, f64::MAX) };
-    Estimate {
-        value,
-        low,
-        high: high.min(f64::MAX),
+    let estimate = match known {
+        // JSON has no infinity.
+        true => Estimate::between(value, low.min(value), high.max(value).min(f64::MAX)),
+        false => Estimate::bare(value),
+    };
+    Resampled {
+        estimate,
         level: options.level,
         replicates: logs.len() as u32,
         method: format!("bootstrap over {}; {how}", schemes(parts)),

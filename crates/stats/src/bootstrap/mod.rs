@@ -1,19 +1,26 @@
-//! Intervals by resampling whole repeats.
+//! Intervals by resampling.
 //!
 //! Windows of one repeat share its luck (placement, temperature, other work), so the repeat is the
 //! unit that is drawn. `plan` says what is drawn, `index` evaluates a draw without sorting,
 //! `interval` turns replicates into an interval.
+//!
+//! Two further ones are for values that have no repeats: `percentile`, of any figure of several
+//! samples, and `exact`, of a quantile, without replicates.
 
 mod difference;
+mod exact;
 mod index;
 mod interval;
+mod percentile;
 mod plan;
 
 use crate::rng::Rng;
-use crate::{Cell, StatsError, Summary};
+use crate::{Cell, LEVEL, Resampled, StatsError, Summary};
 pub use difference::difference;
+pub use exact::{Distribution, quantile_estimate};
 pub(crate) use index::Index;
 use interval::{Part, interval};
+pub use percentile::percentile_bootstrap;
 pub(crate) use plan::{ENOUGH_REPEATS, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -59,7 +66,7 @@ impl Statistic {
 
 impl Default for BootstrapOptions {
     fn default() -> Self {
-        BootstrapOptions { replicates: 2000, level: 0.95, seed: 1 }
+        BootstrapOptions { replicates: 2000, level: LEVEL, seed: 1 }
     }
 }
 
@@ -73,25 +80,6 @@ pub enum Statistic {
     Mean,
     /// A quantile (0 to 1) by Hyndman and Fan's type 7.
     Quantile(f64),
-}
-
-/// A value with its interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Computed from all the data.
-    pub value: f64,
-    /// Lower end of the interval; 0 where nothing could be resampled (a single window).
-    pub low: f64,
-    /// Upper end of the interval; `f64::MAX` where nothing could be resampled.
-    pub high: f64,
-    /// The interval's nominal coverage.
-    pub level: f64,
-    /// Replicates that gave a value.
-    pub replicates: u32,
-    /// What was resampled, and why.
-    pub method: String,
-    /// False with fewer than 5 repeats on a side, or where nothing could be resampled.
-    pub reliable: bool,
 }
 
 /// A cell made ready: sorted once, with each window's place in the resampling.
@@ -157,7 +145,7 @@ pub(crate) fn product_of(
     groups: &[Group<'_>],
     statistic: Statistic,
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     options.check()?;
     statistic.check()?;
     let once = |group: &Group<'_>, weights: &[u32]| -> f64 {
@@ -203,7 +191,7 @@ pub fn estimate(
     cell: &Prepared,
     statistic: Statistic,
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     product_of(&[cell.group(1.0)], statistic, options)
 }
 
@@ -228,7 +216,7 @@ pub fn ratio(
     statistic: Statistic,
     draws: Draws,
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     geometric_mean_ratio(&[(a, b)], statistic, draws, options)
 }
 
@@ -240,7 +228,7 @@ pub fn geometric_mean_of(
     cells: &[&Prepared],
     statistic: Statistic,
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     let power = share_of(cells.len(), "geometric mean over cells")?;
     let groups: Vec<Group<'_>> = cells.iter().map(|cell| cell.group(power)).collect();
     product_of(&groups, statistic, options)
@@ -255,7 +243,7 @@ pub fn geometric_mean_ratio(
     statistic: Statistic,
     draws: Draws,
     options: &BootstrapOptions,
-) -> Result<Estimate, StatsError> {
+) -> Result<Resampled, StatsError> {
     let power = share_of(pairs.len(), "geometric mean of ratios")?;
     if let (Draws::Blocks, Some(plan)) = (draws, common_plan(pairs)) {
         let terms = pairs.iter().flat_map(|(a, b)| [a.term(power), b.term(-power)]).collect();

@@ -1,6 +1,7 @@
 //! Known answers, determinism, and coverage by simulation.
 
 use super::*;
+use crate::Estimate;
 
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * rng.uniform().ln()).sqrt() * (std::f64::consts::TAU * rng.uniform()).cos()
@@ -22,13 +23,19 @@ fn the_value_is_the_plain_statistic() {
     let ready = Prepared::new(&cell);
     let options = BootstrapOptions::default();
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
-    close(estimate(&ready, Statistic::Median, &options).unwrap().value, 3.0);
-    close(estimate(&ready, Statistic::Mean, &options).unwrap().value, 4.0);
+    close(estimate(&ready, Statistic::Median, &options).unwrap().estimate.value, 3.0);
+    close(estimate(&ready, Statistic::Mean, &options).unwrap().estimate.value, 4.0);
     close(
-        ratio(&ready, &ready, Statistic::Median, Draws::Independent, &options).unwrap().value,
+        ratio(&ready, &ready, Statistic::Median, Draws::Independent, &options)
+            .unwrap()
+            .estimate
+            .value,
         1.0,
     );
-    close(geometric_mean_of(&[&ready, &ready], Statistic::Median, &options).unwrap().value, 3.0);
+    close(
+        geometric_mean_of(&[&ready, &ready], Statistic::Median, &options).unwrap().estimate.value,
+        3.0,
+    );
 }
 
 #[test]
@@ -56,14 +63,15 @@ fn refuses_what_has_no_interval() {
 fn a_single_window_has_no_interval() {
     let ready = Prepared::new(&Cell::new(vec![vec![3.0]]).unwrap());
     let found = estimate(&ready, Statistic::Median, &Default::default()).unwrap();
-    assert_eq!((found.low, found.high, found.reliable), (0.0, f64::MAX, false));
+    assert_eq!((found.estimate.interval(), found.reliable), (None, false));
 }
 
 #[test]
 fn a_constant_cell_has_a_point() {
     let ready = Prepared::new(&Cell::new(vec![vec![3.0; 4]; 6]).unwrap());
     let found = estimate(&ready, Statistic::Median, &Default::default()).unwrap();
-    assert!((found.low - 3.0).abs() < 1e-12 && (found.high - 3.0).abs() < 1e-12);
+    let (low, high) = found.estimate.interval().unwrap();
+    assert!((low - 3.0).abs() < 1e-12 && (high - 3.0).abs() < 1e-12);
 }
 
 /// Share of `trials` in which the 95 % interval of a median ratio holds the true value, 1.
@@ -74,7 +82,7 @@ fn coverage(repeats: usize, trials: u64) -> f64 {
             let a = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial));
             let b = Prepared::new(&cell(repeats, 20, 0.03, 0.1, 2 * trial + 1));
             let found = ratio(&a, &b, Statistic::Median, Draws::Independent, &options).unwrap();
-            found.low <= 1.0 && found.high >= 1.0
+            found.estimate.covers(1.0)
         })
         .count();
     hits as f64 / trials as f64
@@ -113,11 +121,12 @@ fn what_a_block_does_to_both_cells_cancels() {
         let (mut hits, mut narrower, trials) = (0, 0, 400);
         for trial in 0..trials {
             let (a, b) = blocked(repeats, trial);
-            let find = |draws| ratio(&a, &b, Statistic::Mean, draws, &options).unwrap();
+            let find = |draws| ratio(&a, &b, Statistic::Mean, draws, &options).unwrap().estimate;
+            let width = |of: &Estimate| of.interval().map(|(low, high)| high / low).unwrap();
             let (paired, free) = (find(Draws::Blocks), find(Draws::Independent));
             assert_eq!(paired.value, free.value);
-            hits += u64::from(paired.low <= 1.0 && paired.high >= 1.0);
-            narrower += u64::from(paired.high / paired.low < free.high / free.low);
+            hits += u64::from(paired.covers(1.0));
+            narrower += u64::from(width(&paired) < width(&free));
         }
         println!("{repeats} repeats: {}", hits as f64 / trials as f64);
         assert!(hits as f64 > 0.915 * trials as f64, "{repeats} repeats: {hits} of {trials}");

@@ -1,6 +1,5 @@
 //! How many modes a cell has, where, and which share of the windows each holds.
 
-mod density;
 mod dip;
 mod dip_table;
 mod spread;
@@ -9,8 +8,8 @@ pub use dip::{dip, dip_p_value};
 
 use crate::StatsError;
 use crate::cell::check_positive;
-use crate::quantile::{QuantileType, quantile_sorted};
-use density::{Density, Valley};
+use crate::density::{Density, Valley};
+use crate::quantile::median;
 use serde::{Deserialize, Serialize};
 use spread::spread_ties;
 
@@ -195,7 +194,7 @@ impl Search<'_> {
 /// Joins neighbours whose medians are closer than `separation`, the closest first.
 fn join_close(logs: &[f64], cuts: &mut Vec<(f64, f64)>, separation: f64) {
     loop {
-        let medians: Vec<f64> = parts(logs, cuts).map(median_of_sorted).collect();
+        let medians: Vec<f64> = parts(logs, cuts).map(median).collect();
         let closest = medians.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
         match closest.min_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((index, distance)) if distance < separation => cuts.remove(index),
@@ -209,10 +208,6 @@ fn remove_shallowest(cuts: &mut Vec<(f64, f64)>) {
     if let Some((index, _)) = shallowest {
         cuts.remove(index);
     }
-}
-
-fn median_of_sorted(sorted: &[f64]) -> f64 {
-    quantile_sorted(sorted, 0.5, QuantileType::Type7)
 }
 
 /// The parts of an ascending sample between the cuts; a value at a cut belongs to its right.
@@ -230,7 +225,7 @@ fn parts<'a>(sorted: &'a [f64], cuts: &'a [(f64, f64)]) -> impl Iterator<Item = 
 fn describe(sorted: &[f64], cuts: &[(f64, f64)], statistic: f64, p_value: f64) -> Modes {
     // A part can be empty only where another sample is handed to `coarsen`.
     let modes = parts(sorted, cuts).map(|part| Mode {
-        median: median_of_sorted(part),
+        median: median(part),
         low: part.first().copied().unwrap_or(f64::NAN),
         high: part.last().copied().unwrap_or(f64::NAN),
         share: part.len() as f64 / sorted.len() as f64,

@@ -81,8 +81,6 @@ pub struct LikeForLike {
     /// The smallest spread among the pairings of whole, large modes that were refused; none where
     /// there was no other.
     pub best_refused_spread: Option<f64>,
-    /// What was inferred from what, in words.
-    pub sentence: String,
 }
 
 /// Compares two conditions like for like, if their modes are states of the machine.
@@ -195,7 +193,8 @@ fn compare(
         let share = 1.0 / sides.len() as f64;
         let groups =
             sides.iter().flat_map(|[a, b]| [a.group(powers, share), b.group(powers, -share)]);
-        product_of(&groups.collect::<Vec<_>>(), Statistic::Median, options)
+        let groups: Vec<Group<'_>> = groups.collect();
+        Ok::<_, StatsError>(product_of(&groups, Statistic::Median, options)?.estimate)
     };
     let mut states = Vec::with_capacity(pairing.states.len());
     for (number, modes) in pairing.states.iter().enumerate() {
@@ -215,7 +214,6 @@ fn compare(
         Some(weights) => Some(estimate(&sides, &weights)?),
         None => None,
     };
-    let sentence = pairing.sentence(&states);
     Ok(LikeForLike {
         inferred: true,
         rule: pairing.rule,
@@ -224,7 +222,6 @@ fn compare(
         states,
         pooled,
         best_refused_spread: pairing.refused,
-        sentence,
     })
 }
 

@@ -1,7 +1,6 @@
 //! Which mode of one condition is the same state as which mode of the other.
 
-use super::{KernelModes, StatePair};
-use crate::Estimate;
+use super::KernelModes;
 use serde::{Deserialize, Serialize};
 
 /// Largest standard deviation over kernels of the log ratio that counts as one speed: kernels that
@@ -155,41 +154,4 @@ pub(super) fn mean_shares(kernels: &[KernelModes<'_>], modes: &[[usize; 2]]) -> 
         shares[1] += kernel.b_modes.modes[b].share / count;
     }
     shares
-}
-
-impl Pairing {
-    /// What was inferred from what.
-    pub(super) fn sentence(&self, states: &[StatePair]) -> String {
-        let ratios: Vec<String> = states
-            .iter()
-            .map(|state| {
-                let Estimate { value, low, high, .. } = &state.ratio;
-                format!("{value:.2}x [{low:.2}, {high:.2}]")
-            })
-            .collect();
-        let ratios = ratios.join(" and ");
-        match self.rule {
-            PairingRule::ConstantRatio => {
-                let worst = states.iter().map(|state| state.spread).fold(0.0, f64::max);
-                let other = self.refused.map_or(String::new(), |spread| {
-                    format!(" (the next best pairing varies by {:.0} %)", 100.0 * spread)
-                });
-                format!(
-                    "Inferred, not recorded: modes are paired where their ratio is the same for \
-                     all kernels, within {:.1} %{other}. Like for like, if the modes are core \
-                     types: {ratios}",
-                    100.0 * worst
-                )
-            }
-            PairingRule::Order => format!(
-                "Inferred, not recorded: modes are paired in order of location, which fewer than \
-                 {LEAST_KERNELS} kernels or a single mode each can't confirm. Like for like: \
-                 {ratios}"
-            ),
-            PairingRule::Given => format!("Modes are paired as given. Like for like: {ratios}"),
-            PairingRule::None => "No pairing of the modes has the same ratio for all kernels: \
-                                  nothing can be compared like for like"
-                .to_owned(),
-        }
-    }
 }

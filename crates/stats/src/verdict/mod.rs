@@ -125,8 +125,6 @@ pub struct Evidence {
     pub pooled: Estimate,
     /// The ratio over common recorded strata, where placement was recorded.
     pub stratified: Option<Estimate>,
-    /// The ratio over inferred states: shown, never decisive.
-    pub inferred: Option<Estimate>,
     /// Half width of what counts as equal, as a ratio minus 1: 0.02 means 0.98 to 1.02.
     pub margin: f64,
     /// Where the sides are from two runs: what is known to differ between these besides the
@@ -204,8 +202,6 @@ pub struct Judgement {
     pub basis: Estimate,
     /// Which ratio that is.
     pub basis_kind: Basis,
-    /// The whole in one sentence.
-    pub sentence: String,
 }
 
 /// Which ratio a verdict rests on.
@@ -223,11 +219,11 @@ const LEAST_REPEATS: usize = 3;
 
 /// Judges the evidence by the tables at the head of this module.
 pub fn judge(evidence: &Evidence) -> Judgement {
-    let (basis, basis_kind) = match &evidence.stratified {
+    let (basis, basis_kind) = match evidence.stratified {
         Some(stratified) => (stratified, Basis::Stratified),
-        None => (&evidence.pooled, Basis::Pooled),
+        None => (evidence.pooled, Basis::Pooled),
     };
-    let mut reasons = reasons::collect(evidence, basis);
+    let mut reasons = reasons::collect(evidence, &basis);
     // Stable: within both kinds the order of the table stays.
     reasons.sort_by_key(|reason| !reason.confounds);
     let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS;
@@ -236,50 +232,17 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     } else if !enough {
         Verdict::Undecided
     } else {
-        by_interval(basis, evidence.margin)
+        by_interval(&basis, evidence.margin)
     };
-    let sentence = sentence(evidence, verdict, basis, &reasons);
-    Judgement { verdict, reasons, basis: basis.clone(), basis_kind, sentence }
+    Judgement { verdict, reasons, basis, basis_kind }
 }
 
 /// What the interval alone says. A margin that is no margin makes nothing equivalent.
 fn by_interval(ratio: &Estimate, margin: f64) -> Verdict {
     match equivalence(ratio, margin) {
         Ok(found) if found.equivalent => Verdict::Equivalent,
-        _ if ratio.low > 1.0 || ratio.high < 1.0 => Verdict::Effect,
+        _ if ratio.excludes(1.0) => Verdict::Effect,
         _ => Verdict::Undecided,
-    }
-}
-
-/// A ratio as a signed percentage with its interval: `+4.1 % [+3.3, +5.0]`.
-fn percent(ratio: &Estimate) -> String {
-    let of = |value: f64| 100.0 * (value - 1.0);
-    if !ratio.high.is_finite() || ratio.high >= 1e6 {
-        return format!("{:+.1} % [interval unknown]", of(ratio.value));
-    }
-    format!("{:+.1} % [{:+.1}, {:+.1}]", of(ratio.value), of(ratio.low), of(ratio.high))
-}
-
-fn sentence(evidence: &Evidence, verdict: Verdict, basis: &Estimate, reasons: &[Reason]) -> String {
-    let (a, b, size) = (&evidence.a.name, &evidence.b.name, percent(basis));
-    let margin = 100.0 * evidence.margin;
-    match verdict {
-        Verdict::Effect => format!("{a} against {b}: {size}, an effect"),
-        Verdict::Equivalent => {
-            format!("{a} against {b}: {size}, equivalent within {margin:.1} %")
-        }
-        Verdict::Undecided => format!(
-            "{a} against {b}: {size}, undecided: neither outside 0 nor within {margin:.1} % for \
-             certain"
-        ),
-        Verdict::Confounded => {
-            let why = reasons.iter().filter(|reason| reason.confounds);
-            let why: Vec<&str> = why.map(|reason| reason.sentence.as_str()).collect();
-            let inferred = evidence.inferred.as_ref().map_or(String::new(), |ratio| {
-                format!(". Like for like, if the modes are core types: {}", percent(ratio))
-            });
-            format!("{a} against {b}: {size}, confounded: {}{inferred}", why.join("; "))
-        }
     }
 }
 

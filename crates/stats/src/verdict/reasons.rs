@@ -294,7 +294,7 @@ fn loads_differ(sides: [&SideEvidence; 2]) -> bool {
 
 fn drift(side: &SideEvidence, basis: &Estimate) -> Option<Reason> {
     let drift = side.drift.as_ref().filter(|drift| drift.flagged)?;
-    let shows = basis.low > 1.0 || basis.high < 1.0;
+    let shows = basis.excludes(1.0);
     let confounds = shows && drift.total_change.ln_1p().abs() >= basis.value.ln().abs();
     let sentence = format!(
         "{} drifts by {:+.1} % from first to last (p = {:.2e})",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flyball_events::Recording;
 use flyball_events::questions::{CpuTime, IdleResidency, Share, UtilizationResidency};
 use flyball_events::recording::Subject;
+use flyball_stats::weighted_median;
 
 use super::tasks::ranges;
 use crate::model::{CpuStates, IdleShare};
@@ -31,7 +32,9 @@ pub(super) fn all(recording: &Recording<'_>) -> Vec<CpuStates> {
             core_type: recording.topology().core_type(cpu),
             domain: known.and_then(|known| known.domain.clone()),
             busy: told.then(|| busy.get(&cpu).copied().unwrap_or(0) as f64 / length),
-            util_median: median(&values),
+            util_median: weighted_median(
+                values.iter().map(|share| (share.value, share.residency_ns)),
+            ),
             util_max: values.last().map(|share| share.value),
             utilization: ranges(&values),
             idle: answer.map(|answer| states(answer, length)).unwrap_or_default(),
@@ -42,17 +45,6 @@ pub(super) fn all(recording: &Recording<'_>) -> Vec<CpuStates> {
     let found: Vec<CpuStates> = cpus.into_iter().map(one).collect();
     let anything = told || found.iter().any(|cpu| cpu.util_max.is_some() || cpu.awake.is_some());
     if anything { found } else { Vec::new() }
-}
-
-/// The value that half of the time does not exceed.
-fn median(values: &[Share<u32>]) -> Option<u32> {
-    let whole: u128 = values.iter().map(|share| u128::from(share.residency_ns)).sum();
-    let mut before = 0;
-    let reached = values.iter().find(|share| {
-        before += u128::from(share.residency_ns);
-        before * 2 >= whole
-    });
-    reached.map(|share| share.value)
 }
 
 fn states(answer: &IdleResidency, length: f64) -> Vec<IdleShare> {

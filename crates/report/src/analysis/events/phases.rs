@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flyball_run::SweepValues;
-use flyball_stats::{QuantileType, quantile_sorted};
+use flyball_stats::{quantile, sort};
 
 use crate::model::{Fact, PhaseResult, PointResults};
 
@@ -69,17 +69,17 @@ fn parameters(table: &SweepValues) -> BTreeMap<u64, Vec<Fact>> {
 
 /// The spread of one result; `None` where it never came to be.
 fn over_phases(path: &str, mut values: Vec<f64>) -> Option<PhaseResult> {
-    values.sort_by(f64::total_cmp);
+    sort(&mut values);
     let (min, max) = (*values.first()?, *values.last()?);
-    let quantile = |p| quantile_sorted(&values, p, QuantileType::Type7);
+    let at = |p| quantile(&values, p);
     let (subject, name) = path.rsplit_once('.').unwrap_or(("", path));
     Some(PhaseResult {
         subject: subject.to_owned(),
         name: name.to_owned(),
         n: values.len() as u64,
-        median: quantile(0.5),
-        p1: quantile(0.01),
-        p99: quantile(0.99),
+        median: at(0.5),
+        p1: at(0.01),
+        p99: at(0.99),
         min,
         max,
     })

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flyball_stats::{self as stats, BootstrapOptions, Draws, Prepared, Statistic};
 
-use super::super::distribution::carried;
 use super::units::{Unit, UnitKind, Units};
 use crate::model::Estimate;
 use crate::text;
@@ -134,18 +133,12 @@ impl Out<'_> {
     fn difference(&mut self, name: &str, unit: &'static str, of: impl Fn(&Unit) -> Option<f64>) {
         let values = self.values(&of);
         let Ok(found) = stats::difference(&values[0], &values[1], self.options) else { return };
-        let known = found.low > -f64::MAX && found.high < f64::MAX;
-        let change = Estimate {
-            value: found.value,
-            low: known.then_some(found.low),
-            high: known.then_some(found.high),
-        };
         self.figures.push(Figure {
             name: name.to_owned(),
             unit,
             ratio: false,
             values: [0, 1].map(|side| stats::mean(&values[side])),
-            change,
+            change: found.estimate,
             resampled: [values[0].len(), values[1].len()],
         });
     }
@@ -191,15 +184,15 @@ impl Out<'_> {
         };
         let value = |cell: &Prepared| match statistic {
             Statistic::Mean => stats::mean(cell.sorted()) * scale,
-            Statistic::Median => stats::quantile_sorted(cell.sorted(), 0.5, QUANTILE) * scale,
-            Statistic::Quantile(p) => stats::quantile_sorted(cell.sorted(), p, QUANTILE) * scale,
+            Statistic::Median => stats::median(cell.sorted()) * scale,
+            Statistic::Quantile(p) => stats::quantile(cell.sorted(), p) * scale,
         };
         self.figures.push(Figure {
             name: name.to_owned(),
             unit,
             ratio: true,
             values: [value(&a), value(&b)],
-            change: carried(&found),
+            change: found.estimate,
             resampled: [a.repeats(), b.repeats()],
         });
     }
@@ -215,9 +208,6 @@ impl Out<'_> {
         })
     }
 }
-
-/// The estimator of all quantiles here.
-const QUANTILE: stats::QuantileType = stats::QuantileType::Type7;
 
 /// Fewest blocks that are left by joining.
 const FEWEST: usize = 6;

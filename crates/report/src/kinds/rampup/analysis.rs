@@ -13,8 +13,9 @@ mod quantile;
 mod series;
 
 use flyball_run::{Manifest, Run};
-pub use quantile::{Interval, Quantiles};
-use quantile::{NEVER, Options, median_of, quantiles};
+use flyball_stats::median_of;
+pub use quantile::{AtLevel, Quantiles};
+use quantile::{NEVER, Options, quantiles};
 use serde::Serialize;
 use series::{Series, edges, series};
 use std::collections::BTreeMap;
@@ -111,7 +112,7 @@ pub struct Stretch {
     pub n: usize,
     /// Median share of the settled rate. The intervals of all stretches of a cell hold together with
     /// the level that is said.
-    pub share: Interval,
+    pub share: AtLevel,
 }
 
 /// Time on a kind of core.
@@ -298,12 +299,12 @@ fn curve(members: &[&Series], context: &Context) -> Vec<Stretch> {
 /// and not the median of them, wherever it strikes; a ramp lowers the same stretch of each.
 fn ramp(curve: &[Stretch], resolution: f64) -> Ramp {
     let known = || curve.iter().filter(|stretch| stretch.n >= LEAST);
-    let slow = || known().filter(|stretch| stretch.share.high < 1.0 - resolution);
-    let lowest = slow().map(|stretch| stretch.share.value).reduce(f64::min);
+    let slow = || known().filter(|stretch| stretch.share.ends()[2] < 1.0 - resolution);
+    let lowest = slow().map(|stretch| stretch.share.estimate.value).reduce(f64::min);
     let last = slow().next_back();
     match (lowest, last) {
         (Some(lowest), Some(last)) => Ramp::Visible { lowest, until_ms: last.to_us / 1e3 },
-        _ => match known().map(|stretch| stretch.share.low).reduce(f64::min) {
+        _ => match known().map(|stretch| stretch.share.ends()[0]).reduce(f64::min) {
             Some(at_least) => Ramp::NotVisible { at_least },
             None => Ramp::TooFew,
         },

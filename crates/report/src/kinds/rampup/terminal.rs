@@ -132,16 +132,16 @@ fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
         value if value.is_infinite() => "never".to_owned(),
         value => number(value),
     };
-    let p90 = time.quantiles.p90.map_or("never".to_owned(), |p90| at(p90.value));
-    shown([at(median.low), at(median.value), at(median.high)], &p90)
+    let p90 = time.quantiles.p90.map_or("never".to_owned(), |p90| at(p90.estimate.value));
+    shown(median.ends().map(at), &p90)
 }
 
 /// The same of a length, which may be none.
 fn length(quantiles: &Quantiles) -> String {
     let at = |value: f64| if value < MOMENT_MS { "0".to_owned() } else { number(value) };
     let Some(median) = quantiles.median else { return "-".to_owned() };
-    let p90 = quantiles.p90.map_or("-".to_owned(), |p90| at(p90.value));
-    shown([at(median.low), at(median.value), at(median.high)], &p90)
+    let p90 = quantiles.p90.map_or("-".to_owned(), |p90| at(p90.estimate.value));
+    shown(median.ends().map(at), &p90)
 }
 
 fn shown([low, value, high]: [String; 3], p90: &str) -> String {
@@ -194,7 +194,9 @@ fn curves(found: &Findings, label: &dyn Fn(&Cell) -> String, width: usize) -> St
         let mut row = vec![label(cell)];
         let share = |wanted: &Stretch| {
             let here = cell.curve.iter().find(|stretch| stretch.from_us == wanted.from_us);
-            here.map_or("-".to_owned(), |stretch| text::number(100.0 * stretch.share.value, 1))
+            here.map_or("-".to_owned(), |stretch| {
+                text::number(100.0 * stretch.share.estimate.value, 1)
+            })
         };
         row.extend(longest.curve.iter().map(share));
         rows.push(row);

@@ -5,12 +5,12 @@ mod measured;
 mod recorded;
 
 use crate::kinds::switches::baseline::Baseline;
-use crate::kinds::switches::estimate::{Distribution, Estimate};
 use crate::kinds::switches::grid::{Grid, NoGrid};
 use crate::kinds::switches::outside::Outside;
 use crate::kinds::switches::split::Split;
 use crate::kinds::switches::windowed::Windowed;
 use flyball_run::{Run, SwitchTrial};
+use flyball_stats::{Distribution, Estimate};
 use groups::group;
 use measured::{grids, paths, scores, switch, windowed};
 use serde::Serialize;

@@ -3,8 +3,7 @@
 //! the sum of two levels, too long; so outliers are found, counted and told, and the estimates rest
 //! on medians.
 
-use crate::kinds::switches::estimate::median;
-use flyball_stats::mean;
+use flyball_stats::{mean, median_in_place};
 use serde::Serialize;
 
 /// Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993): a modified z-score above this.
@@ -44,7 +43,8 @@ impl Baseline {
             return None;
         }
         let outliers = outliers(scores);
-        let (mean, middle, spread) = (mean(scores), sorted_median(scores.to_vec()), spread(scores));
+        let (mean, middle, spread) =
+            (mean(scores), median_in_place(&mut scores.to_vec()), spread(scores));
         Some(Baseline {
             setup,
             khz,
@@ -67,7 +67,7 @@ impl Baseline {
 
 /// Positions of the values that lie too far from the median.
 pub fn outliers(values: &[f64]) -> Vec<usize> {
-    let middle = sorted_median(values.to_vec());
+    let middle = median_in_place(&mut values.to_vec());
     let spread = spread(values);
     let far = |value: f64| (value - middle).abs() > MODIFIED_Z * spread;
     (0..values.len()).filter(|&at| values.get(at).is_some_and(|value| far(*value))).collect()
@@ -76,17 +76,12 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
 /// Robust standard deviation. Where more than half of the values are equal, it rests on the mean
 /// absolute deviation instead, which is 0.7979 standard deviations under the normal distribution.
 fn spread(values: &[f64]) -> f64 {
-    let middle = sorted_median(values.to_vec());
-    let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    match sorted_median(deviations.clone()) {
+    let middle = median_in_place(&mut values.to_vec());
+    let mut deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    match median_in_place(&mut deviations) {
         0.0 => mean(&deviations) / 0.797_884_6,
         mad => NORMAL * mad,
     }
-}
-
-fn sorted_median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    median(&values)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 mod refine;
 mod search;
 
-use crate::kinds::switches::estimate::Estimate;
+use flyball_stats::Estimate;
 use serde::Serialize;
 
 /// Shortest period that is looked for, unless the measurement is coarser.
@@ -157,11 +157,7 @@ pub fn find(series: &[Series], shortest_ns: f64, longest_ns: f64) -> Result<Grid
     let radians = (-2.0 * sharp.coherence.clamp(1e-12, 1.0).ln()).sqrt();
     let half = sharp.half_width.map(|half| period_us * half / sharp.frequency);
     Ok(Grid {
-        period_us: Estimate {
-            value: period_us,
-            low: half.map(|half| period_us - half),
-            high: half.map(|half| period_us + half),
-        },
+        period_us: Estimate::around(period_us, half),
         coherence: sharp.coherence,
         jitter_us: period_us * radians / std::f64::consts::TAU,
         log10_false_alarm: peak.log10_false_alarm,

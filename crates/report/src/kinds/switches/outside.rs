@@ -7,9 +7,9 @@
 //!                               ^ on a board the speed changes here
 //! ```
 
-use crate::kinds::switches::estimate::Distribution;
 use flyball_run::manifest::BoardRecord;
 use flyball_run::{Run, SwitchTrial};
+use flyball_stats::Distribution;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -7,8 +7,7 @@
 //! most latencies: without scatter all of them, and F lies anywhere from the longest less P to the
 //! shortest, which is exact to about P over their number. Outliers lie outside and move nothing.
 
-use crate::kinds::switches::estimate::{Estimate, LEVEL};
-use flyball_stats::mean;
+use flyball_stats::{Estimate, LEVEL, mean};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -61,8 +60,7 @@ pub fn split(latencies_us: &[f64], period_us: f64) -> Option<Split> {
         _ => Some(of_room),
     };
     let misfit = misfit(&whole, value, period_us);
-    let fixed_us =
-        Estimate { value, low: half.map(|half| value - half), high: half.map(|half| value + half) };
+    let fixed_us = Estimate::around(value, half);
     Some(Split { wait_us: period_us, fixed_us, misfit, fits: misfit <= FITS })
 }
 

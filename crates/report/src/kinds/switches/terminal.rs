@@ -4,9 +4,9 @@ mod grids;
 mod table;
 
 use crate::kinds::switches::analysis::{Findings, Switch};
-use crate::kinds::switches::estimate::Estimate;
 use crate::kinds::switches::windowed::Windowed;
 use crate::text;
+use flyball_stats::{Distribution, Estimate};
 use grids::grids;
 use table::Table;
 
@@ -96,7 +96,7 @@ fn outside(findings: &Findings, lines: &mut Vec<String>) {
         "loop",
     ]);
     for one in &findings.outside {
-        let median = |of: &Option<crate::kinds::switches::estimate::Distribution>| {
+        let median = |of: &Option<Distribution>| {
             of.as_ref().map_or_else(dash, |of| with_interval(&of.median))
         };
         table.row(vec![
@@ -139,7 +139,7 @@ fn detected(findings: &Findings, lines: &mut Vec<String>) {
         "+ wait",
     ]);
     for switch in all {
-        let at = |pick: fn(&crate::kinds::switches::estimate::Distribution) -> Estimate| {
+        let at = |pick: fn(&Distribution) -> Estimate| {
             switch.transition_us.as_ref().map_or_else(dash, |of| short(pick(of).value))
         };
         let split = switch.split.as_ref().filter(|split| split.fits);

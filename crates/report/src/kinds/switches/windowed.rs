@@ -14,8 +14,7 @@
 //! frequency takes to hold cancels as far as it is the same both ways.
 
 use crate::kinds::switches::baseline::Baseline;
-use crate::kinds::switches::estimate::{Estimate, median, resampled};
-use flyball_stats::mean;
+use flyball_stats::{Estimate, mean, median, median_of, percentile_bootstrap};
 use serde::Serialize;
 
 /// Above this share of the window a latency is refused: the next switch begins before this one is
@@ -75,11 +74,7 @@ pub struct Scores<'a> {
 impl Windowed {
     /// The latencies of all runs in microseconds, against medians of the levels.
     pub fn latencies(window_us: f64, scores: Scores<'_>) -> Vec<f64> {
-        let middle = |scores: &[f64]| {
-            let mut sorted = scores.to_vec();
-            sorted.sort_unstable_by(f64::total_cmp);
-            median(&sorted)
-        };
+        let middle = |scores: &[f64]| median_of(scores.iter().copied()).unwrap_or(f64::NAN);
         let expected = (middle(scores.first) + middle(scores.second)) / 2.0;
         scores.reached.iter().map(|&reached| latency(window_us, reached, expected)).collect()
     }
@@ -89,7 +84,7 @@ impl Windowed {
         let samples = [scores.reached, scores.first, scores.second];
         let window = named.window_us;
         let by = |middle: fn(&[f64]) -> f64, seed: u64| {
-            resampled(&samples, REPLICATES, seed, |drawn| match drawn {
+            percentile_bootstrap(&samples, REPLICATES, seed, |drawn| match drawn {
                 [reached, first, second] => {
                     latency(window, middle(reached), (middle(first) + middle(second)) / 2.0)
                 }

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use crate::protocol::switches::TransitionError;
-use flyball_stats::{QuantileType, mean, quantile_sorted};
+use flyball_stats::{mean, median_in_place, quantile, sort};
 use flyball_units::{KiloHertz, Nanos};
 
 /// Loops that a level is learnt from.
@@ -88,13 +88,12 @@ impl Level {
     }
 
     fn of(khz: KiloHertz, mut times: Vec<f64>, scatter: f64) -> Level {
-        times.sort_unstable_by(f64::total_cmp);
-        let at = |p| quantile_sorted(&times, p, QuantileType::Type7);
+        sort(&mut times);
+        let at = |p| quantile(&times, p);
         let (mean, spread) = trimmed(&times);
         let middle = at(0.5);
         let mut deviations: Vec<f64> = times.iter().map(|time| (time - middle).abs()).collect();
-        deviations.sort_unstable_by(f64::total_cmp);
-        let deviation = quantile_sorted(&deviations, 0.5, QuantileType::Type7);
+        let deviation = median_in_place(&mut deviations);
         let (low, high) = (at(FROM), at(TO).min(middle + ABOVE * deviation));
         let margin = (0.25 * (high - low)).max(LEAST_WIDTH.max(scatter) * middle);
         Level { khz, mean, spread, low: low - margin, high: high + margin }
@@ -118,7 +117,7 @@ impl Level {
     /// Whether loops are at this level together: their mean without the ends, against its 99 %
     /// interval about the level's own.
     pub fn is_mean_of(&self, times: &mut [f64]) -> bool {
-        times.sort_unstable_by(f64::total_cmp);
+        sort(times);
         let (found, spread) = trimmed(times);
         let error =
             self.spread.max(spread) * (1.0 / times.len() as f64 + 1.0 / LEARNT as f64).sqrt();

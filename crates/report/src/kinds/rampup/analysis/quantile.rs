@@ -1,6 +1,6 @@
 //! Quantiles of repetitions with bootstrap intervals.
 
-use flyball_stats::{BootstrapOptions, Cell, Prepared, Statistic, estimate};
+use flyball_stats::{BootstrapOptions, Cell, Estimate, Prepared, Statistic, estimate};
 use serde::Serialize;
 
 /// Stands for a time that never came: longer than any.
@@ -12,26 +12,32 @@ const NOT_REACHED: f64 = 1e200;
 /// Below the resolution of any clock here; the bootstrap's statistics need values above zero.
 const LEAST: f64 = 1e-9;
 
-/// A value with its interval. What lies beyond every time that came is none.
+/// A time, or a share, with its interval. What lies beyond every time that came is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// From all repetitions.
-    pub value: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end; infinite (in JSON null) where some replicates never got there.
-    pub high: f64,
+pub struct AtLevel {
+    /// From all repetitions. The lower end is always known: no time is below 0. No upper end where
+    /// some replicates never got there.
+    #[serde(flatten)]
+    pub estimate: Estimate,
     /// Coverage.
     pub level: f64,
+}
+
+impl AtLevel {
+    /// Lower end, value and upper end; the upper one infinite where it is not known.
+    pub fn ends(&self) -> [f64; 3] {
+        let Estimate { value, low, high } = self.estimate;
+        [low.unwrap_or(0.0), value, high.unwrap_or(f64::INFINITY)]
+    }
 }
 
 /// Of repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
     /// The median; none where half of them never got there.
-    pub median: Option<Interval>,
+    pub median: Option<AtLevel>,
     /// The 90th percentile.
-    pub p90: Option<Interval>,
+    pub p90: Option<AtLevel>,
 }
 
 /// How to resample.
@@ -51,22 +57,14 @@ pub fn quantiles(values: Vec<f64>, options: Options) -> Quantiles {
     let options =
         BootstrapOptions { level: options.level, seed: options.seed, ..Default::default() };
     let of = |statistic| {
-        let found = estimate(&prepared, statistic, &options).ok()?;
-        let reached = |value: f64| if value < NOT_REACHED { value } else { f64::INFINITY };
-        (found.value < NOT_REACHED).then(|| Interval {
-            value: found.value,
-            low: found.low,
-            high: reached(found.high),
+        let Estimate { value, low, high } = estimate(&prepared, statistic, &options).ok()?.estimate;
+        let high = high.filter(|high| *high < NOT_REACHED);
+        (value < NOT_REACHED).then_some(AtLevel {
+            estimate: Estimate { value, low: Some(low.unwrap_or(0.0)), high },
             level: options.level,
         })
     };
     Quantiles { median: of(Statistic::Median), p90: of(Statistic::Quantile(0.9)) }
-}
-
-/// The median; none of nothing.
-pub fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| flyball_stats::median_in_place(&mut values))
 }
 
 #[cfg(test)]
@@ -82,8 +80,9 @@ mod tests {
         values[19] = NEVER;
         let found = quantiles(values.clone(), OPTIONS);
         let median = found.median.unwrap();
-        assert_eq!(median.value, 10.5);
-        assert!((5.0..10.5).contains(&median.low) && (10.5..19.0).contains(&median.high));
+        let [low, value, high] = median.ends();
+        assert_eq!(value, 10.5);
+        assert!((5.0..10.5).contains(&low) && (10.5..19.0).contains(&high));
         assert_eq!(found.p90, None, "18.1 of 20: between 18 and never");
         values[..12].fill(NEVER);
         assert_eq!(quantiles(values, OPTIONS), Quantiles::default());
@@ -93,6 +92,6 @@ mod tests {
     #[test]
     fn zero_is_a_time() {
         let found = quantiles(vec![0.0; 6], OPTIONS).median.unwrap();
-        assert!(found.value < 1e-8 && found.high < 1e-8, "{found:?}");
+        assert!(found.ends().iter().all(|end| *end < 1e-8), "{found:?}");
     }
 }

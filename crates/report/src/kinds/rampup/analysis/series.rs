@@ -1,7 +1,7 @@
 //! One repetition: its rate over time.
 
-use super::quantile::median_of;
 use flyball_run::Run;
+use flyball_stats::median_of;
 use std::collections::HashMap;
 
 /// A repetition as the rows have it.

@@ -78,7 +78,7 @@ fn a_ramp_is_found_with_its_times() {
     for (time, wanted) in cell.times.iter().zip([2.0, 8.0, 20.0, 20.0]) {
         let median = time.quantiles.median.unwrap();
         assert_eq!(time.reached, 20, "{time:?}");
-        assert!((median.value / wanted - 1.0).abs() < 0.03, "{time:?} {wanted}");
+        assert!((median.estimate.value / wanted - 1.0).abs() < 0.03, "{time:?} {wanted}");
     }
     let Ramp::Visible { lowest, until_ms } = cell.ramp else { panic!("{:?}", cell.ramp) };
     assert!((lowest - 0.3).abs() < 0.01 && until_ms == 30.0, "{lowest} {until_ms}");
@@ -92,7 +92,7 @@ fn noise_is_no_ramp_and_has_a_bound() {
     let found = analyse(&run(|_, uniform| (1000.0 * (1.0 + 0.01 * (uniform() - 0.5)), false)));
     let Ramp::NotVisible { at_least } = found.cells[0].ramp else { panic!("{found:?}") };
     assert!((0.985..1.0).contains(&at_least), "{at_least}");
-    assert!(found.cells[0].times[2].quantiles.median.unwrap().value < 0.001);
+    assert!(found.cells[0].times[2].quantiles.median.unwrap().estimate.value < 0.001);
     let text = crate::kinds::rampup::terminal::render(&[found], 160);
     assert!(text.contains("  at once  at once  "), "{text}");
     assert!(text.contains("no ramp visible: at least 9"), "{text}");

@@ -2,11 +2,11 @@
 
 use super::groups::Key;
 use super::{GridFinding, Switch};
-use crate::kinds::switches::estimate::{Distribution, Estimate, median};
 use crate::kinds::switches::grid;
 use crate::kinds::switches::split::split;
 use crate::kinds::switches::windowed::{Scores, Windowed, check_scaling};
 use flyball_run::SwitchTrial;
+use flyball_stats::{Distribution, Estimate, median_of};
 use std::collections::BTreeMap;
 
 /// The way to the driver alone, per set-up and domain: the median write of the level that is set
@@ -21,14 +21,7 @@ pub(super) fn paths(groups: &BTreeMap<Key, Vec<&SwitchTrial>>) -> Paths {
         let times = trials.iter().filter_map(|trial| trial.write_ns).map(micros);
         writes.entry((key.setup.clone(), key.domain.clone())).or_default().extend(times);
     }
-    writes
-        .into_iter()
-        .filter(|(_, times)| !times.is_empty())
-        .map(|(key, mut times)| {
-            times.sort_unstable_by(f64::total_cmp);
-            (key, median(&times))
-        })
-        .collect()
+    writes.into_iter().filter_map(|(key, times)| Some((key, median_of(times)?))).collect()
 }
 
 fn micros(ns: u64) -> f64 {

@@ -8,7 +8,7 @@ use crate::kinds::switches::analysis::Findings;
 use crate::kinds::switches::terminal::{mhz, place, short};
 use crate::kinds::switches::windowed::{Scores, Windowed};
 use flyball_run::SwitchTrial;
-use flyball_stats::{QuantileType, quantile_sorted};
+use flyball_stats::{density, quantile, sort};
 use std::collections::BTreeMap;
 
 const HEIGHT: f64 = 460.0;
@@ -18,10 +18,6 @@ const TOP: f64 = 64.0;
 const BOTTOM: f64 = 64.0;
 /// Violins in a figure at most; the others go to the next one.
 const MOST: usize = 12;
-/// Points of a density.
-const POINTS: usize = 96;
-/// Values that a density is made of at most.
-const VALUES: usize = 4000;
 
 /// One violin.
 struct Violin {
@@ -135,30 +131,12 @@ fn of_pairs(trials: &[SwitchTrial], findings: &Findings) -> Vec<Violin> {
 
 impl Violin {
     fn new(label: String, series: usize, mut values: Vec<f64>) -> Violin {
-        values.sort_unstable_by(f64::total_cmp);
+        sort(&mut values);
         Violin { label, series, values }
     }
 
     fn at(&self, p: f64) -> f64 {
-        quantile_sorted(&self.values, p, QuantileType::Type7)
-    }
-
-    /// Gaussian kernel density between the outer half percents, by Silverman's rule with a robust
-    /// spread; as (value, share of the densest).
-    fn density(&self) -> Vec<(f64, f64)> {
-        let (low, high) = (self.at(0.005), self.at(0.995));
-        let every = self.values.len().div_ceil(VALUES).max(1);
-        let thin: Vec<f64> = self.values.iter().step_by(every).copied().collect();
-        let spread = ((self.at(0.75) - self.at(0.25)) / 1.349).max((high - low) / 20.0);
-        let width = (0.9 * spread * (thin.len() as f64).powf(-0.2)).max(f64::MIN_POSITIVE);
-        let points: Vec<(f64, f64)> = (0..POINTS)
-            .map(|k| low + (high - low) * k as f64 / (POINTS - 1) as f64)
-            .map(|at| {
-                (at, thin.iter().map(|v| (-0.5 * ((at - v) / width).powi(2)).exp()).sum::<f64>())
-            })
-            .collect();
-        let densest = points.iter().map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
-        points.into_iter().map(|(at, density)| (at, density / densest)).collect()
+        quantile(&self.values, p)
     }
 }
 
@@ -200,7 +178,7 @@ fn draw(title: &str, unit: &str, violins: &[Violin], from_zero: bool) -> Scene {
 fn one(scene: &mut Scene, violin: &Violin, centre: f64, slot: f64, scale: &Scale, unit: &str) {
     let half = (slot * 0.4).min(46.0);
     let paint = Paint::Series(violin.series);
-    let density = violin.density();
+    let density = density(&violin.values);
     let right = density.iter().map(|(value, share)| (centre + half * share, scale.at(*value)));
     let left = density.iter().rev().map(|(value, share)| (centre - half * share, scale.at(*value)));
     let tip = format!(

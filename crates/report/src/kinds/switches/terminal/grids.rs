@@ -2,7 +2,7 @@
 
 use super::{place, short};
 use crate::kinds::switches::analysis::Findings;
-use crate::kinds::switches::estimate::Estimate;
+use flyball_stats::Estimate;
 
 /// Adds the section.
 pub(super) fn grids(findings: &Findings, lines: &mut Vec<String>) {
