@@ -26,6 +26,35 @@ fn the_table_its_filters_and_its_figures() {
 }
 
 #[test]
+fn an_answer_within_a_screen_and_the_rest_on_demand() {
+    let dir = folder();
+    let (code, stdout, stderr) = run(dir.path(), &["reproduce", "-s", "C"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.lines().count() < 25 && stdout.contains("C.old-rule.range"), "{stdout}");
+    assert!(!stdout.contains("C.slice") && stdout.contains("--verbose"), "{stdout}");
+
+    let (_, summary, _) = run(dir.path(), &["reproduce", "-s", "C", "--summary"]);
+    assert!(summary.contains("not decidable") && !summary.contains("C.old-rule"), "{summary}");
+
+    let (_, all, _) = run(dir.path(), &["reproduce", "-s", "C", "-v"]);
+    assert!(all.contains("C.slice") && all.contains("how: "), "{all}");
+}
+
+#[test]
+fn how_far_ours_stays_from_a_bound_is_no_difference() {
+    let dir = folder();
+    let arguments = ["reproduce", "--id", "A.check.trap.first-powersave", "--format", "json"];
+    let (_, json, stderr) = run(dir.path(), &arguments);
+    let all: serde_json::Value = serde_json::from_str(&json).expect(&stderr);
+    let row = &all["rows"][0];
+    assert_eq!(
+        (&row["verdict"], row["why"].as_str()),
+        (&"reproduced".into(), Some("at most 43 %"))
+    );
+    assert!(row["difference_percent"].is_null() && row["difference"] == -43.0, "{row}");
+}
+
+#[test]
 fn what_does_not_exist_is_named() {
     let dir = folder();
     for (arguments, code, words) in [

@@ -9,6 +9,7 @@
 use crate::experiment::{self, Experiment};
 use crate::machine::MachineError;
 use crate::machine::{Model, TrialRun};
+use flyball_stats::{median_high, sort};
 use flyball_units::Duration;
 use std::collections::BTreeMap;
 
@@ -220,7 +221,7 @@ fn cells(trials: Vec<TrialRun>) -> Cells {
         let measured = trial.windows.iter().filter(|window| !window.warmup);
         times.extend(measured.map(|window| window.exec_ns as f64 / 1e3));
     }
-    cells.values_mut().for_each(|times| times.sort_by(f64::total_cmp));
+    cells.values_mut().for_each(|times| sort(times));
     cells
 }
 
@@ -235,8 +236,8 @@ fn mixed(e_core: &[f64], p_core: &[f64], share: u32) -> f64 {
     let from_e = (POOLED * share as usize + 50) / 100;
     let mut pool: Vec<f64> =
         spread(e_core, from_e).chain(spread(p_core, POOLED - from_e)).collect();
-    pool.sort_by(f64::total_cmp);
-    pool.get(pool.len() / 2).copied().unwrap_or(f64::NAN)
+    sort(&mut pool);
+    median_high(&pool).unwrap_or(f64::NAN)
 }
 
 /// `n` values of a sorted list at evenly spaced ranks.

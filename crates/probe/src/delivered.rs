@@ -7,6 +7,7 @@ use crate::error::ProbeError;
 use crate::targets::calibration_targets;
 use flyball_host::{Host, Topology};
 use flyball_run::manifest::ProbeBasis;
+use flyball_stats::{median_high, nearest_rank};
 use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
 
 /// Time that a CPU works before it is judged.
@@ -73,12 +74,9 @@ fn judge(
     let mut ticks: Vec<u32> =
         last.iter().filter(|sample| !sample.disturbed).map(|sample| sample.ticks).collect();
     ticks.sort_unstable();
-    let at = |share: f64| {
-        let index = (ticks.len() as f64 * share) as usize;
-        ticks.get(index.min(ticks.len().saturating_sub(1))).copied()
-    };
-    let median = at(0.5);
-    let spread = median.zip(at(0.05).zip(at(0.95))).map(|(median, (low, high))| {
+    let median = median_high(&ticks);
+    let ends = nearest_rank(&ticks, 0.05).zip(nearest_rank(&ticks, 0.95));
+    let spread = median.zip(ends).map(|(median, (low, high))| {
         f64::from(high.saturating_sub(low)) / f64::from(median.max(1))
     });
     let disturbed = samples.iter().filter(|sample| sample.disturbed).count();

@@ -1,5 +1,7 @@
 //! Steps of frequency in a series of probe samples: stretches of time at one speed.
 
+use flyball_stats::nearest_rank;
+
 /// Consecutive samples at one speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
@@ -73,7 +75,7 @@ impl Level {
     fn start(ticks: &[u32]) -> Level {
         let mut sorted = ticks.to_vec();
         sorted.sort_unstable();
-        let middle = sorted.get((sorted.len().max(1) - 1) / 2).copied().unwrap_or(1);
+        let middle = nearest_rank(&sorted, 0.5).unwrap_or(1);
         Level { value: f64::from(middle.max(1)), weight: 1.0 }
     }
 
@@ -87,11 +89,7 @@ impl Level {
 fn describe(first: usize, ticks: &[u32]) -> Plateau {
     let mut sorted = ticks.to_vec();
     sorted.sort_unstable();
-    // Nearest rank: the smallest value with at least this share at or below it.
-    let rank = |share: f64| {
-        let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize - 1;
-        sorted.get(rank.min(sorted.len().saturating_sub(1))).copied().map_or(0.0, f64::from)
-    };
+    let rank = |share| nearest_rank(&sorted, share).map_or(0.0, f64::from);
     Plateau { first, count: ticks.len(), median: rank(0.5), p5: rank(0.05), p95: rank(0.95) }
 }
 

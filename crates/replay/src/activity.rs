@@ -5,6 +5,7 @@
 use crate::error::ReplayError;
 use crate::work::{Item, Stream, Work};
 use flyball_run::{ActivitySamples, Run};
+use flyball_stats::median_high;
 use flyball_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -72,7 +73,7 @@ fn item(
 fn median(values: &[u64]) -> Option<u64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied()
+    median_high(&sorted)
 }
 
 /// Work per cycle of each CPU whose capacity is known, of the best of them: capacity over highest

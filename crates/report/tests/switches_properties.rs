@@ -2,16 +2,11 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use flyball_report::kinds::switches::baseline::{Baseline, outliers};
-use flyball_report::kinds::switches::estimate::Distribution;
 use flyball_report::kinds::switches::split::split;
 use flyball_report::kinds::switches::windowed::latency;
 use flyball_report::kinds::switches::{analyse, figures, grid, page, terminal};
 use flyball_run::{Run, SwitchTrial};
 use flyball_stats::Distribution;
-use flyball_report::kinds::switches::baseline::{Baseline, outliers};
-use flyball_report::kinds::switches::split::split;
-use flyball_report::kinds::switches::windowed::latency;
-use flyball_report::kinds::switches::{analyse, figures, grid, page, terminal};
 use proptest::prelude::*;
 
 fn times() -> impl Strategy<Value = Vec<f64>> {

@@ -32,7 +32,7 @@ pub use printed::Printed;
 pub use quantity::Range;
 pub use report::{Reproduction, Row, Verdict};
 pub use summary::SourceSummary;
-pub use terminal::{TerminalOptions, terminal};
+pub use terminal::{Rows, TerminalOptions, terminal};
 
 use context::Context;
 use rayon::prelude::*;

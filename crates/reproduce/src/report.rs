@@ -77,7 +77,8 @@ pub struct Row {
     pub ours_range: Option<Range>,
     /// Ours less published.
     pub difference: Option<f64>,
-    /// The same as a share of the published number; None where that is 0.
+    /// The same as a share of the published number; None where that is 0, or a bound: how far ours
+    /// stays from a bound is no error.
     pub difference_percent: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -144,7 +145,7 @@ pub(crate) fn row(catalogue: &Catalogue, context: &Context<'_>, entry: &Entry) -
         ours_range: ours.as_ref().and_then(|ours| ours.range),
         difference,
         difference_percent: difference
-            .filter(|_| published != 0.0)
+            .filter(|_| published != 0.0 && !entry.tolerance.is_bound())
             .map(|difference| 100.0 * difference / published.abs()),
         verdict,
         why,

@@ -1,4 +1,4 @@
-//! The table in a terminal: one block per source, causes in words, a summary at the end.
+//! The table in a terminal: counts per source, and what was asked for of the rows.
 
 use crate::catalogue::Kind;
 use crate::report::{Reproduction, Row, Verdict};
@@ -15,23 +15,37 @@ pub struct TerminalOptions {
     pub verbose: bool,
     /// Inputs as well.
     pub inputs: bool,
-    /// Only the summary.
-    pub summary: bool,
+    /// Which rows stand above the counts.
+    pub rows: Rows,
+}
+
+/// Which rows to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// None.
+    None,
+    /// Those that are refuted.
+    Refuted,
+    /// All.
+    All,
 }
 
 /// The whole text, ending in a line feed.
 pub fn terminal(all: &Reproduction, options: TerminalOptions) -> String {
     let mut text = String::new();
-    if !options.summary {
-        for source in &all.sources {
-            let rows: Vec<&Row> =
-                all.rows.iter().filter(|row| row.source == source.letter).collect();
-            if !rows.is_empty() {
-                let title = format!("{}. {}", source.letter, source.title);
-                let _ = writeln!(text, "{}", paint(options, "1", &title));
-                block(&mut text, &rows, options);
-                text.push('\n');
-            }
+    let shown = |row: &&Row| match options.rows {
+        Rows::None => false,
+        Rows::Refuted => row.verdict == Verdict::Refuted,
+        Rows::All => true,
+    };
+    for source in &all.sources {
+        let rows: Vec<&Row> =
+            all.rows.iter().filter(|row| row.source == source.letter).filter(shown).collect();
+        if !rows.is_empty() {
+            let title = format!("{}. {}", source.letter, source.title);
+            let _ = writeln!(text, "{}", paint(options, "1", &title));
+            block(&mut text, &rows, options);
+            text.push('\n');
         }
     }
     summary(&mut text, all, options);

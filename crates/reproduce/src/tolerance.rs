@@ -54,6 +54,11 @@ impl Tolerance {
         }
     }
 
+    /// Whether the published number is a bound.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(self, Tolerance::AtLeast | Tolerance::AtMost)
+    }
+
     /// Whether the catalogue has to say why.
     pub(crate) fn needs_reason(&self) -> bool {
         match self {

@@ -1,5 +1,6 @@
 //! A recording from its start to its end: how it is done, and what it cost.
 
+use flyball_stats::nearest_rank;
 use std::sync::Arc;
 
 use flyball_host::{Host, Topology};
@@ -200,12 +201,11 @@ impl Recorder {
 /// Median and 99 % of times in ns, which are sorted by this.
 pub(super) fn overhead(name: &str, times: &mut [u64]) -> OverheadRecord {
     times.sort_unstable();
-    let rank = |percent: usize| times.len().saturating_sub(1) * percent / 100;
-    let time = |percent: usize| times.get(rank(percent)).map(|&ns| ns as f64);
+    let time = |share| nearest_rank(times, share).map(|ns| ns as f64);
     OverheadRecord {
         name: name.to_owned(),
-        median_ns: time(50).unwrap_or_default(),
-        p99_ns: time(99),
+        median_ns: time(0.5).unwrap_or_default(),
+        p99_ns: time(0.99),
         n: times.len() as u64,
     }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  flyball reproduce                         every number of the five sources
+  flyball reproduce                         counts per source, and what is refuted
+  flyball reproduce -v                      every number of the five sources, with formulas
   flyball reproduce --data ../data          those that need recordings, too
   flyball reproduce -s E --verdict not-reproduced  what the model does not give
   flyball reproduce --id E.margin -v        the table of margins, with formulas
@@ -26,7 +27,7 @@ pub struct ReproduceArgs {
     /// Folder with the sources' recordings; without it their numbers are not decidable
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Only the counts per source
+    /// Only the counts per source, without what is refuted
     #[arg(long)]
     pub summary: bool,
     /// Format on stdout

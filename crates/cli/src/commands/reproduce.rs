@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{hosts, output};
 use flyball_reproduce::{
-    Catalogue, CatalogueError, Options, Reproduction, TerminalOptions, Verdict, figures, markdown,
-    reproduce, terminal,
+    Catalogue, CatalogueError, Options, Reproduction, Rows, TerminalOptions, Verdict, figures,
+    markdown, reproduce, terminal,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -60,16 +60,29 @@ fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
 fn text(all: &Reproduction, args: &ReproduceArgs, talk: Talk) -> String {
     let host = hosts::real();
     let inputs = args.verdict.contains(&VerdictChoice::Input);
-    terminal(
+    // Whoever asks for certain numbers wants to see them; a thousand rows are no answer.
+    let asked = talk.verbose || !args.id.is_empty() || !args.verdict.is_empty();
+    let rows = match (args.summary, asked) {
+        (true, _) => Rows::None,
+        (false, true) => Rows::All,
+        (false, false) => Rows::Refuted,
+    };
+    let text = terminal(
         all,
         TerminalOptions {
             width: output::width(host.as_ref()),
             color: output::color(host.as_ref()),
             verbose: talk.verbose,
             inputs: talk.verbose || inputs,
-            summary: args.summary,
+            rows,
         },
-    )
+    );
+    match rows {
+        Rows::Refuted => {
+            text + "All of them: --verbose; those of one verdict: --verdict not-reproduced\n"
+        }
+        Rows::None | Rows::All => text,
+    }
 }
 
 fn verdict(choice: VerdictChoice) -> Verdict {

@@ -1,5 +1,6 @@
 //! A set of durations in a few figures.
 
+use flyball_stats::nearest_rank;
 use serde::Serialize;
 
 /// Durations: every quantile is one of them (nearest rank: the smallest that at least this share
@@ -39,17 +40,14 @@ impl Distribution {
     pub fn of(mut durations: Vec<u64>) -> Option<Distribution> {
         durations.sort_unstable();
         let (&min_ns, &max_ns) = (durations.first()?, durations.last()?);
-        let rank = |percent: usize| {
-            let rank = (durations.len() * percent).div_ceil(100).max(1);
-            durations.get(rank - 1).copied().unwrap_or(max_ns)
-        };
+        let rank = |share| nearest_rank(&durations, share).unwrap_or(max_ns);
         let sum: u128 = durations.iter().map(|&d| u128::from(d)).sum();
         Some(Distribution {
             count: durations.len() as u64,
             min_ns,
-            p50_ns: rank(50),
-            p90_ns: rank(90),
-            p99_ns: rank(99),
+            p50_ns: rank(0.5),
+            p90_ns: rank(0.9),
+            p99_ns: rank(0.99),
             max_ns,
             mean_ns: sum as f64 / durations.len() as f64,
             buckets: buckets(&durations),

@@ -3,6 +3,7 @@
 use super::{CostTable, Point, Row, fit};
 use crate::machine::MachineError;
 use flyball_run::{Manifest, Run, Window};
+use flyball_stats::median_of;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,8 +38,11 @@ impl CostTable {
             ));
         }
         let mut points: BTreeMap<Key, (f64, Vec<Point>)> = BTreeMap::new();
-        for ((key, _), (samples_per_window, mut sample)) in samples {
-            let point = Point { khz: median(&mut sample.khz), ns: median(&mut sample.ns) };
+        for ((key, _), (samples_per_window, sample)) in samples {
+            let point = Point {
+                khz: median_of(sample.khz).unwrap_or(0.0),
+                ns: median_of(sample.ns).unwrap_or(0.0),
+            };
             let entry = points.entry(key).or_insert((samples_per_window, Vec::new()));
             entry.1.push(point);
         }
@@ -106,15 +110,4 @@ fn kernel(manifest: &Manifest, workload: &str) -> Option<(String, f64)> {
 fn core_type(manifest: &Manifest, cpu: Option<u32>) -> Option<String> {
     let cpus = &manifest.machine.as_ref()?.cpus;
     cpus.iter().find(|record| Some(record.cpu) == cpu)?.core_type.clone()
-}
-
-/// The median; 0 of nothing.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match (values.get(middle.wrapping_sub(1)), values.get(middle)) {
-        (Some(low), Some(high)) if values.len().is_multiple_of(2) => (low + high) / 2.0,
-        (_, Some(middle)) => *middle,
-        (_, None) => 0.0,
-    }
 }

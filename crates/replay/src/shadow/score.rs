@@ -1,5 +1,6 @@
 //! Decisions beside changes: which were predicted, which were missed and why.
 
+use flyball_stats::median_high;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -103,7 +104,7 @@ pub(super) fn report(score: &Score<'_>) -> Report {
             predicted: judged.after.len(),
             share: share(judged.after.len(), side.kernel.len()),
             alone: judged.alone.len(),
-            median_after_ns: median(&judged.after),
+            median_after_ns: median_high(&judged.after),
             farthest_ns: farthest(&judged.after),
             updates: side.updates.len(),
         });
@@ -119,7 +120,7 @@ pub(super) fn report(score: &Score<'_>) -> Report {
         predicted: after.len(),
         share: share(after.len(), score.kernel.len()),
         tolerance_ns: score.tolerance_ns,
-        median_after_ns: median(&after),
+        median_after_ns: median_high(&after),
         farthest_ns: farthest(&after),
         updates: score.updates.len(),
         domains,
@@ -130,10 +131,6 @@ pub(super) fn report(score: &Score<'_>) -> Report {
 
 fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-fn median(sorted: &[i64]) -> Option<i64> {
-    sorted.get(sorted.len() / 2).copied()
 }
 
 fn farthest(after: &[i64]) -> u64 {

@@ -275,7 +275,7 @@ fn latency(
         return Some(with_intervals(&Prepared::new(&cell), &context.options.bootstrap()));
     }
     let mut values: Vec<f64> = repeats.into_iter().flatten().collect();
-    values.sort_unstable_by(f64::total_cmp);
+    stats::sort(&mut values);
     (!values.is_empty()).then(|| without_intervals(&values))
 }
 

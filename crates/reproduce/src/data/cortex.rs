@@ -7,7 +7,7 @@ use crate::functions::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use flyball_run::import::{Options, import};
 use flyball_run::{Columns, Run};
-use flyball_stats::{Summary, geometric_mean};
+use flyball_stats::{Summary, geometric_mean, sort};
 use std::collections::BTreeMap;
 
 const PUBLISHED_AT: &str = "https://github.com/WestonVoglesonger/CORTEX, folder experiments";
@@ -86,7 +86,7 @@ impl Cortex {
             }
         }
         for (key, mut sample) in cells {
-            sample.sort_by(f64::total_cmp);
+            sort(&mut sample);
             let summary = Summary::of_sorted(&sample)
                 .map_err(|error| Undecided::Unreadable(error.to_string()))?;
             self.folders.entry(folder).or_default().push(key.0.clone());

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::functions::Parameter::{Number, Text};
 use crate::functions::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
+use flyball_stats::{median_high, sort};
 use std::sync::Arc;
 
 /// The functions of this room.
@@ -151,8 +152,8 @@ fn intervals(
 /// The median, as an observer would put it.
 fn usual(times: &[f64]) -> Option<f64> {
     let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
+    sort(&mut sorted);
+    median_high(&sorted)
 }
 
 /// Times between changes of the frequency while the task runs on one kind of core.

@@ -3,6 +3,7 @@
 use super::watch::{GroupWatch, Watch};
 use crate::engine::{DomainSummary, Summary};
 use crate::scenario::{Group, Scenario};
+use flyball_stats::sort;
 use flyball_units::Nanos;
 
 /// The unit that a metric's name ends in.
@@ -235,27 +236,17 @@ pub struct Spread {
 /// The spread of some values; None of nothing.
 pub fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let (min, max) = (*sorted.first()?, *sorted.last()?);
-    let n = sorted.len();
-    let quantile = |q: f64| {
-        let at = q * (n - 1) as f64;
-        let below = sorted.get(at.floor() as usize).copied().unwrap_or(min);
-        let above = sorted.get(at.ceil() as usize).copied().unwrap_or(max);
-        below + (above - below) * at.fract()
-    };
-    let mean = sorted.iter().sum::<f64>() / n as f64;
-    let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
-    let sd = if n > 1 { (squares / (n - 1) as f64).sqrt() } else { 0.0 };
+    sort(&mut sorted);
+    let found = flyball_stats::Summary::of_sorted(&sorted).ok()?;
     Some(Spread {
-        n,
-        min,
-        p1: quantile(0.01),
-        median: quantile(0.5),
-        p99: quantile(0.99),
-        max,
-        mean,
-        sd,
+        n: found.n,
+        min: found.min,
+        p1: found.p01,
+        median: found.median,
+        p99: found.p99,
+        max: found.max,
+        mean: found.mean,
+        sd: found.sd.unwrap_or(0.0),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Quantiles in bounded memory: exact for few values, then a histogram whose buckets are 1/128 of
 //! their value wide, so that a quantile is at most 0.4 % off.
 
+use flyball_stats::{nearest_rank, rank};
+
 /// Values up to which everything is kept.
 const EXACT: usize = 4096;
 
@@ -66,15 +68,12 @@ impl Quantiles {
 
     /// The smallest value that at least `q` (0 to 1) of the values do not exceed; None of nothing.
     pub fn quantile(&self, q: f64) -> Option<u64> {
-        if self.count == 0 {
-            return None;
-        }
-        let rank = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).clamp(1, self.count);
         if self.buckets.is_empty() {
             let mut sorted = self.exact.clone();
             sorted.sort_unstable();
-            return sorted.get(rank as usize - 1).copied();
+            return nearest_rank(&sorted, q);
         }
+        let rank = rank(self.count, q);
         let mut seen = 0;
         let bucket = self.buckets.iter().position(|count| {
             seen += count;

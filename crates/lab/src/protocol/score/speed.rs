@@ -9,6 +9,7 @@ use flyball_platform::Platform;
 use flyball_probe::board;
 use flyball_run::manifest::BoardRecord;
 use flyball_sim::workload::FullSpeed;
+use flyball_stats::{nearest_rank, sort};
 use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// What a speed rests on.
@@ -85,9 +86,9 @@ fn measure(host: &dyn Host) -> f64 {
     };
     sample(WARM_UP);
     let mut speeds: Vec<f64> = (0..SAMPLES).map(|_| sample(SAMPLE)).collect();
-    speeds.sort_by(f64::total_cmp);
+    sort(&mut speeds);
     // Interrupts and other tasks only ever slow a sample down.
-    speeds.get(SAMPLES * 3 / 4).copied().unwrap_or(1.0)
+    nearest_rank(&speeds, 0.75).unwrap_or(1.0)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! most latencies: without scatter all of them, and F lies anywhere from the longest less P to the
 //! shortest, which is exact to about P over their number. Outliers lie outside and move nothing.
 
-use flyball_stats::{Estimate, LEVEL, mean};
+use flyball_stats::{Estimate, LEVEL, mean, sort};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -41,9 +41,8 @@ pub fn split(latencies_us: &[f64], period_us: f64) -> Option<Split> {
     if latencies_us.len() < LEAST || period_us <= 0.0 {
         return None;
     }
-    let sorted = |values: Vec<f64>| {
-        let mut values = values;
-        values.sort_unstable_by(f64::total_cmp);
+    let sorted = |mut values: Vec<f64>| {
+        sort(&mut values);
         values
     };
     let whole = sorted(latencies_us.to_vec());

@@ -6,6 +6,7 @@ use crate::protocol::windows::telemetry::Recorder;
 use flyball_host::{CounterRate, Host};
 use flyball_probe::Chain;
 use flyball_run::manifest::OverheadRecord;
+use flyball_stats::nearest_rank;
 use std::hint::black_box;
 
 /// Timings per overhead.
@@ -24,7 +25,7 @@ pub fn overheads(
     count_cycles: bool,
 ) -> Vec<OverheadRecord> {
     let mut stopwatch = Stopwatch { host, rate, empty_ticks: 0 };
-    stopwatch.empty_ticks = rank(&stopwatch.ticks(ROUNDS, || {}), 0.5);
+    stopwatch.empty_ticks = nearest_rank(&stopwatch.ticks(ROUNDS, || {}), 0.5).unwrap_or_default();
     let mut bookkeeper = Bookkeeper::open(host, count_cycles);
     let (mut recorder, mut drain) = Recorder::unconnected(1 << 10);
     let mut record = WindowRecord::default();
@@ -63,7 +64,11 @@ struct Stopwatch<'a> {
 impl Stopwatch<'_> {
     fn time(&self, name: &str, rounds: usize, work: impl FnMut()) -> OverheadRecord {
         let ticks = self.ticks(rounds, work);
-        let nanos = |share| self.rate.nanos(rank(&ticks, share).saturating_sub(self.empty_ticks));
+        let nanos = |share| {
+            self.rate.nanos(
+                nearest_rank(&ticks, share).unwrap_or_default().saturating_sub(self.empty_ticks),
+            )
+        };
         OverheadRecord {
             name: name.to_owned(),
             median_ns: nanos(0.5),
@@ -84,10 +89,4 @@ impl Stopwatch<'_> {
         ticks.sort_unstable();
         ticks
     }
-}
-
-/// The nearest-rank percentile of sorted values.
-fn rank(sorted: &[u64], share: f64) -> u64 {
-    let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize - 1;
-    sorted.get(rank.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }
