@@ -11,7 +11,7 @@ same machine:
 
   reader      read_trace TEXT        every line parsed, nothing kept
   dat         read_trace TRACE.dat   the binary file itself, every record decoded
-  import      flyball import TEXT    the same into a run directory (NDJSON, then Parquet)
+  import      flyball report TEXT --out DIR  the same into a run directory (NDJSON, then Parquet)
   trace-cmd   trace-cmd report DAT   binary to text, to /dev/null
   python      one regular expression per line, events counted
 
@@ -153,7 +153,7 @@ def to_null(command: list) -> tuple[float, float, int, str]:
 def imported(options: argparse.Namespace, folder: Path, text: Path) -> tuple[float, float, int, str]:
     out = folder / "run"
     try:
-        return run([options.flyball, "--quiet", "import", text, "--out", out])
+        return run([options.flyball, "--quiet", "report", text, "--no-page", "--out", out])
     finally:
         shutil.rmtree(out, ignore_errors=True)
 

@@ -185,7 +185,7 @@ def sampler_place(cpu):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--flyball", nargs="+", required=True, metavar="WORD",
-                        help="command that takes a profile, such as: flyball loadgen")
+                        help="command that takes a profile, such as: flyball hold --load")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--percent", type=int, nargs="+", default=[10, 50, 90])
     parser.add_argument("--kind", default="integer", choices=["integer", "float", "memory"])

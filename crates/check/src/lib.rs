@@ -15,6 +15,7 @@ mod catalogue;
 mod facts;
 mod finding;
 mod fix;
+mod listing;
 mod rules;
 mod text;
 
@@ -22,4 +23,5 @@ pub use audit::{Audit, Counts, Document, NotKnown, audit, schema};
 pub use catalogue::{CATALOGUE, Entry, Id, table};
 pub use facts::{Facts, Probe, ProbedCpu};
 pub use finding::{Evidence, Finding, Fix, Severity};
+pub use listing::{listing, summary};
 pub use text::{Style, text};

@@ -5,12 +5,11 @@ mod capture;
 mod fix;
 mod govern;
 mod hold;
+mod install;
 mod model;
-mod play;
 mod rampup;
 mod replay;
 mod reproduce;
-mod shadow;
 mod transition;
 
 pub use board::{
@@ -20,12 +19,11 @@ pub use capture::{CaptureArgs, CaptureCommand, CaptureLoadArgs, CaptureTraceArgs
 pub use fix::FixArgs;
 pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
+pub use install::InstallArgs;
 pub use model::{RecordChoice, SimArgs};
-pub use play::PlayArgs;
 pub use rampup::RampupArgs;
-pub use replay::{ReplayLoadArgs, ReplayWhat, TuneArgs};
+pub use replay::{ReplayCommand, ReplayLoadArgs, ReplayWhat, ShadowArgs, TuneArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
-pub use shadow::ShadowArgs;
 pub use transition::TransitionArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,15 +36,13 @@ use std::path::PathBuf;
     version,
     about = "Flyball shows what CPU frequency scaling does to latency, and proves it.",
     disable_help_subcommand = true,
-    subcommand_required = true,
-    arg_required_else_help = true,
     max_term_width = 100
 )]
 pub struct Cli {
     #[command(flatten)]
     pub talk: Talk,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// How much Flyball says, on stderr.
@@ -68,7 +64,13 @@ pub enum Command {
     /// Latency of kernels or of your program under loads
     #[command(after_long_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
-    /// Run a program with governor, frequency or boost held, then restore them
+    /// Time until a sudden demand has its frequency
+    #[command(after_long_help = rampup::EXAMPLES)]
+    Rampup(RampupArgs),
+    /// What a frequency switch costs: write, stall, transition
+    #[command(after_long_help = transition::EXAMPLES)]
+    Transition(TransitionArgs),
+    /// Run a program with settings or a load held, then restore them
     #[command(after_long_help = hold::EXAMPLES)]
     Hold(HoldArgs),
     /// The smallest change of settings that meets a latency goal
@@ -77,76 +79,44 @@ pub enum Command {
     /// Run one of the model's governors on this machine
     #[command(after_long_help = govern::EXAMPLES)]
     Govern(GovernArgs),
-    /// Write a commented experiment and its schema for editors
-    Init(InitArgs),
-    /// Background load, with proof that it ran
-    #[command(after_long_help = LOADGEN_EXAMPLES)]
-    Loadgen(LoadgenArgs),
-    /// Run a scenario on a model, or sweep its parameters
+    /// A scenario of tasks on a model, a sweep of it, or its tasks on this machine
     #[command(after_long_help = model::SIM_EXAMPLES)]
     Sim(SimArgs),
-    /// A scenario's tasks as real threads on this machine
-    #[command(after_long_help = play::EXAMPLES)]
-    Play(PlayArgs),
-    /// What a frequency switch costs: write, stall, transition
-    #[command(after_long_help = transition::EXAMPLES)]
-    Transition(TransitionArgs),
-    /// Recorded work again, under other governors and on other machines
+    /// Recorded work under other governors and on other machines
     #[command(after_long_help = replay::EXAMPLES)]
     Replay(ReplayLoadArgs),
-    /// Search a governor's tunables for a recorded load and a goal
-    #[command(after_long_help = replay::TUNE_EXAMPLES)]
-    Tune(TuneArgs),
-    /// Time to answer a sudden demand: measured, or on a model
-    #[command(after_long_help = rampup::EXAMPLES)]
-    Rampup(RampupArgs),
-    /// Run a command on a real kernel with virtual cpufreq
+    /// A real kernel on an emulated machine with cpufreq
     #[command(after_long_help = board::EXAMPLES)]
     Board(BoardArgs),
     /// Record this machine's scheduler events, or its load
+    #[command(after_long_help = capture::EXAMPLES)]
     Capture(CaptureArgs),
     /// Do a job and leave its run directory: what the guest of a board is handed
     #[command(hide = true)]
     Job(JobArgs),
-    /// Turn another tool's data into a run
-    #[command(after_long_help = IMPORT_EXAMPLES)]
-    Import(ImportArgs),
-    /// Read, compare, plot and export runs
+    /// Read, compare, plot and export runs and other tools' data
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
-    /// A governor fed with a recorded kernel's signals, beside what the kernel did
-    #[command(after_long_help = shadow::EXAMPLES)]
-    Shadow(ShadowArgs),
     /// Published numbers beside ours: reproduced, refuted or not decidable
     #[command(after_long_help = reproduce::EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Print a shell's completion script
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
-    /// Write the man pages
-    Man {
-        /// Folder for the pages
-        dir: PathBuf,
-    },
-    /// Help on a command, or on `exit-codes`, `experiments`, `scenarios`, `run-directory`
+    /// Write man pages, shell completions and systemd units
+    #[command(after_long_help = install::EXAMPLES)]
+    Install(InstallArgs),
+    /// Help on a command, a topic, or a name of a topic's list
     Help {
-        /// A command or a topic
+        /// A command, a topic, or a name such as apple-m1
         topic: Option<String>,
     },
 }
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "transition"]),
+    ("Measure", &["check", "bench", "rampup", "transition"]),
     ("Control", &["hold", "fix", "govern"]),
-    ("Predict", &["sim", "replay", "rampup", "board"]),
+    ("Predict", &["sim", "replay", "board"]),
     ("Read", &["capture", "report", "reproduce"]),
-    (
-        "Other",
-        &["import", "init", "loadgen", "play", "shadow", "tune", "completions", "man", "help"],
-    ),
+    ("Set up", &["install", "help"]),
 ];
 
 #[derive(Debug, Args)]
@@ -155,9 +125,9 @@ pub struct CheckArgs {
     /// name, serial numbers or addresses)
     #[arg(long, value_name = "DIR")]
     pub snapshot: Option<PathBuf>,
-    /// Look at a machine recorded with --snapshot instead of this one
-    #[arg(long, value_name = "DIR", conflicts_with = "snapshot")]
-    pub recorded: Option<PathBuf>,
+    /// What to look at: host, or record:DIR, a machine recorded with --snapshot
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
+    pub machine: String,
     /// Leave the frequency probe out: nothing is measured, only read
     #[arg(long)]
     pub no_probe: bool,
@@ -192,15 +162,16 @@ Examples:
   flyball check                       what distorts measurements here, the worst first
   flyball check --verbose             everything, with evidence, and the machine itself
   flyball check --fail-on warn        for scripts: exit code 1 from the first warning on
-  flyball check --snapshot DIR        record this machine; look at it with --recorded DIR
+  flyball check --snapshot DIR        record this machine; look at it with --machine record:DIR
 Every finding is explained in docs/checking.md.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
   flyball bench                       4 kernels, idle and heavy load, about 40 s
-  flyball bench experiment.toml       your experiment (write one with: flyball init)
+  flyball bench experiment.toml       your experiment (write one with: flyball bench --init)
   flyball bench load-fixes-frequency  an experiment that ships (list: flyball help experiments)
   flyball bench -- ./my-program -x    your program, once per window
+  flyball bench --init mine.toml      a commented experiment to change, and its schema for editors
   flyball bench source-a --machine model:apple-m1   on a model, in virtual time
   sudo flyball bench --trace          with the scheduler's events: what made slow windows slow
   flyball bench --dry-run             the plan and its order, without running it";
@@ -245,6 +216,15 @@ pub struct BenchArgs {
     /// Print what would run, in which order and for how long, and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Write the experiment, or the commented template, into a new file to change, and stop
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "experiment.toml",
+        conflicts_with_all = ["program", "dry_run"]
+    )]
+    pub init: Option<PathBuf>,
     /// Measure only: the report can be made later, and elsewhere
     #[arg(long)]
     pub no_report: bool,
@@ -268,82 +248,23 @@ pub struct JobArgs {
     pub out: PathBuf,
 }
 
-#[derive(Debug, Args)]
-pub struct InitArgs {
-    /// The file to write
-    #[arg(default_value = "experiment.toml")]
-    pub file: PathBuf,
-    /// Start from an experiment (or scenario) that ships instead of the commented template
-    #[arg(long, value_name = "NAME")]
-    pub from: Option<String>,
-    /// Write a scenario for `flyball sim` instead of an experiment
-    #[arg(long)]
-    pub scenario: bool,
-}
-
-const LOADGEN_EXAMPLES: &str = "\
-Profiles:
-  idle, medium (half of the CPUs at 50 %), heavy (all at 90 %), or groups joined with +:
-  2x50%                               2 CPUs' worth at 50 %, not pinned
-  cpus=0-3,percent=90,pinned          CPUs 0 to 3 at 90 %, one thread pinned to each
-  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms
-  heavy,stress-ng                     made by stress-ng instead of Flyball";
-
-#[derive(Debug, Args)]
-pub struct LoadgenArgs {
-    /// A load profile
-    pub profile: String,
-    /// How long, such as 10s; until Ctrl-C where absent
-    #[arg(short, long, value_name = "TIME")]
-    pub duration: Option<String>,
-    /// Format of the proof on stdout
-    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
-    pub format: CheckFormat,
-}
-
-const IMPORT_EXAMPLES: &str = "\
-Formats, found by content:
-  CORTEX run folders (telemetry.ndjson and frequency-log.csv), cyclictest (--json, -h, -v),
-  hyperfine (--export-json), Google Benchmark (JSON), loadrec of powerd++, and any CSV:
-  flyball import data.csv --map latency_us=lat,cpu=core,condition=gov
-  traces (text of tracefs, trace-cmd report, perf script; trace.dat; perfetto):
-  flyball import trace.txt --clock mono --writes p-states.log
-  raw files of FTaLaT, and CoreMark scores at fixed and alternating frequencies:
-  flyball import zen2-ftalat --counter 2.5GHz";
-
-#[derive(Debug, Args)]
-pub struct ImportArgs {
-    /// Files or folders of one tool
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// Which column of a CSV is which field: FIELD=COLUMN,...
-    #[arg(long, value_name = "MAP")]
-    pub map: Option<String>,
-    /// Clock of a trace, as in trace_clock, such as mono; a trace does not say
-    #[arg(long, value_name = "NAME")]
-    pub clock: Option<String>,
-    /// Log of frequency writes seen from outside, to be joined with a trace
-    #[arg(long, value_name = "FILE")]
-    pub writes: Option<PathBuf>,
-    /// Rate of the counter that FTaLaT's files are in, such as 2.5GHz; they do not say
-    #[arg(long, value_name = "RATE")]
-    pub counter: Option<String>,
-    /// The run directory; a new one under flyball-runs where absent
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
 const REPORT_EXAMPLES: &str = "\
 Examples:
   flyball report                      the newest run
   flyball report RUN-A RUN-B          B against A
   flyball report new-* --against old-*    several runs on each side: repeats of one thing
   flyball report ../cortex/run-set    another tool's data, imported on the way
+  flyball report zen2-ftalat --counter 2.5GHz --out zen2    ... and kept as a run directory
+  flyball report data.csv --map latency_us=lat,cpu=core,condition=gov
   flyball report --format json | jq '.comparisons[].verdict'
   flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
   flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
   flyball report --figures figures/   three figures as SVG and PNG
-  flyball report trace.txt --timeline t.html    every event on one axis, to zoom into";
+  flyball report trace.txt --timeline t.html    every event on one axis, to zoom into
+Formats, found by content: runs of Flyball; CORTEX run folders (telemetry.ndjson and
+frequency-log.csv); cyclictest (--json, -h, -v); hyperfine (--export-json); Google Benchmark (JSON);
+loadrec of powerd++; any CSV with --map; traces (text of tracefs, trace-cmd report, perf script;
+trace.dat; perfetto); raw files of FTaLaT; CoreMark scores at fixed and alternating frequencies.";
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -356,6 +277,18 @@ pub struct ReportArgs {
     /// Which column of a CSV is which field: FIELD=COLUMN,...
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,
+    /// Clock of a trace, as in trace_clock, such as mono; a trace does not say
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// Log of frequency writes seen from outside, to be joined with a trace
+    #[arg(long, value_name = "FILE")]
+    pub writes: Option<PathBuf>,
+    /// Rate of the counter that FTaLaT's files are in, such as 2.5GHz; they do not say
+    #[arg(long, value_name = "RATE")]
+    pub counter: Option<String>,
+    /// Keep the other tool's data as a run directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,

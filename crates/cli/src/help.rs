@@ -1,9 +1,11 @@
-//! The first screen, grouped by what people come for, and the topics of `flyball help`.
+//! The command line as people see it: the first screen, grouped by what they come for; completions,
+//! man pages and the reference.
 
 use crate::args::{Cli, GROUPS};
 use crate::exit;
-use clap::{Command, CommandFactory};
-use flyball_lab::experiment::BUILT_IN;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, CommandFactory};
+use flyball_governors::catalogue;
 use std::fmt::Write;
 
 /// The command line with its grouped first screen.
@@ -11,7 +13,7 @@ pub fn command() -> Command {
     let plain = Cli::command();
     let template = format!(
         "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}\n{{options}}\n\
-         Start: flyball bench      More: flyball help exit-codes\n",
+         Start: flyball      Platforms, governors, scenarios, exit codes: flyball help\n",
         groups(&plain)
     );
     plain.help_template(template)
@@ -20,10 +22,6 @@ pub fn command() -> Command {
 fn groups(command: &Command) -> String {
     let mut text = String::new();
     for (group, names) in GROUPS {
-        if *group == "Other" {
-            let _ = writeln!(text, "{group:<9}{}", names.join(", "));
-            continue;
-        }
         for (index, name) in names.iter().enumerate() {
             let about = command
                 .find_subcommand(name)
@@ -37,15 +35,32 @@ fn groups(command: &Command) -> String {
     text
 }
 
-/// Text of a topic that is not a command.
-pub fn topic(name: &str) -> Option<String> {
-    match name {
-        "exit-codes" => Some(exit::table()),
-        "experiments" => Some(experiments()),
-        "scenarios" => Some(scenarios()),
-        "run-directory" => Some(flyball_run::schema::markdown()),
-        _ => None,
-    }
+/// The command line as completions need it: governors and machines are offered by their names.
+pub fn completed() -> Command {
+    let mut command = command();
+    command.build();
+    offer(command)
+}
+
+fn offer(command: Command) -> Command {
+    let governors: Vec<&str> = catalogue().iter().map(|entry| entry.name).collect();
+    let platforms = flyball_platform::catalogue().platforms.iter().map(|entry| entry.name);
+    let models = platforms.map(|name| format!("model:{name}"));
+    // Leaked once: clap keeps what it offers for as long as it runs.
+    let models = models.map(|name| &*name.leak());
+    let machines: Vec<&'static str> = std::iter::once("host").chain(models).collect();
+    let named = |argument: Arg| match argument.get_id().as_str() {
+        "governor" => argument.value_parser(PossibleValuesParser::new(governors.clone())),
+        "machine" => argument.value_parser(PossibleValuesParser::new(machines.clone())),
+        _ => argument,
+    };
+    command.mut_args(named).mut_subcommands(offer)
+}
+
+/// The section of a man page that tells the exit codes.
+pub fn exit_status() -> String {
+    let rows = exit::TABLE.iter().map(|(_, code, meaning)| format!(".TP\n{code}\n{meaning}\n"));
+    format!(".SH \"EXIT STATUS\"\n{}", rows.collect::<String>())
 }
 
 /// The reference of the command line, `docs/reference/cli.md`.
@@ -75,26 +90,6 @@ fn section(text: &mut String, command: &mut Command, above: &str) {
     for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
         section(text, sub, &name);
     }
-}
-
-fn experiments() -> String {
-    let mut text = String::from("Experiments that ship (flyball bench NAME)\n");
-    for built_in in BUILT_IN {
-        let _ = writeln!(text, "  {:<22}{}", built_in.name, built_in.summary);
-    }
-    text.push_str("\nWrite one as a file: flyball init my.toml --from NAME\n");
-    text
-}
-
-fn scenarios() -> String {
-    let mut text = String::from("Scenarios that ship (flyball sim NAME)\n");
-    for example in flyball_sim::scenario::EXAMPLES {
-        let summary = example.summary();
-        let sentence = summary.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let _ = writeln!(text, "  {:<18}{sentence}", example.name);
-    }
-    text.push_str("\nWrite one as a file: flyball init my.toml --scenario --from NAME\n");
-    text
 }
 
 #[cfg(test)]

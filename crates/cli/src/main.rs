@@ -3,21 +3,28 @@
 mod args;
 mod commands;
 mod exit;
+mod experiments;
 mod failure;
+mod figure;
+mod flags;
 mod help;
-mod hosts;
 mod input;
+mod machine;
 mod meter;
+mod moved;
 mod output;
 mod program;
 mod progress;
+mod reporting;
+mod runs;
+mod scenarios;
+mod templates;
+mod topics;
 
 use args::{Cli, Command};
 use clap::FromArgMatches;
 use exit::Exit;
 use failure::Failure;
-use flyball_lab::session::Origin;
-use flyball_run::manifest::Flyball;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -40,51 +47,35 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line for a run's manifest; what is no Unicode is replaced, never refused.
-fn command_line() -> Vec<String> {
-    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
-}
-
-/// Who asks, for a run's manifest.
-fn origin() -> Origin {
-    let flyball = Flyball {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("FLYBALL_COMMIT").map(str::to_owned),
-    };
-    Origin { command: command_line(), flyball }
-}
-
 fn run(cli: Cli) -> Result<Exit, Failure> {
     let talk = cli.talk;
-    match cli.command {
+    let Some(command) = cli.command else { return commands::start::run() };
+    match command {
         Command::Check(args) => commands::check::run(&args, talk),
         Command::Bench(args) => commands::bench::run(args, talk),
+        Command::Rampup(args) => commands::rampup::run(&args, talk),
+        Command::Transition(args) => commands::transition::run(&args, talk),
         Command::Hold(args) => commands::hold::run(&args, talk),
         Command::Fix(args) => commands::fix::run(&args, talk),
         Command::Govern(args) => commands::govern::run(args, talk),
-        Command::Init(args) => commands::init::run(&args, talk),
-        Command::Loadgen(args) => commands::loadgen::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),
-        Command::Play(args) => commands::play::run(&args, talk),
-        Command::Transition(args) => commands::transition::run(&args, talk),
         Command::Replay(args) => commands::replay::run(&args, talk),
-        Command::Tune(args) => commands::tune::run(&args, talk),
-        Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Board(args) => commands::board::run(args, talk),
         Command::Capture(args) => commands::capture::run(&args, talk),
         Command::Job(args) => commands::job::run(&args),
-        Command::Import(args) => commands::import::run(&args, talk),
         Command::Report(args) => commands::report::run(args, talk),
-        Command::Shadow(args) => commands::shadow::run(&args, talk),
         Command::Reproduce(args) => commands::reproduce::run(&args, talk),
-        Command::Completions { shell } => commands::shell::completions(shell),
-        Command::Man { dir } => commands::shell::man(&dir),
-        Command::Help { topic } => commands::shell::help(topic.as_deref()),
+        Command::Install(args) => commands::install::run(&args, talk),
+        Command::Help { topic } => commands::help::run(topic.as_deref()),
     }
 }
 
 /// clap prints help and version to stdout and everything else to stderr.
 fn usage(error: &clap::Error) -> ExitCode {
+    if let Some(moved) = moved::word(error, &runs::command_line()) {
+        output::talk(&format!("error: {moved}"));
+        return Exit::Usage.into();
+    }
     let printed = error.print();
     match (error.use_stderr(), printed) {
         (_, Err(_)) => Exit::Own.into(),

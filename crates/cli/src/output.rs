@@ -24,6 +24,18 @@ pub fn talk(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// Says something to who has not asked for silence.
+pub fn unless_quiet(quiet: bool, text: &str) {
+    if !quiet {
+        talk(text);
+    }
+}
+
+/// Says several lines.
+pub fn lines(lines: impl IntoIterator<Item = String>) {
+    lines.into_iter().for_each(|line| talk(&line));
+}
+
 /// Whether stdout is a terminal that wants colour.
 pub fn color(host: &dyn Host) -> bool {
     let refused = host.env("NO_COLOR").is_some_and(|value| !value.is_empty());

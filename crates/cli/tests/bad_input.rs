@@ -53,7 +53,6 @@ fn check(cases: Vec<Case>) {
 #[test]
 fn the_command_line() {
     check(vec![
-        case(&[], 2, &["Usage"]),
         case(&["bnech"], 2, &["bench"]),
         case(&["bench", "--repeat", "3"], 2, &["--repeats"]),
         case(&["bench", "--duration", "20"], 2, &["--duration", "unit"]),
@@ -64,10 +63,10 @@ fn the_command_line() {
         case(&["report", "--replicates", "3"], 2, &["200"]),
         case(&["report", "--page", "a", "--no-page"], 2, &["cannot be used"]),
         case(&["report", "--format", "yaml"], 2, &["yaml"]),
-        case(&["help", "governing"], 2, &["no help on", "topics"]),
-        case(&["init", "--from", "slow"], 2, &["slow", "quick"]),
-        case(&["loadgen", "medium", "-d", "1"], 2, &["--duration", "unit"]),
-        case(&["import", "a", "b", "--out", "x"], 2, &["--out", "several"]),
+        case(&["help", "governing"], 2, &["no help on", "governors"]),
+        case(&["bench", "slow", "--init"], 3, &["slow", "flyball help experiments"]),
+        case(&["hold", "--load", "medium", "-d", "1"], 2, &["--duration", "unit"]),
+        case(&["report", "a", "b", "--out", "x"], 2, &["--out", "several"]),
     ]);
 }
 
@@ -76,7 +75,7 @@ fn experiments() {
     let e = |text: &str| format!("{text}{MINIMAL}").into_bytes();
     let bench: &[&str] = &["bench", "--dry-run", "e.toml"];
     check(vec![
-        case(&["bench", "missing.toml"], 3, &["missing.toml", "flyball init"]),
+        case(&["bench", "missing.toml"], 3, &["missing.toml", "flyball bench --init"]),
         with("e.toml", e("perod = \"20ms\"\n"), bench, 3, &["e.toml:1:1", "did you mean `period`"]),
         with("e.toml", e("period = 20\n"), bench, 3, &["e.toml:1:10", "unit"]),
         with("e.toml", e("period = \"20 apples\"\n"), bench, 3, &["e.toml:1:10", "apples"]),
@@ -147,26 +146,74 @@ fn data_of_others() {
     check(vec![
         case(&["report"], 3, &["flyball-runs", "flyball bench"]),
         case(&["report", "nowhere"], 3, &["nowhere"]),
-        case(&["import", "nowhere"], 3, &["nowhere"]),
+        case(&["report", "--no-page", "--out", "kept", "nowhere"], 3, &["nowhere"]),
         with("t/telemetry.ndjson", torn, report, 3, &["telemetry.ndjson"]),
         with("t/telemetry.ndjson", backwards, report, 3, &["telemetry.ndjson"]),
         with("t/telemetry.ndjson", "", report, 3, &["telemetry.ndjson"]),
         with("t/telemetry.ndjson", [0u8; 4096], report, 3, &["telemetry.ndjson"]),
-        with("d.csv", "lat,cpu\n1,0\n", &["import", "d.csv"], 3, &["--map"]),
-        with("d.csv", "lat\n1\n", &["import", "d.csv", "--map", "latency=lat"], 2, &["latency"]),
-        with("d.csv", "lat\n1\n", &["import", "d.csv", "--map", "latency_us=lta"], 3, &["lat"]),
-        with("d.csv", "lat\nx\n", &["import", "d.csv", "--map", "latency_us=lat"], 3, &["d.csv"]),
-        with("d.csv", "lat\n-5\n", &["import", "d.csv", "--map", "latency_us=lat"], 3, &["d.csv"]),
         with(
             "d.csv",
             "lat,cpu\n1,0\n",
-            &["import", "d.csv", "--clock", "mono"],
+            &["report", "--no-page", "--out", "kept", "d.csv"],
+            3,
+            &["--map"],
+        ),
+        with(
+            "d.csv",
+            "lat\n1\n",
+            &["report", "--no-page", "--out", "kept", "d.csv", "--map", "latency=lat"],
+            2,
+            &["latency"],
+        ),
+        with(
+            "d.csv",
+            "lat\n1\n",
+            &["report", "--no-page", "--out", "kept", "d.csv", "--map", "latency_us=lta"],
+            3,
+            &["lat"],
+        ),
+        with(
+            "d.csv",
+            "lat\nx\n",
+            &["report", "--no-page", "--out", "kept", "d.csv", "--map", "latency_us=lat"],
+            3,
+            &["d.csv"],
+        ),
+        with(
+            "d.csv",
+            "lat\n-5\n",
+            &["report", "--no-page", "--out", "kept", "d.csv", "--map", "latency_us=lat"],
+            3,
+            &["d.csv"],
+        ),
+        with(
+            "d.csv",
+            "lat,cpu\n1,0\n",
+            &["report", "--no-page", "--out", "kept", "d.csv", "--clock", "mono"],
             2,
             &["trace-cmd", "d.csv"],
         ),
-        with("t.txt", "# tracer: nop\n#\n", &["import", "t.txt"], 3, &["t.txt", "an event"]),
-        with("h.json", "{\"results\": []}", &["import", "h.json"], 3, &["h.json"]),
-        with("h.json", "{\"results\": [{", &["import", "h.json"], 3, &["h.json"]),
+        with(
+            "t.txt",
+            "# tracer: nop\n#\n",
+            &["report", "--no-page", "--out", "kept", "t.txt"],
+            3,
+            &["t.txt", "an event"],
+        ),
+        with(
+            "h.json",
+            "{\"results\": []}",
+            &["report", "--no-page", "--out", "kept", "h.json"],
+            3,
+            &["h.json"],
+        ),
+        with(
+            "h.json",
+            "{\"results\": [{",
+            &["report", "--no-page", "--out", "kept", "h.json"],
+            3,
+            &["h.json"],
+        ),
         with("run/run.toml", "format = 99\n", &["report", "run"], 4, &["format", "99"]),
         with("run/run.toml", "format = \"x\n", &["report", "run"], 3, &["run.toml"]),
         with("run/run.toml", "format = 1\n", &["report", "run", "--fail-if", "p99 > 1ms"], 1, &[]),
@@ -188,8 +235,8 @@ fn a_run_directory_is_never_overwritten() {
 #[test]
 fn init_does_not_overwrite() {
     let dir = folder();
-    assert_eq!(run(dir.path(), &["init"]).0, 0);
-    let (code, _, stderr) = run(dir.path(), &["init"]);
+    assert_eq!(run(dir.path(), &["bench", "--init"]).0, 0);
+    let (code, _, stderr) = run(dir.path(), &["bench", "--init"]);
     assert_eq!(code, 3);
     assert!(stderr.contains("experiment.toml") && stderr.contains("hint:"), "{stderr}");
 }

@@ -8,7 +8,7 @@ use common::{folder, run, shared_data};
 #[test]
 fn init_bench_report() {
     let dir = folder();
-    let (code, _, stderr) = run(dir.path(), &["init", "--from", "quick", "mine.toml"]);
+    let (code, _, stderr) = run(dir.path(), &["bench", "quick", "--init", "mine.toml"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(dir.path().join("experiment.schema.json").exists());
     let (code, stdout, stderr) = run(
@@ -65,10 +65,10 @@ fn a_program_of_the_users_own() {
 }
 
 #[test]
-fn loadgen_proves_itself() {
+fn a_load_proves_itself() {
     let dir = folder();
     let (code, stdout, stderr) =
-        run(dir.path(), &["loadgen", "1x20%", "-d", "1s", "--format", "json"]);
+        run(dir.path(), &["hold", "--load", "1x20%", "-d", "1s", "--format", "json"]);
     // On a machine that is busy with other things the load may honestly fail to run.
     assert!(code == 0 || code == 5, "{stderr}");
     let proof: serde_json::Value = serde_json::from_str(&stdout).unwrap();
@@ -85,7 +85,7 @@ fn check_lists_and_records() {
     assert!(here.contains("CPUs online") && here.contains("real-time scheduling"), "{here}");
     let (code, _, stderr) = run(dir.path(), &["check", "--snapshot", "machine"]);
     assert_eq!(code, 0, "{stderr}");
-    let recorded = ["check", "--recorded", "machine", "--verbose", "--fail-on", "never"];
+    let recorded = ["check", "--machine", "record:machine", "--verbose", "--fail-on", "never"];
     let (code, recorded, stderr) = run(dir.path(), &recorded);
     assert_eq!(code, 0, "{stderr}");
     let online = |text: &str| text.lines().find(|line| line.starts_with("CPUs")).map(str::to_owned);
@@ -112,7 +112,7 @@ fn check_fails_on_what_it_is_told_to() {
     fs_err::write(machine.join("manifest.json"), "{\"format\": 1}").unwrap();
     fs_err::write(root.join("online"), "0-1\n").unwrap();
     let check = |more: &[&str]| {
-        let arguments = [&["check", "--recorded", "machine"], more].concat();
+        let arguments = [&["check", "--machine", "record:machine"], more].concat();
         run(dir.path(), &arguments)
     };
     let (code, text, stderr) = check(&[]);
@@ -142,13 +142,14 @@ fn check_fails_on_what_it_is_told_to() {
 }
 
 #[test]
-fn import_then_report_is_the_same_as_report() {
+fn kept_data_are_reported_as_they_were_read() {
     let Some(data) = shared_data("cortex-linux-2025-12-05") else { return };
     let dir = folder();
     let data = data.to_str().unwrap();
-    let (code, stdout, stderr) = run(dir.path(), &["import", data, "--out", "imported"]);
+    let (code, stdout, stderr) =
+        run(dir.path(), &["report", data, "--out", "imported", "--no-page"]);
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(stdout.trim(), "imported");
+    assert!(stdout.contains("Run   imported") || stdout.contains("imported"), "{stdout}");
     let cells = |path: &str| {
         let (code, json, stderr) = run(dir.path(), &["report", path, "--format", "json"]);
         assert_eq!(code, 0, "{stderr}");
@@ -165,11 +166,20 @@ fn import_then_report_is_the_same_as_report() {
 fn shells_and_manuals() {
     let dir = folder();
     for shell in ["bash", "zsh", "fish"] {
-        let (code, script, _) = run(dir.path(), &["completions", shell]);
+        let (code, script, _) = run(dir.path(), &["install", "--completions", shell]);
         assert!(code == 0 && script.contains("flyball"), "{shell}");
     }
-    assert_eq!(run(dir.path(), &["man", "man"]).0, 0);
-    assert!(dir.path().join("man/flyball-bench.1").exists());
+    assert_eq!(run(dir.path(), &["install", "--man", "man"]).0, 0);
+    let page = fs_err::read_to_string(dir.path().join("man/flyball-bench.1")).unwrap();
+    assert!(page.contains("EXIT STATUS") && page.contains("could not be restored"), "{page}");
+    let (_, bash, _) = run(dir.path(), &["install", "--completions", "bash"]);
+    assert!(bash.contains("conservative") && bash.contains("model:apple-m1"), "names are offered");
+    let (code, files, _) = run(dir.path(), &["install", "--dry-run", "--prefix", "p"]);
+    assert!(code == 0 && files.contains("p/share/man/man1/flyball-replay-tune.1"), "{files}");
+    assert!(files.contains("p/lib/systemd/system/flyball-govern.service"), "{files}");
+    assert!(!dir.path().join("p").exists());
+    assert_eq!(run(dir.path(), &["install", "--prefix", "p"]).0, 0);
+    assert!(files.lines().all(|file| dir.path().join(file).is_file()), "{files}");
     let (code, text, _) = run(dir.path(), &["help", "exit-codes"]);
     assert!(code == 0 && text.contains("125") && text.contains("130"), "{text}");
     let (code, text, _) = run(dir.path(), &["help", "bench"]);
@@ -197,4 +207,68 @@ fn an_interrupted_run_is_kept() {
     let run = flyball_run::Run::open(dir.path().join("r")).unwrap();
     assert_eq!(run.manifest.state, flyball_run::RunState::Interrupted);
     assert!(run.tables.windows.len() > 20);
+}
+
+/// A command that was there once is an error that names the new one.
+#[test]
+fn old_words_name_the_new_ones() {
+    let dir = folder();
+    for (arguments, new) in [
+        (&["tune", "RUN"][..], "`flyball tune` is now `flyball replay tune`"),
+        (&["shadow", "t.txt"], "flyball replay shadow"),
+        (&["play", "bursts"], "flyball sim SCENARIO --machine host"),
+        (&["import", "d.csv"], "flyball report PATH --out DIR"),
+        (&["init"], "flyball bench --init"),
+        (&["loadgen", "heavy"], "flyball hold --load PROFILE"),
+        (&["completions", "bash"], "flyball install --completions SHELL"),
+        (&["man", "dir"], "flyball install --man DIR"),
+        (&["replay", "x", "--platform", "zen2"], "--machine model:NAME"),
+        (&["replay", "x", "-k", "linux-6.12"], "--machine model:NAME,kernel=K"),
+        (&["replay", "tune", "x", "--platform=zen2"], "--machine model:NAME"),
+        (&["rampup", "--set", "rate_limit_us=70"], "--governor NAME:TUNABLE=VALUE"),
+        (&["--quiet", "hold", "--tunable", "a=1", "--", "true"], "--governor NAME:TUNABLE=VALUE"),
+        (&["govern", "powerd", "--set", "poll_ival=1"], "powerd:poll_ival=100"),
+        (&["check", "--recorded", "DIR"], "--machine record:DIR"),
+        (&["transition", "--again", "r"], "flyball report RUN"),
+    ] {
+        let (code, stdout, stderr) = run(dir.path(), arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("is now `") && stderr.contains(new), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn the_first_screens_fit() {
+    let dir = folder();
+    for (arguments, words) in [
+        (&[][..], "flyball bench -- ./my-program"),
+        (&["help"], "flyball help NAME"),
+        (&["help", "platforms"], "apple-m1"),
+        (&["help", "kernels"], "linux-6.12"),
+        (&["help", "governors"], "conservative"),
+        (&["help", "scenarios"], "audio-phone"),
+        (&["sim"], "audio-phone"),
+        (&["help", "experiments"], "load-fixes-frequency"),
+        (&["help", "powerd"], "poll_ival"),
+    ] {
+        let (code, stdout, stderr) = run(dir.path(), arguments);
+        assert_eq!(code, 0, "{arguments:?}: {stderr}");
+        assert!(stdout.contains(words), "{arguments:?}: {stdout}");
+        assert!(stdout.lines().count() <= 45, "{arguments:?}: {stdout}");
+    }
+    let (code, text, _) = run(dir.path(), &["help", "apple-m1"]);
+    assert!(code == 0 && text.contains("source") && text.contains("a platform"), "{text}");
+}
+
+#[test]
+fn a_load_is_held_beside_a_program() {
+    let dir = folder();
+    let held = ["hold", "--load", "1x20%", "--", "sh", "-c", "sleep 1; exit 7"];
+    let (code, stdout, stderr) = run(dir.path(), &held);
+    assert_eq!((code, stdout.as_str()), (7, ""), "{stderr}");
+    assert!(stderr.contains("load 1x20%"), "{stderr}");
+    let (code, _, stderr) = run(dir.path(), &["hold", "--load", "idle", "--dry-run"]);
+    assert!(code == 2 && stderr.contains("expected a setting"), "{stderr}");
+    let (code, _, stderr) = run(dir.path(), &["hold", "--", "true"]);
+    assert!(code == 2 && stderr.contains("a setting or a load"), "{stderr}");
 }

@@ -15,10 +15,10 @@ fn what_cannot_be_is_refused() {
     for (arguments, code, words) in [
         (vec!["govern", "schedutil"], 4, "utilisation"),
         (vec!["govern", "threshold", "--dry-run"], 4, "utilisation"),
-        (vec!["govern", "tick", "--set", "idle_hook_us=5", "--dry-run"], 4, "idle loop"),
+        (vec!["govern", "tick:idle_hook_us=5", "--dry-run"], 4, "idle loop"),
         (vec!["govern", "powerdd"], 2, "did you mean `powerd`?"),
-        (vec!["govern", "powerd", "--set", "poll_ival"], 2, "NAME=WHOLE NUMBER"),
-        (vec!["govern", "powerd", "--set", "poll=1"], 2, "has no tunable `poll`"),
+        (vec!["govern", "powerd:poll_ival"], 2, "TUNABLE=WHOLE NUMBER"),
+        (vec!["govern", "powerd:poll=1"], 2, "has no tunable `poll`"),
         (vec!["govern", "powerd", "--cpus", "x"], 2, "--cpus: expected CPU numbers"),
         (vec!["govern", "ctl", "nonsense"], 2, "status, switch POLICY"),
         (vec!["govern", "ctl", "status", "--socket", "no/such.sock"], 3, "is it running"),

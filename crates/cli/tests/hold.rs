@@ -50,7 +50,7 @@ fn without_cpufreq_it_says_why_and_what_else_helps() {
         let (code, _, stderr) = hold(dir.path(), &arguments);
         assert_eq!(code, 4, "{stderr}");
         assert!(stderr.contains("no say in the frequency"), "{stderr}");
-        assert!(stderr.contains("flyball loadgen"), "{stderr}");
+        assert!(stderr.contains("flyball hold --load"), "{stderr}");
     }
     assert!(!dir.path().join("state").exists());
 }

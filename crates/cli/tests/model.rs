@@ -6,6 +6,9 @@ mod common;
 use common::{flyball, folder, run};
 use std::path::Path;
 
+/// A model with two kinds of core.
+const M1: &str = "model:apple-m1";
+
 const QUICK: &[&str] = &["--set", "duration=1200ms", "--phases", "3"];
 
 fn sim(dir: &Path, arguments: &[&str]) -> (i32, String, String) {
@@ -42,13 +45,12 @@ fn json_has_every_phase() {
 #[test]
 fn init_then_sim() {
     let dir = folder();
-    let (code, _, stderr) = run(dir.path(), &["init", "--scenario", "mine.toml"]);
+    let (code, _, stderr) = run(dir.path(), &["sim", "--init", "mine.toml"]);
     assert_eq!(code, 0, "{stderr}");
     let (code, stdout, stderr) = sim(dir.path(), &["mine.toml"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("flyball-runs/"), "{stdout}");
-    let (code, _, stderr) =
-        run(dir.path(), &["init", "--scenario", "--from", "bursts", "bursts.toml"]);
+    let (code, _, stderr) = run(dir.path(), &["sim", "bursts", "--init", "bursts.toml"]);
     assert_eq!(code, 0, "{stderr}");
 }
 
@@ -75,7 +77,7 @@ fn what_is_wrong_is_named() {
         (vec!["toml.toml"], 3, "toml.toml:"),
         (vec!["task.toml"], 3, "task.toml:4:8: task[0].cpus: expected CPUs 0 to 7, found cpu9"),
         (vec!["file.toml"], 3, "no.json"),
-        (vec!["nowhere.toml"], 3, "flyball init --scenario"),
+        (vec!["nowhere.toml"], 3, "flyball sim --init"),
         (vec!["rampup-m2"], 3, "did you mean `rampup-m1`?"),
         (vec!["rampup-m1", "--set", "hz"], 2, "expected KEY=VALUE"),
         (vec!["rampup-m1", "--set", "hzz=3"], 3, "command line: unknown key `hzz`"),
@@ -147,6 +149,8 @@ fn rampup_side_by_side() {
     let dir = folder();
     let arguments = [
         "rampup",
+        "--machine",
+        "model:apple-m1",
         "--phases",
         "3",
         "--duration",
@@ -163,7 +167,17 @@ fn rampup_side_by_side() {
     for words in ["slow", "series x2", "util_avg reaches 450", "time on E", "Phase 0"] {
         assert!(stdout.contains(words), "expected {words}\n{stdout}");
     }
-    let arguments = ["rampup", "--phases", "2", "--duration", "50ms", "--format", "json"];
+    let arguments = [
+        "rampup",
+        "-m",
+        "model:apple-m1",
+        "--phases",
+        "2",
+        "--duration",
+        "50ms",
+        "--format",
+        "json",
+    ];
     let (code, stdout, stderr) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
@@ -174,7 +188,8 @@ fn rampup_side_by_side() {
 fn what_never_happened_is_said_in_words() {
     let dir = folder();
     // Kept on the small cores, and too short for any utilisation.
-    let arguments = ["rampup", "--phases", "1", "--duration", "5ms", "--variant", "e: cpus=0-3"];
+    let spin = ["rampup", "-m", "model:apple-m1", "--phases", "1", "--duration", "5ms"];
+    let arguments = [&spin[..], &["--variant", "e: cpus=0-3"]].concat();
     let (code, stdout, stderr) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let line = |start: &str| stdout.lines().find(|line| line.starts_with(start)).unwrap();
@@ -216,13 +231,17 @@ fn rampup_says_what_it_cannot() {
         (vec!["--machine", "host", "--figure", "x.svg"], 2, "expected one model"),
         (vec!["--machine", "record:x"], 2, "flyball report x"),
         (vec!["--machine", "model:m1"], 2, "m1"),
-        (vec!["--governor", "shedutil"], 3, "did you mean `schedutil`?"),
-        (vec!["--set", "rate_limit_us"], 2, "expected KEY=VALUE"),
-        (vec!["--variant", "x"], 2, "NAME: SETTINGS"),
-        (vec!["--variant", "a: rate_limits=3"], 3, "rate_limits"),
-        (vec!["--duration", "3"], 2, "a duration such as"),
-        (vec!["--duration", "0s"], 2, "expected a time above 0 for the spin, found \"0s\"\nhint: "),
-        (vec!["--feature", "serie=true"], 3, "did you mean `series`?"),
+        (vec!["-m", M1, "--governor", "shedutil"], 3, "did you mean `schedutil`?"),
+        (vec!["-m", M1, "--governor", ":rate_limit_us"], 2, "expected TUNABLE=WHOLE NUMBER"),
+        (vec!["-m", M1, "--variant", "x"], 2, "NAME: SETTINGS"),
+        (vec!["-m", M1, "--variant", "a: rate_limits=3"], 3, "rate_limits"),
+        (vec!["-m", M1, "--duration", "3"], 2, "a duration such as"),
+        (
+            vec!["-m", M1, "--duration", "0s"],
+            2,
+            "expected a time above 0 for the spin, found \"0s\"\nhint: ",
+        ),
+        (vec!["-m", M1, "--feature", "serie=true"], 3, "did you mean `series`?"),
     ] {
         let (found, _, stderr) = run(dir.path(), &[&["rampup"], &arguments[..]].concat());
         assert_eq!(found, code, "{arguments:?}: {stderr}");
@@ -250,7 +269,8 @@ fn figures_of_runs_over_time() {
     let variants = ["--variant", "slow: rate_limit_us=10000", "--variant", "fast: series"];
     for name in ["r.svg", "r.PNG"] {
         let options = ["--phases", "1", "--duration", "100ms", "--quiet", "--figure", name];
-        let (code, _, stderr) = run(dir.path(), &[&["rampup"], &options[..], &variants].concat());
+        let rampup = ["rampup", "-m", M1];
+        let (code, _, stderr) = run(dir.path(), &[&rampup, &options[..], &variants].concat());
         assert!(code == 0 && stderr.is_empty(), "{stderr}");
     }
     let svg = String::from_utf8(read("r.svg")).unwrap();
@@ -263,7 +283,7 @@ fn figures_that_cannot_be_are_refused_first() {
     let dir = folder();
     for (arguments, words) in [
         (vec!["sim", "bursts", "--figure", "x.gif"], "ends in .svg or .png, found \"x.gif\""),
-        (vec!["rampup", "--figure", "svg"], "ends in .svg or .png"),
+        (vec!["rampup", "-m", M1, "--figure", "svg"], "ends in .svg or .png"),
         (vec!["sim", "bursts", "--figure", "x.svg", "--record", "none"], "expected --record full"),
         (vec!["sim", "bursts", "--figure", "x.svg", "--sweep", "hz=100,250"], "cannot be used"),
         (vec!["sim", "bursts", "--beside", "d"], "--figure"),

@@ -1,4 +1,4 @@
-//! `flyball capture load`, `replay` and `tune`, as a user types them.
+//! `flyball capture load`, `replay` and its search, as a user types them.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -25,8 +25,14 @@ fn load_file(dir: &Path) {
 fn a_load_file_goes_through_governors() {
     let dir = folder();
     load_file(dir.path());
-    let arguments =
-        ["replay", "x.load", "--platform", "zen2", "--governor", "performance,powersave,ondemand"];
+    let arguments = [
+        "replay",
+        "x.load",
+        "--machine",
+        "model:zen2",
+        "--governor",
+        "performance,powersave,ondemand",
+    ];
     let (code, text, stderr) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     assert!(text.contains("100 items") && text.contains("open loop"), "{text}");
@@ -71,7 +77,7 @@ fn a_closed_loop_takes_longer_at_a_lower_frequency() {
     load_file(dir.path());
     let elapsed = |governor: &str| {
         let arguments =
-            ["replay", "x.load", "-p", "zen2", "-g", governor, "--closed-loop", "-f", "json"];
+            ["replay", "x.load", "-m", "model:zen2", "-g", governor, "--closed-loop", "-f", "json"];
         let (code, json, stderr) = run(dir.path(), &arguments);
         assert_eq!(code, 0, "{stderr}");
         let json: Value = serde_json::from_str(&json).unwrap();
@@ -88,10 +94,11 @@ fn tunables_are_found_and_shown_to_hold() {
     load_file(dir.path());
     let tune = |goal: &str, format: &str| {
         let arguments = [
+            "replay",
             "tune",
             "x.load",
-            "-p",
-            "zen2",
+            "-m",
+            "model:zen2",
             "-g",
             "powerd++",
             "--goal",
@@ -173,13 +180,17 @@ fn what_is_wrong_is_said() {
         assert!(stderr.contains(word), "{arguments:?}: {stderr}");
     };
     wrong(&["replay", "x.load", "-g", "ondemnd"], 2, "ondemand");
-    wrong(&["replay", "x.load", "-p", "pentium-m"], 3, "at least 2 CPUs");
-    wrong(&["replay", "x.load", "-p", "apple-m1-macos", "-g", "ondemand"], 3, "hardware");
+    wrong(&["replay", "x.load", "-m", "model:pentium-m"], 3, "at least 2 CPUs");
+    wrong(&["replay", "x.load", "-m", "model:apple-m1-macos", "-g", "ondemand"], 3, "hardware");
     wrong(&["replay", "x.load", "--scale", "0"], 2, "--scale");
     wrong(&["replay", "nothing"], 3, "nothing");
     wrong(&["capture", "load", "--interval", "1us", "-d", "1s"], 2, "1ms to 1s");
     wrong(&["capture", "load", "--source", "tea", "-d", "1s"], 2, "cpuidle");
-    wrong(&["tune", "x.load", "-g", "performance", "--goal", "p99<1ms"], 2, "no tunables");
+    wrong(
+        &["replay", "tune", "x.load", "-g", "performance", "--goal", "p99<1ms"],
+        2,
+        "no tunables",
+    );
 }
 
 #[test]
@@ -189,7 +200,7 @@ fn an_rt_app_program_is_played() {
         "timer": { "ref": "x", "period": 20000 } } }, "global": { "duration": 2 } }"#;
     fs_err::write(dir.path().join("w.json"), text).unwrap();
     let (code, text, stderr) =
-        run(dir.path(), &["replay", "w.json", "-p", "zen2", "-g", "schedutil,powersave"]);
+        run(dir.path(), &["replay", "w.json", "-m", "model:zen2", "-g", "schedutil,powersave"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(text.contains("event by event"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `flyball shadow`, and `flyball report` on the text of a trace.
+//! `flyball replay shadow`, and `flyball report` on the text of a trace.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -14,7 +14,8 @@ fn golden() -> PathBuf {
 fn shadow(trace: &str, platform: &str) -> Option<(String, Value)> {
     let trace = shared_data("board-rampup")?.join(trace);
     let dir = folder();
-    let arguments = ["shadow", trace.to_str().unwrap(), "--platform", platform];
+    let platform = format!("model:{platform}");
+    let arguments = ["replay", "shadow", trace.to_str().unwrap(), "--machine", &platform];
     let (code, text, stderr) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let (code, json, stderr) = run(dir.path(), &[&arguments[..], &["--format", "json"]].concat());
@@ -52,7 +53,7 @@ fn the_x86_kernels_misses_have_their_reasons() {
 fn a_small_trace_is_enough() {
     let dir = folder();
     let trace = golden();
-    let (code, text, stderr) = run(dir.path(), &["shadow", trace.to_str().unwrap()]);
+    let (code, text, stderr) = run(dir.path(), &["replay", "shadow", trace.to_str().unwrap()]);
     assert_eq!(code, 0, "{stderr}");
     assert!(text.contains("predicts 5 of 7 changes (71.4 %) and decides once alone"), "{text}");
     assert!(text.contains("no signal was recorded since"), "{text}");
@@ -65,19 +66,19 @@ fn what_cannot_be_shadowed_is_told() {
     let trace = golden();
     let trace = trace.to_str().unwrap();
     for (arguments, code, words) in [
-        (vec!["shadow", trace, "--governor", "ondemand"], 4, "its own polls"),
-        (vec!["shadow", trace, "--governor", "shedutil"], 2, "did you mean `schedutil`"),
-        (vec!["shadow", trace, "--governor", "schedutil:x=1"], 2, "no tunable `x`"),
-        (vec!["shadow", trace, "--platform", "rk3399", "--kernel", "no"], 3, "no"),
-        (vec!["shadow", "nothing.txt"], 3, "nothing.txt"),
-        (vec!["shadow", trace, "--tolerance", "soon"], 2, "--tolerance"),
+        (vec!["replay", "shadow", trace, "--governor", "ondemand"], 4, "its own polls"),
+        (vec!["replay", "shadow", trace, "--governor", "shedutil"], 2, "did you mean `schedutil`"),
+        (vec!["replay", "shadow", trace, "--governor", "schedutil:x=1"], 2, "no tunable `x`"),
+        (vec!["replay", "shadow", trace, "--machine", "model:rk3399,kernel=no"], 3, "no"),
+        (vec!["replay", "shadow", "nothing.txt"], 3, "nothing.txt"),
+        (vec!["replay", "shadow", trace, "--tolerance", "soon"], 2, "--tolerance"),
     ] {
         let (found, _, stderr) = run(dir.path(), &arguments);
         assert_eq!(found, code, "{arguments:?}: {stderr}");
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
     fs_err::write(dir.path().join("other.toml"), "title = 1\n").unwrap();
-    let (code, _, stderr) = run(dir.path(), &["shadow", trace, "--platform", "other.toml"]);
+    let (code, _, stderr) = run(dir.path(), &["replay", "shadow", trace, "-m", "model:other.toml"]);
     assert_eq!(code, 3, "{stderr}");
 }
 

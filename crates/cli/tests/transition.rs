@@ -44,7 +44,6 @@ fn a_model_is_measured_and_read_again() {
         assert_eq!(code, 0, "{stderr}");
         text
     };
-    assert_eq!(again(&["transition", "--again", "r"]), stdout);
     assert_eq!(again(&["report", "r"]), stdout);
     let json: serde_json::Value =
         serde_json::from_str(&again(&["report", "r", "--format", "json"])).unwrap();
@@ -61,7 +60,6 @@ fn slips_are_named() {
         (&["transition", "--machine", "model:zen2", "--levels", "1500MHz,7GHz"], 3, "7000 MHz"),
         (&["transition", "--machine", "board:board-x68"], 3, "board-x86"),
         (&["transition", "--machine", "board:x86_64", "--dry-run"], 2, "flyball board run"),
-        (&["transition", "--again", "nothing"], 3, "nothing"),
         (&["transition", "--machine", "model:zen2", "--window", "1us"], 2, "10us"),
         (&["transition", "--machine", "model:zen2", "--cpu", "999"], 2, "999"),
     ] {
@@ -80,7 +78,7 @@ fn recordings_are_reported_as_they_are() {
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("60.3 %") && stdout.contains("1000.01"), "{stdout}");
     let (code, _, stderr) =
-        run(dir.path(), &["import", &path, "--counter", "2.5GHz", "--out", "i"]);
+        run(dir.path(), &["report", &path, "--counter", "2.5GHz", "--out", "i"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(stderr.contains("300000 measurements"), "{stderr}");
     let (code, again, stderr) = run(dir.path(), &["report", "i"]);

@@ -22,6 +22,7 @@ mod request;
 mod restore;
 mod settle;
 mod state;
+pub mod text;
 mod tunables;
 mod watch;
 

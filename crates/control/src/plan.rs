@@ -146,7 +146,7 @@ fn selected<'a>(
                     .to_owned(),
             hint: Some(
                 "keep the cores busy instead, so that they stay fast while you measure: \
-                 flyball loadgen medium"
+                 flyball hold --load medium"
                     .to_owned(),
             ),
         });

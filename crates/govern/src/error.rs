@@ -175,8 +175,8 @@ impl GovernError {
             GovernError::Tunable(error) => matches!(error, TunableError::OutOfRange { .. })
                 .then(|| "flyball govern POLICY --dry-run lists tunables and ranges".to_owned()),
             GovernError::Unmet { hint, .. } => Some(hint.clone()),
-            GovernError::TooFast { remedy: Some((name, value)), .. } => {
-                Some(format!("--set {name}={value}"))
+            GovernError::TooFast { governor, remedy: Some((name, value)), .. } => {
+                Some(format!("{governor}:{name}={value}"))
             }
             GovernError::Unsupported { hint, .. } => hint.clone(),
             GovernError::Stalled { .. } => Some(

@@ -26,6 +26,7 @@ mod replay;
 mod ring;
 mod rules;
 mod status;
+pub mod text;
 mod times;
 mod watch;
 

@@ -37,7 +37,7 @@ pub(crate) fn met(governor: &dyn Governor, has_thermometer: bool) -> Result<(), 
         return Err(unmet(
             "the scheduler's utilisation signals at each of its updates",
             "that user space does not get them",
-            "flyball shadow follows such a rule in a trace of this machine",
+            "flyball replay shadow follows such a rule in a trace of this machine",
         ));
     }
     if needs.idle {
@@ -129,13 +129,13 @@ mod tests {
         };
         let error = check("powerd", "poll_ival", 19).unwrap_err();
         assert!(error.to_string().contains("20 ms") && error.to_string().contains("19 ms"));
-        assert_eq!(error.hint().as_deref(), Some("--set poll_ival=20"));
+        assert_eq!(error.hint().as_deref(), Some("powerd:poll_ival=20"));
         assert_eq!(error.kind(), crate::GovernErrorKind::Usage);
         assert!(check("powerd", "poll_ival", 20).is_ok());
         let error = check("conservative", "sampling_rate", 8_000).unwrap_err();
-        assert_eq!(error.hint().as_deref(), Some("--set sampling_rate=20000"));
+        assert_eq!(error.hint().as_deref(), Some("conservative:sampling_rate=20000"));
         let error = check("tick", "tick_hz", 100).unwrap_err();
-        assert_eq!(error.hint().as_deref(), Some("--set tick_hz=50"));
+        assert_eq!(error.hint().as_deref(), Some("tick:tick_hz=50"));
         assert!(check("tick", "tick_hz", 50).is_ok());
         assert_eq!(stat_hz(resolution), 50);
     }

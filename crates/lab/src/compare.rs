@@ -1,7 +1,7 @@
 //! A scenario on a model beside the same scenario on a virtual board under a real kernel.
 //!
 //! ```text
-//! Scenario ─┬ board: `flyball play --trace` ─> runs ── figures ──────┬─> judge: lines, each with
+//! Scenario ─┬ board: `flyball sim --machine host --trace` ─> runs ── figures ──────┬─> judge: lines, each with
 //!           │ several times in a guest          └ given ──────┐       │   its bar and outcome
 //!           ├ sim: every phase, with what was given <──────────┴ figures
 //!           └ sim: every phase, alone ─────────────────────────── figures

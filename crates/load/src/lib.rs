@@ -20,6 +20,7 @@ mod proof;
 mod stress_ng;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 pub use controller::{Controller, MEMORY, PATIENCE, Step};
 pub use error::{LoadError, PlacementError};

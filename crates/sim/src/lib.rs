@@ -12,4 +12,5 @@ pub mod record;
 pub mod scenario;
 pub mod setup;
 pub mod sweep;
+pub mod text;
 pub mod workload;

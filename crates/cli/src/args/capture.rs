@@ -3,6 +3,12 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+pub const EXAMPLES: &str = "\
+Examples:
+  sudo flyball capture trace -- ./my-program   every switch, wake-up and change of frequency
+  flyball capture load --duration 30s          how busy each CPU is, to be replayed
+  sudo flyball capture --recover               after a crash or kill -9";
+
 /// `flyball capture`.
 #[derive(Debug, Args)]
 #[command(
@@ -32,7 +38,7 @@ const LOAD_EXAMPLES: &str = "\
 Examples:
   flyball capture load --duration 30s          what this machine does in 30 s
   flyball capture load --out mine -- ./my-program
-  flyball replay mine --governor schedutil,ondemand --platform laptop-x86
+  flyball replay mine --governor schedutil,ondemand --machine model:laptop-x86
 
 Needs no privileges; as root it costs less, and is exact. CMD gets no standard input; the exit code is CMD's.";
 

@@ -8,7 +8,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   flyball govern powerd --dry-run             domains, needs, what would be written
   sudo flyball govern powerd                  until Ctrl-C; then everything is as it was
-  sudo flyball govern conservative --set sampling_rate=20000 --log decisions.ndjson
+  sudo flyball govern conservative:sampling_rate=20000 --log decisions.ndjson
   flyball govern powerd++ --shadow --duration 60s    decide, write nothing, compare
   sudo flyball govern ctl status
   sudo flyball govern ctl set poll_ival=100
@@ -27,12 +27,10 @@ not allow it; 6 where a setting was not restored; 125 where the loop stalled and
     disable_help_subcommand = true
 )]
 pub struct GovernArgs {
-    /// The governor: powerd, powerd-paper, powerd++, ondemand, conservative, tick, ...
-    #[arg(value_name = "POLICY", required = true)]
-    pub policy: Option<String>,
-    /// Set a tunable, such as poll_ival=100; repeatable
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
+    /// The governor: NAME[:TUNABLE=VALUE,...], such as powerd:poll_ival=100; names: powerd,
+    /// powerd-paper, powerd++, ondemand, conservative, tick, ...
+    #[arg(value_name = "GOVERNOR", required = true)]
+    pub governor: Option<String>,
     /// Only the clock domains of these CPUs, such as 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
@@ -67,9 +65,9 @@ pub struct GovernArgs {
     /// Make some calls to the machine fail, to see what happens (for tests)
     #[arg(long, value_name = "FAULTS", hide = true)]
     pub faults: Option<String>,
-    /// A recorded machine in place of this one (for tests)
-    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "faults")]
-    pub recorded: Option<PathBuf>,
+    /// The machine: host; with --dry-run also record:DIR
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
+    pub machine: String,
     #[command(subcommand)]
     pub what: Option<GovernCommand>,
 }

@@ -8,37 +8,31 @@ Examples:
   sudo flyball hold --governor performance -- sudo -u \"$USER\" ./my-program
   sudo flyball hold --frequency 2.4GHz --boost off -- ./bench.sh
   sudo flyball hold --min 1GHz --max 2GHz --cpus 4-7 -- taskset -c 4 ./my-program
-  sudo flyball hold --governor ondemand --tunable up_threshold=60 -- ./server-test
+  sudo flyball hold --governor ondemand:up_threshold=60 -- ./server-test
   sudo flyball hold --epp performance --idle-latency 0 -- ./audio-test
+  flyball hold --load heavy --duration 10s    background load with proof that it ran; needs no root
+  flyball hold --load 2x50% -- ./my-program
   flyball hold --frequency max --dry-run      what would be written; nothing is
   sudo flyball hold --recover                 after a crash or kill -9; the next hold does it, too
+
+Loads: idle, medium (half of the CPUs at 50 %), heavy (all at 90 %), or groups joined with +:
+  2x50%                               2 CPUs' worth at 50 %, not pinned
+  cpus=0-3,percent=90,pinned          CPUs 0 to 3 at 90 %, one thread pinned to each
+  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms
+  heavy,stress-ng                     made by stress-ng instead of Flyball
 
 Exit code: that of CMD, 128 + N where signal N ended it. 125 where Flyball failed before or after
 it, 4 where the machine or a permission does not allow it, 6 where a setting was not restored.
 SIGINT, SIGTERM and SIGHUP are passed on to CMD. It gets standard input unless that is a terminal.";
 
-fn tunable(text: &str) -> Result<(String, i64), String> {
-    let fail = || format!("expected NAME=VALUE with a whole number, found {text}");
-    let (name, value) = text.split_once('=').ok_or_else(fail)?;
-    // It becomes part of a path.
-    let is_name =
-        |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-    match value.trim().parse() {
-        Ok(value) if !name.is_empty() && is_name(name) => Ok((name.to_owned(), value)),
-        _ => Err(fail()),
-    }
-}
-
 /// `flyball hold`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub struct HoldArgs {
-    /// Governor of every clock domain
+    /// Governor of every clock domain, with tunables by their upstream names: NAME[:TUNABLE=VALUE,...];
+    /// :TUNABLE=VALUE for the governor that is set
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
-    /// Tunable of the governor by its upstream name, such as up_threshold=60; repeatable
-    #[arg(short, long = "tunable", value_name = "NAME=VALUE", value_parser = tunable)]
-    pub tunables: Vec<(String, i64)>,
     /// One frequency, such as 2.4GHz, or min or max of the hardware
     #[arg(short, long, value_name = "FREQUENCY", conflicts_with_all = ["min", "max"])]
     pub frequency: Option<String>,
@@ -60,6 +54,12 @@ pub struct HoldArgs {
     /// Only the clock domains of these CPUs, such as 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
+    /// Background load meanwhile, with proof that it ran; see below
+    #[arg(short, long, value_name = "PROFILE")]
+    pub load: Option<String>,
+    /// Without CMD: how long a load is held, such as 10s; until Ctrl-C where absent
+    #[arg(short, long, value_name = "TIME", conflicts_with = "program", requires = "load")]
+    pub duration: Option<String>,
     /// Do not measure the delivered frequency before CMD runs
     #[arg(long)]
     pub no_verify: bool,
@@ -67,11 +67,14 @@ pub struct HoldArgs {
     #[arg(long)]
     pub dry_run: bool,
     /// Restore what a killed hold left, and stop
-    #[arg(long, conflicts_with_all = ["dry_run", "program"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "program", "load"])]
     pub recover: bool,
     /// Format of the plan or the result; with CMD, the result is one line on stderr
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
+    /// With --dry-run: the machine to plan for, host or record:DIR
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
+    pub machine: String,
     /// Make some calls to the machine fail, to see what happens (for tests)
     #[arg(long, value_name = "FAULTS", hide = true)]
     pub faults: Option<String>,
@@ -79,7 +82,7 @@ pub struct HoldArgs {
     #[arg(
         last = true,
         value_name = "CMD",
-        required_unless_present_any = ["dry_run", "recover"]
+        required_unless_present_any = ["dry_run", "recover", "load"]
     )]
     pub program: Vec<String>,
 }

@@ -6,20 +6,33 @@ use std::path::PathBuf;
 
 pub const SIM_EXAMPLES: &str = "\
 Examples:
-  flyball sim rampup-m1                      a scenario that ships (list: flyball help scenarios)
-  flyball sim mine.toml                      yours (write one with: flyball init --scenario mine.toml)
-  flyball sim rampup-m1 --set governor.rate_limit_us=70 --set task.rampup.uclamp_min=512
+  flyball sim                                the scenarios that ship
+  flyball sim rampup-m1                      one of them
+  flyball sim --init mine.toml               a commented one to change; then: flyball sim mine.toml
+  flyball sim rampup-m1 --governor schedutil:rate_limit_us=70 --set task.rampup.uclamp_min=512
+  flyball sim bursts --machine model:rk3399,kernel=linux-6.12      on another machine
   flyball sim rampup-m1 --record full        every event of one phase, for other tools
   flyball sim rampup-m1 --sweep governor.rate_limit_us=0..10000..500 --sweep hz=100,250,1000
+  flyball sim mine.toml --machine host       its tasks as threads of this machine
+  sudo flyball sim mine.toml --machine host --trace    with the scheduler's events
 
-A sweep that was interrupted goes on where it stopped: run the same command again.";
+A scenario's work can be rt-app's: kind = \"rt-app\", file = \"workload.json\"; a bare workload.json is
+played by: flyball replay workload.json. A sweep that was interrupted goes on where it stopped: run
+the same command again. With --machine host the machine's own governor and settings hold; work is
+executed as multiplications: 2ms of it is what this machine's fastest CPU does in 2 ms at its best.";
 
 /// `flyball sim`.
 #[derive(Debug, Args)]
 pub struct SimArgs {
-    /// A TOML file, or the name of a scenario that ships
+    /// A TOML file, or the name of a scenario that ships; a list of these where absent
     #[arg(value_name = "SCENARIO")]
-    pub scenario: String,
+    pub scenario: Option<String>,
+    /// The machine instead of the scenario's: model:NAME[,kernel=K], or host: its tasks as threads
+    #[arg(short, long, value_name = "MACHINE")]
+    pub machine: Option<String>,
+    /// The governor instead of the scenario's: NAME[:TUNABLE=VALUE,...]
+    #[arg(short, long, value_name = "GOVERNOR")]
+    pub governor: Option<String>,
     /// The run directory; a new one under flyball-runs where absent
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -44,6 +57,16 @@ pub struct SimArgs {
     /// A run directory with events to draw in the same figure; repeatable
     #[arg(long, value_name = "DIR", requires = "figure")]
     pub beside: Vec<PathBuf>,
+    /// With --machine host: several times, each into a run directory of its own: DIR/1, DIR/2, ...
+    #[arg(long, value_name = "N", requires = "out")]
+    pub repeats: Option<std::num::NonZeroU32>,
+    /// With --machine host: capture the scheduler's events, all groups that the kernel has or those
+    /// named
+    #[arg(long, value_name = "GROUPS", num_args = 0..=1, default_missing_value = "")]
+    pub trace: Option<String>,
+    /// Write the scenario, or the commented template, into a new file to change, and stop
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "scenario.toml")]
+    pub init: Option<PathBuf>,
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,

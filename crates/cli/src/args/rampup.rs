@@ -7,16 +7,16 @@ use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  flyball rampup                             an M1 under schedutil, as Linux drives it
-  flyball rampup --machine host              this machine: idle gaps of 1 ms to 1 s, about a minute
-  flyball rampup --machine host --gap 10ms,1s --repeats 50
-  sudo flyball rampup --machine host --trace --sleeps 100 --gap 10ms
+  flyball rampup                             this machine: idle gaps of 1 ms to 1 s, about a minute
+  flyball rampup --gap 10ms,1s --repeats 50
+  sudo flyball rampup --trace --sleeps 100 --gap 10ms
+  flyball rampup --machine model:apple-m1    an M1 under schedutil, as Linux drives it
   flyball rampup --machine board:aarch64 --machine model:board-aarch64     beside each other
-  flyball rampup --set rate_limit_us=70 --series
+  flyball rampup --machine model:apple-m1 --governor schedutil:rate_limit_us=70 --series
   flyball rampup --machine model:pentium-m --governor tick
-  flyball rampup --variant 'stock:' --variant 'series: series' \\
+  flyball rampup --machine model:apple-m1 --variant 'stock:' --variant 'series: series' \\
       --variant 'series x2: series rampup_multiplier=2 rate_limit_us=70'
-  sudo flyball rampup --machine host --variant 'now:' --variant 'clamped: uclamp_min=512' \\
+  sudo flyball rampup --variant 'now:' --variant 'clamped: uclamp_min=512' \\
       --variant 'no governor: governor=performance'
 
 A variant is NAME: SETTINGS, separated by spaces: governor=, uclamp_min=, uclamp_max=, sleeps=,
@@ -29,17 +29,15 @@ restored.";
 #[derive(Clone, Debug, Args)]
 pub struct RampupArgs {
     /// The machine: host, model:NAME[,kernel=K] or board:NAME[,kernel=K]; repeatable, side by side
-    #[arg(short, long, value_name = "MACHINE", default_value = "model:apple-m1")]
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: Vec<String>,
-    /// The model's kernel; the platform's default where absent
-    #[arg(long, value_name = "NAME")]
-    pub kernel: Option<String>,
-    /// The governor; where absent the machine's, or the kernel's default on a model
-    #[arg(long, value_name = "NAME")]
+    /// The governor: NAME[:TUNABLE=VALUE,...], or :TUNABLE=VALUE for the one that rules; where absent
+    /// the machine's, or the kernel's default on a model
+    #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
-    /// A tunable of the governor, such as rate_limit_us=70; repeatable
-    #[arg(long, value_name = "TUNABLE=VALUE")]
-    pub set: Vec<String>,
+    /// The governor's tunables, NAME=VALUE each.
+    #[arg(skip)]
+    pub tunables: Vec<String>,
     /// Lower utilisation clamp, 0 to 1024
     #[arg(long, value_name = "UTIL")]
     pub uclamp_min: Option<u32>,

@@ -1,16 +1,19 @@
-//! Arguments of `flyball replay` and `flyball tune`.
+//! Arguments of `flyball replay`, and of its search and its shadow.
 
 use super::CheckFormat;
-use clap::Args;
-use std::path::PathBuf;
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  flyball replay RUN --governor schedutil,ondemand,powersave --platform laptop-x86
+  flyball replay RUN --governor schedutil,ondemand,powersave --machine model:laptop-x86
   flyball replay RUN --governor schedutil,schedutil:rate_limit_us=500 --figure tradeoff.svg
-  flyball replay loadrec.load --governor powerd,powerd++ --platform laptop-x86
-  flyball replay trace.txt --governor schedutil,performance --platform phone-160-512-1024 --free
-  flyball replay workload.json --platform imx8qm    an rt-app program
+  flyball replay loadrec.load --governor powerd,powerd++ --machine model:laptop-x86
+  flyball replay trace.txt --governor schedutil,performance --machine model:phone-160-512-1024 --free
+  flyball replay workload.json --machine model:imx8qm    an rt-app program
+
+  flyball replay tune RUN --governor ondemand --goal 'p99<15ms'      the tunables for a goal
+  flyball replay shadow trace.txt --machine model:board-aarch64      does schedutil's rule explain it?
 
 RUN is what `flyball capture load` or `capture trace` left, a load file of powerd++'s loadrec, the
 text of a trace, an rt-app program (.json) or a scenario (.toml). Governors are separated by commas;
@@ -18,25 +21,32 @@ tunables follow a colon: NAME:TUNABLE=VALUE,TUNABLE=VALUE.";
 
 pub const TUNE_EXAMPLES: &str = "\
 Examples:
-  flyball tune RUN --governor ondemand --platform laptop-x86 --goal 'p99<15ms'
-  flyball tune RUN --governor schedutil --goal 'late<1%' --tunable rate_limit_us=0..20000
-  flyball tune RUN --governor powerd++ --goal 'p99<30ms' --tunable poll=10..500 --tunable samples
+  flyball replay tune RUN --governor ondemand --machine model:laptop-x86 --goal 'p99<15ms'
+  flyball replay tune RUN --governor schedutil --goal 'late<1%' --tunable rate_limit_us=0..20000
+  flyball replay tune RUN --governor powerd++ --goal 'p99<30ms' --tunable poll=10..500 --tunable samples
 
 The search sees the first two thirds of the recording; the rest shows whether it generalises.
 Exit code 1 where the goal is not met.";
+
+pub const SHADOW_EXAMPLES: &str = "\
+Examples:
+  flyball replay shadow trace.txt --machine model:board-aarch64   does schedutil's rule explain the kernel?
+  flyball replay shadow trace.txt                            domains and points as the trace shows them
+  flyball replay shadow trace.txt --governor schedutil:rate_limit_us=2000   another rate limit
+  flyball replay shadow flyball-runs/20261122T0412Z-import   an imported trace, or a simulation
+
+What it needs is sched_switch, sched_wakeup, cpu_frequency and a probe on pelt_cfs_tp
+(docs/traces.md). A prediction is the same operating point within the tolerance.";
 
 /// What is replayed where.
 #[derive(Debug, Args)]
 pub struct ReplayWhat {
     /// A recording: a run directory, or a file of another tool
-    #[arg(value_name = "RUN")]
-    pub recording: PathBuf,
-    /// The machine: a platform that ships, or a file (default laptop-x86)
-    #[arg(short, long, value_name = "NAME|FILE")]
-    pub platform: Option<String>,
-    /// The kernel: one that ships, or a file; the platform's usual one where absent
-    #[arg(short, long, value_name = "NAME|FILE")]
-    pub kernel: Option<String>,
+    #[arg(value_name = "RUN", required = true)]
+    pub recording: Option<PathBuf>,
+    /// The machine: model:NAME[,kernel=K]; names that ship, or files (default model:laptop-x86)
+    #[arg(short, long, value_name = "MACHINE")]
+    pub machine: Option<String>,
     /// Work becomes due as long after the end of the work before as it did in the recording (a user
     /// who waits for the answer), not at its recorded time
     #[arg(long)]
@@ -52,8 +62,21 @@ pub struct ReplayWhat {
     pub scale: f64,
 }
 
+impl ReplayWhat {
+    /// The recording; one is required wherever it is asked for.
+    pub fn recording(&self) -> &Path {
+        self.recording.as_deref().unwrap_or(Path::new(""))
+    }
+}
+
 /// `flyball replay`.
 #[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
 pub struct ReplayLoadArgs {
     #[command(flatten)]
     pub what: ReplayWhat,
@@ -69,9 +92,21 @@ pub struct ReplayLoadArgs {
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
+    #[command(subcommand)]
+    pub command: Option<ReplayCommand>,
 }
 
-/// `flyball tune`.
+#[derive(Debug, Subcommand)]
+pub enum ReplayCommand {
+    /// Search a governor's tunables for a recorded load and a goal
+    #[command(after_long_help = TUNE_EXAMPLES)]
+    Tune(TuneArgs),
+    /// A governor fed with a recorded kernel's signals, beside what the kernel did
+    #[command(after_long_help = SHADOW_EXAMPLES)]
+    Shadow(ShadowArgs),
+}
+
+/// `flyball replay tune`.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
     #[command(flatten)]
@@ -93,6 +128,27 @@ pub struct TuneArgs {
     /// Settings to try at most
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub budget: usize,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+/// `flyball replay shadow`.
+#[derive(Debug, Args)]
+pub struct ShadowArgs {
+    /// The text of a trace, or a run directory with its events
+    #[arg(value_name = "RUN|TRACE")]
+    pub recording: PathBuf,
+    /// The governor, with tunables: NAME[:TUNABLE=VALUE,...]
+    #[arg(short, long, value_name = "GOVERNOR", default_value = "schedutil")]
+    pub governor: String,
+    /// The machine: model:NAME[,kernel=K]; names that ship, or files; as the recording shows it
+    /// where absent
+    #[arg(short, long, value_name = "MACHINE")]
+    pub machine: Option<String>,
+    /// How far a decision may lie from the kernel's change
+    #[arg(long, value_name = "TIME", default_value = "500us")]
+    pub tolerance: String,
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,

@@ -10,8 +10,8 @@ Examples:
   sudo flyball transition                           this machine: every clock domain, every pair of levels
   sudo flyball transition --levels 1.2GHz,2.4GHz --method detect --trials 500
   flyball transition --dry-run                      what would be written; nothing is
-  flyball transition --again flyball-runs/NAME      the findings of a run, again
-  flyball transition --again ../raw/zen2-ftalat     ... or of another tool's data
+  flyball report flyball-runs/NAME                  the findings of a run, again
+  flyball report ../raw/zen2-ftalat                 ... or of another tool's data
   flyball transition --machine board:aarch64        a real kernel, beside what was seen from outside
 Settings are restored whatever happens; after kill -9: flyball hold --recover.";
 
@@ -19,7 +19,7 @@ Settings are restored whatever happens; after kill -9: flyball hold --recover.";
 #[derive(Debug, Args)]
 pub struct TransitionArgs {
     /// What to measure: host, board:NAME, or model:NAME, whose costs are known
-    #[arg(short, long, value_name = "MACHINE", default_value = "host", conflicts_with = "again")]
+    #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Methods: direct, windowed, detect; all where absent
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
@@ -46,7 +46,7 @@ pub struct TransitionArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// The run directory; a new one under flyball-runs where absent
-    #[arg(short, long, value_name = "DIR", conflicts_with = "again")]
+    #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the figures as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
@@ -58,11 +58,8 @@ pub struct TransitionArgs {
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
     /// Print what would be written, and stop
-    #[arg(long, conflicts_with = "again")]
+    #[arg(long)]
     pub dry_run: bool,
-    /// Measure nothing: the findings of this run, or of another tool's file
-    #[arg(long, value_name = "RUN")]
-    pub again: Option<PathBuf>,
     /// Make some calls to the machine fail, to see what happens (for tests)
     #[arg(long, value_name = "FAULTS", hide = true)]
     pub faults: Option<String>,

@@ -1,34 +1,36 @@
 //! `flyball bench`: from an experiment to a run directory and its report.
 
-use super::{ended, report};
+use super::ended;
 use crate::args::{BenchArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flags::time;
 use crate::progress::Bar;
-use crate::{hosts, input, output};
+use crate::{experiments, machine, output, reporting, runs, templates};
 use flyball_capture::trace::Group;
-use flyball_host::{Host, ProcessSpec};
+use flyball_host::Host;
 use flyball_lab::experiment::{self, Condition, Experiment, Workload};
 use flyball_lab::job;
-use flyball_lab::protocol::windows::Context;
-use flyball_lab::session::{BLAME, Destination, Progress};
+use flyball_lab::session::{BLAME, Progress};
 use flyball_lab::{CostTable, Machine, MachineError, Prepared, Target};
-use flyball_units::{Duration, Mismatch, Nanos};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::with_faults(args.faults.as_deref())?;
+    if let Some(file) = &args.init {
+        return templates::experiment(file, args.experiment.as_deref(), talk);
+    }
+    let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
-    let rules = report::rules(&args.output)?;
+    let rules = reporting::rules(&args.output)?;
     let groups = args.trace.as_deref().map(groups).transpose()?;
     let (experiment, folder) = experiment(&args, &host)?;
-    let context = context(folder.as_deref());
+    let context = runs::context(folder.as_deref());
     let margin = experiment.margin;
     let target: Target = args.machine.parse().map_err(MachineError::from)?;
     let machine = machine(&args, &target)?;
     let prepared = machine.prepare(&host, experiment, &context)?;
-    report::check_baseline(
+    reporting::check_baseline(
         prepared.plan().conditions.iter().map(|condition| condition.name.as_str()),
         &args.output,
     )?;
@@ -39,7 +41,9 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let mut bar = Bar::new(talk.quiet);
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     if experiment.name == "quick" && target == Target::Host && !talk.quiet {
-        bar.note("quick default: needs no privileges and changes nothing (yours: flyball init)");
+        bar.note(
+            "quick default: needs no privileges and changes nothing (yours: flyball bench --init)",
+        );
     }
     match target {
         Target::Model { .. } => {
@@ -47,10 +51,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         }
         _ => bar.planned(plan.trials.len(), "trials", plan.duration(experiment), &plan.order()),
     }
-    let destination = match &args.out {
-        Some(dir) => Destination::Dir(dir.clone()),
-        None => Destination::Below(PathBuf::from(report::RUNS)),
-    };
+    let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.
     let groups = groups.filter(|_| target == Target::Host).map(Some);
     let outcome = job::recorded(&host, &destination, groups, &mut bar, |progress, side| {
@@ -60,13 +61,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         return ended::exit(&outcome, Ok(Exit::Ok));
     }
     let reported =
-        report::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
+        reporting::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
     ended::exit(&outcome, reported.map(|(_, exit)| exit))
-}
-
-/// Who asks, for the manifest; the experiment's paths are relative to `folder`.
-pub fn context(folder: Option<&Path>) -> Context<'_> {
-    Context { folder, origin: crate::origin() }
 }
 
 /// The groups that `--trace` names; those that blame needs where it names none.
@@ -100,8 +96,8 @@ fn experiment(
 ) -> Result<(Experiment, Option<PathBuf>), Failure> {
     let (mut experiment, folder) = match (&args.experiment, args.program.is_empty()) {
         (None, true) => (experiment::quick()?, None),
-        (None, false) => (for_program(&args.program, host, args.dry_run)?, None),
-        (Some(name), true) => named_or_file(name)?,
+        (None, false) => (experiments::for_program(&args.program, host, args.dry_run)?, None),
+        (Some(name), true) => experiments::named_or_file(name)?,
         (Some(_), false) => {
             return Err(Failure::new(
                 Exit::Usage,
@@ -124,59 +120,6 @@ fn experiment(
     }
     experiment::check(&experiment, "command line")?;
     Ok((experiment, folder))
-}
-
-/// A duration on the command line.
-pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
-    text.parse().map_err(|slip: Mismatch| slip.at(flag).into())
-}
-
-/// An experiment that ships or is in a file, and its folder.
-pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
-    let shipped = experiment::BUILT_IN.iter().map(|built_in| (built_in.name, built_in.text));
-    let hint = "write one with: flyball init; those that ship: flyball help experiments; \
-                read a run with: flyball report";
-    let input = input::shipped_or_file(name, shipped, hint)?;
-    Ok((experiment::read(&input.text, name)?, input.folder))
-}
-
-/// The user's own program under idle and heavy load. Three runs say how long it takes; the period
-/// leaves it twice that, so that a slower condition does not run into the next release.
-pub fn for_program(
-    program: &[String],
-    host: &Arc<dyn Host>,
-    dry_run: bool,
-) -> Result<Experiment, Failure> {
-    // A dry run runs nothing: it shows the shortest period that there is.
-    let pilots = if dry_run { 0 } else { 3 };
-    let [name, arguments @ ..] = program else {
-        return Err(Failure::new(Exit::Usage, "expected a program after `--`, found none"));
-    };
-    let mut longest = Nanos::ZERO;
-    for _ in 0..pilots {
-        let mut child = host.spawn(&ProcessSpec::new(name, arguments))?;
-        let Some(exit) = child.wait(None)? else {
-            return Err(Failure::new(Exit::Interrupted, "interrupted before the first window"));
-        };
-        if !exit.is_success() {
-            return Err(Failure::new(
-                Exit::BadInput,
-                format!("{name}: expected exit status 0, found {:?}", exit.status),
-            )
-            .hint("a program that fails has no latency worth measuring; run it by hand first"));
-        }
-        longest = longest.max(exit.elapsed);
-    }
-    let period_ms = (2 * longest.0).div_ceil(1_000_000).max(20);
-    let mut experiment = experiment::quick()?;
-    experiment.name = "program".to_owned();
-    experiment.question = Some(format!("Does background load change the latency of {name}?"));
-    experiment.period = Duration::millis(period_ms);
-    experiment.duration = Duration::millis((10 * period_ms).max(500));
-    experiment.warmup = Duration::millis(period_ms);
-    experiment.workloads =
-        vec![Workload { command: Some(program.to_vec()), ..Workload::default() }];
-    Ok(experiment)
 }
 
 fn describe(prepared: &dyn Prepared) -> String {

@@ -3,11 +3,11 @@
 mod ab;
 mod compare;
 
-use super::bench::time;
 use crate::args::{BoardArgs, BoardCommand, BoardRunArgs, BoardSetupArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::flags::time;
+use crate::{machine, output};
 use flyball_board::cache::Cache;
 use flyball_board::guest::{self, Ending, Options, Outcome};
 use flyball_board::kernel::Choice;
@@ -24,7 +24,7 @@ pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
 }
 
 fn get(args: &BoardSetupArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let cache = Cache::of(host.as_ref())?;
     let arch: Arch = args.arch.parse()?;
@@ -50,7 +50,7 @@ fn get(args: &BoardSetupArgs, talk: Talk) -> Result<Exit, Failure> {
 }
 
 fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let cache = Cache::of(host.as_ref())?;
     let Ready { options, qemu, plugin } = prepare(args, host.as_ref(), &cache)?;

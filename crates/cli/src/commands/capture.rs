@@ -2,19 +2,17 @@
 
 mod load;
 
-use super::bench::time;
-use super::report::RUNS;
 use crate::args::{CaptureArgs, CaptureCommand, CaptureTraceArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output, program};
+use crate::flags::time;
+use crate::{machine, output, program, runs};
 use flyball_capture::trace::{Capture, Captured, Group, Options, recover};
 use flyball_events::import::{self, Added};
 use flyball_events::recording::comm;
 use flyball_host::{Host, Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::{Machine, WorkloadRecord};
-use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
@@ -33,7 +31,7 @@ pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
 
 /// `--recover`.
 fn clean(talk: Talk) -> Result<Exit, Failure> {
-    let recovered = recover(hosts::real().as_ref())?;
+    let recovered = recover(machine::real().as_ref())?;
     if !talk.quiet {
         for what in &recovered.removed {
             output::talk(&format!("removed {what}"));
@@ -54,22 +52,15 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
         Some(text) => Some(time("--duration", text)?.0),
         None => None,
     };
-    let host = hosts::with_faults(args.faults.as_deref())?;
+    let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let machine = Topology::discover(host.as_ref()).ok().map(|it| describe(&it, host.as_ref()));
-    let seconds = host.realtime().0 / 1_000_000_000;
     let manifest = Manifest {
-        kind: "capture".to_owned(),
-        created: rfc3339(seconds),
-        command: crate::command_line(),
         machine,
         workloads: workload(&args.program).into_iter().collect(),
-        ..Manifest::default()
+        ..runs::manifest("capture", runs::seconds(host.as_ref()))
     };
-    let writer = match &args.out {
-        Some(dir) => RunWriter::create(dir, &manifest)?,
-        None => RunWriter::create_below(Path::new(RUNS), seconds, &manifest)?,
-    };
+    let writer = runs::create(args.out.as_deref(), host.as_ref(), &manifest)?;
     let dir = writer.dir().to_owned();
     let started = Capture::start(&host, &dir.join(TEXT), &options);
     let capture = started.inspect_err(|_| {

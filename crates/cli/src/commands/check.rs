@@ -1,13 +1,12 @@
 //! `flyball check`: what on this machine distorts measurements, and the fixes; the machine itself,
 //! and its recording.
 
-mod listing;
 mod probe;
 
 use crate::args::{CheckArgs, CheckFormat, FailOn, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::{machine, output};
 use flyball_check::{Audit, Document, Facts, Severity, Style, audit};
 use flyball_host::{Host, snapshot};
 use serde_json::json;
@@ -17,7 +16,7 @@ use std::path::Path;
 const FORMAT: u32 = 1;
 
 pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::recorded(args.recorded.as_deref())?;
+    let host = machine::to_read(&args.machine, None)?;
     if let Some(folder) = &args.snapshot {
         return capture(host.as_ref(), folder);
     }
@@ -27,7 +26,7 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
     let exit = exit(&audit, args.fail_on);
     output::data(&match args.format {
         CheckFormat::Text => {
-            let here = hosts::real();
+            let here = machine::real();
             let style = Style {
                 width: output::width(here.as_ref()),
                 color: output::color(here.as_ref()),
@@ -36,7 +35,7 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
             let mut text = flyball_check::text(&audit, style);
             if talk.verbose {
                 text.push('\n');
-                text.push_str(&listing::text(&facts.topology, &facts.permissions));
+                text.push_str(&flyball_check::listing(&facts.topology, &facts.permissions));
             }
             text
         }
@@ -74,7 +73,7 @@ fn capture(host: &dyn Host, folder: &Path) -> Result<Exit, Failure> {
         }
     })?;
     output::talk(&format!(
-        "{} files; look at them with: flyball check --recorded {}",
+        "{} files; look at them with: flyball check --machine record:{}",
         captured.files,
         folder.display()
     ));

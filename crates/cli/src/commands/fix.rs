@@ -1,11 +1,11 @@
 //! `flyball fix`: the smallest change of settings that meets a latency goal.
 
-use super::{bench, report};
 use crate::args::{CheckFormat, FixArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flags::time;
 use crate::progress::Bar;
-use crate::{hosts, output};
+use crate::{experiments, machine, output, runs};
 use flyball_fix::{
     Bench, Candidate, Goal, Ladder, Milliseconds, Outcome, Report, Standing, Tried, Trier, Windows,
     fix,
@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub fn run(args: &FixArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::with_faults(args.faults.as_deref())?;
+    let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let usage = |error: String| Failure::new(Exit::Usage, format!("--goal: {error}"));
     let goal: Goal = args.goal.parse().map_err(usage)?;
     let (experiment, folder) = experiment(args, &host, &goal)?;
-    let context = bench::context(folder.as_deref());
+    let context = runs::context(folder.as_deref());
     let runs = match &args.out {
         Some(dir) => dir.clone(),
         None => new_folder(host.as_ref()),
@@ -47,7 +47,7 @@ pub fn run(args: &FixArgs, talk: Talk) -> Result<Exit, Failure> {
 /// A new folder beside the runs of `bench`, named after the time.
 fn new_folder(host: &dyn Host) -> PathBuf {
     let seconds = host.realtime().0 / 1_000_000_000;
-    Path::new(report::RUNS).join(flyball_run::name::run_name(seconds, "fix"))
+    Path::new(runs::RUNS).join(flyball_run::name::run_name(seconds, "fix"))
 }
 
 /// The experiment with what the goal needs of windows, and the folder that its paths are relative to.
@@ -57,9 +57,9 @@ fn experiment(
     goal: &Goal,
 ) -> Result<(Experiment, Option<PathBuf>), Failure> {
     let (mut experiment, folder) = match (&args.experiment, args.program.is_empty()) {
-        (Some(name), true) => bench::named_or_file(name)?,
+        (Some(name), true) => experiments::named_or_file(name)?,
         (None, false) => {
-            let mut experiment = bench::for_program(&args.program, host, args.dry_run)?;
+            let mut experiment = experiments::for_program(&args.program, host, args.dry_run)?;
             experiment.conditions = vec![Condition {
                 scheduling: "other".to_owned(),
                 placement: "any".to_owned(),
@@ -75,7 +75,7 @@ fn experiment(
         }
     };
     if let Some(text) = &args.period {
-        experiment.period = bench::time("--period", text)?;
+        experiment.period = time("--period", text)?;
         experiment.duration = experiment.duration.max(experiment.period);
     }
     if let Some(seed) = args.seed {
@@ -84,7 +84,7 @@ fn experiment(
     let needed = Windows::needed(goal, &experiment);
     experiment.repeats = args.repeats.map_or(needed.repeats, |repeats| repeats.get());
     experiment.duration = match &args.duration {
-        Some(text) => bench::time("--duration", text)?,
+        Some(text) => time("--duration", text)?,
         None => needed.duration,
     };
     experiment::check(&experiment, "command line")?;

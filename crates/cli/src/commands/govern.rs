@@ -1,18 +1,17 @@
 //! `flyball govern`: one of the model's governors on this machine.
 
-mod print;
 mod record;
 
-use super::bench::time;
 use crate::args::{
     CheckFormat, CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice, Talk,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::flags::time;
+use crate::{flags, machine, output};
 use flyball_control::state_folder;
 use flyball_govern::{
-    Lines, Options, Order, Outline, SOCKET, Sink, SourceKind, Wish, ask, prepare, replay,
+    Lines, Options, Order, Outline, SOCKET, Sink, SourceKind, Wish, ask, prepare, replay, text,
 };
 use flyball_host::{Host, HostKind};
 use flyball_units::CpuSet;
@@ -27,16 +26,13 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
         Some(GovernCommand::Replay(args)) => return again(args),
         None => {}
     }
-    let host = match &args.recorded {
-        Some(folder) => hosts::recorded(Some(folder))?,
-        None => hosts::with_faults(args.faults.as_deref())?,
-    };
+    let host = machine::to_read(&args.machine, args.faults.as_deref())?;
     let wish = wish(&args)?;
     if args.dry_run {
         let prepared = prepare(host.as_ref(), &wish)?;
         output::data(&match args.format {
             CheckFormat::Json => format!("{:#}\n", json!(prepared.outline)),
-            CheckFormat::Text => print::outline(&prepared.outline),
+            CheckFormat::Text => text::outline(&prepared.outline),
         })?;
         return Ok(Exit::Ok);
     }
@@ -55,15 +51,19 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
         sink,
     };
     let mut begun = |outline: &Outline, recovered: &flyball_control::Recovered| {
-        super::hold::recovered(recovered, talk);
-        print::begun(outline, talk);
+        output::lines(flyball_control::text::recovered(recovered, talk.quiet));
+        if !talk.quiet {
+            output::lines(text::begun(outline));
+        }
     };
     let ended =
         flyball_govern::run(&host, &state_folder(host.as_ref()), &wish, options, &mut begun);
-    let run = run.map(|run| run.finish(ended.as_ref().ok().map(|ended| ended.interrupted)));
+    // Without a duration, being told to stop is how it ends.
+    let complete = ended.as_ref().is_ok_and(|it| duration.is_none() || !it.interrupted);
+    let run = run.map(|run| run.finish(complete));
     let ended = ended?;
     let run = run.transpose()?;
-    print::ended(&ended, talk);
+    output::lines(text::ended(&ended, talk.verbose));
     match args.format {
         CheckFormat::Json => {
             let value = json!({
@@ -79,7 +79,7 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
             output::data(&format!("{value:#}\n"))?;
         }
         CheckFormat::Text => {
-            output::data(&print::status(&ended.status))?;
+            output::data(&text::status(&ended.status))?;
             if let Some(run) = run {
                 output::data(&format!("Run   {}\n", run.display()))?;
             }
@@ -97,19 +97,14 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
 
 fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
-    let Some(policy) = &args.policy else {
-        return Err(usage("expected a governor, found none".to_owned()));
-    };
-    let pair = |text: &String| {
-        let pair = text.split_once('=');
-        let pair = pair
-            .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
-        pair.ok_or_else(|| usage(format!("--set: expected NAME=WHOLE NUMBER, found {text}")))
+    let spec = flags::governor("GOVERNOR", args.governor.as_deref().unwrap_or_default())?;
+    let Some(governor) = spec.name else {
+        return Err(usage("GOVERNOR: expected a name, found tunables alone".to_owned()));
     };
     let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
     Ok(Wish {
-        governor: policy.clone(),
-        tunables: args.set.iter().map(pair).collect::<Result<_, _>>()?,
+        governor,
+        tunables: spec.tunables,
         cpus: args.cpus.as_ref().map(cpus).transpose()?,
         source: match args.source {
             SourceChoice::Stat => SourceKind::Stat,
@@ -155,7 +150,7 @@ fn order(args: &CtlArgs) -> Result<Exit, Failure> {
         .join(" ")
         .parse()
         .map_err(|error| Failure::new(Exit::Usage, format!("govern ctl: {error}")))?;
-    let host = hosts::real();
+    let host = machine::real();
     let answer = ask(host.as_ref(), &args.socket, &order).map_err(|error| {
         let failure = Failure::from(error);
         match failure.hint {
@@ -167,21 +162,21 @@ fn order(args: &CtlArgs) -> Result<Exit, Failure> {
         Some(status) if args.format == CheckFormat::Json => {
             output::data(&format!("{status:#}\n"))?;
         }
-        Some(status) => output::data(&print::answered(status))?,
+        Some(status) => output::data(&text::answered(status))?,
         None => {}
     }
     Ok(Exit::Ok)
 }
 
 fn again(args: &ReplayArgs) -> Result<Exit, Failure> {
-    let text = fs_err::read_to_string(&args.log).map_err(|error| Failure::io(&error))?;
-    let replayed = replay(&text).map_err(|error| {
+    let log = fs_err::read_to_string(&args.log).map_err(|error| Failure::io(&error))?;
+    let replayed = replay(&log).map_err(|error| {
         let failure = Failure::from(error);
         Failure { message: format!("{}: {}", args.log.display(), failure.message), ..failure }
     })?;
     output::data(&match args.format {
         CheckFormat::Json => format!("{:#}\n", json!(replayed)),
-        CheckFormat::Text => print::replayed(&replayed),
+        CheckFormat::Text => text::replayed(&replayed),
     })?;
     Ok(if replayed.different.is_empty() { Exit::Ok } else { Exit::Finding })
 }

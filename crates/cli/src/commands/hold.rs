@@ -1,18 +1,15 @@
 //! `flyball hold`: a program with the machine's settings held; they are restored whatever happens.
 
-mod print;
+mod load;
 mod verify;
-
-pub use print::{foreign, recovered};
 
 use crate::args::{CheckFormat, HoldArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output, program};
-use flyball_control::{
-    Change, ControlError, Ended, Hold, Machine, Request, plan, recover, state_folder,
-};
-use flyball_host::{Host, Input};
+use crate::{flags, machine, output, program};
+use flyball_control::{ControlError, Hold, Machine, Request, plan, recover, state_folder, text};
+use flyball_host::{Host, HostKind, Input};
+use flyball_load::text as load_text;
 use flyball_units::{CpuSet, Frequency, Nanos};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -23,103 +20,140 @@ const LOOK_SHARE: u64 = 200;
 const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 
 pub fn run(args: &HoldArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::with_faults(args.faults.as_deref())?;
+    let host = machine::to_read(&args.machine, args.faults.as_deref())?;
+    if host.kind() == HostKind::Recorded && !args.dry_run {
+        return Err(machine::expected("host, or record:DIR with --dry-run", &args.machine));
+    }
     if args.recover {
         return clean(host.as_ref(), args.format, talk);
     }
+    let load = load::Asked::of(args)?;
     let request = request(args)?;
+    if request.is_empty() && load.is_none() {
+        return Err(Failure::new(Exit::Usage, "expected a setting or a load to hold, found none")
+            .hint("for example: flyball hold --governor performance -- CMD"));
+    }
     if args.dry_run {
-        return dry_run(host.as_ref(), &request, args.format);
+        return match request.is_empty() {
+            true => Err(Failure::new(Exit::Usage, "--dry-run: expected a setting, found a load")),
+            false => dry_run(host.as_ref(), &request, args.format),
+        };
     }
     host.catch_interrupts()?;
-    let hold = Hold::start(&host, &state_folder(host.as_ref()), &request)?;
-    hold_and_run(&host, hold, args, talk)
+    let hold = match request.is_empty() {
+        true => None,
+        false => Some(Hold::start(&host, &state_folder(host.as_ref()), &request)?),
+    };
+    hold_and_run(&host, hold, load, args, talk)
 }
 
 fn hold_and_run(
     host: &Arc<dyn Host>,
-    mut hold: Hold,
+    mut hold: Option<Hold>,
+    load: Option<load::Asked>,
     args: &HoldArgs,
     talk: Talk,
 ) -> Result<Exit, Failure> {
-    recovered(hold.recovered(), talk);
-    print::held(hold.plan(), talk);
-    let delivered = match args.no_verify {
-        true => Vec::new(),
-        false => verify::delivered(host.as_ref(), hold.plan()),
-    };
-    print::delivered(&delivered, talk);
+    let mut delivered = Vec::new();
+    if let Some(hold) = &hold {
+        output::lines(text::recovered(hold.recovered(), talk.quiet));
+        if !talk.quiet {
+            output::lines(text::held(hold.plan(), talk.verbose));
+        }
+        if !args.no_verify {
+            delivered = verify::delivered(host.as_ref(), hold.plan());
+        }
+        output::lines(verify::lines(&delivered, talk.quiet));
+    }
     if host.interrupted() > 0 {
-        hold.end()?;
+        hold.map(Hold::end).transpose()?;
         return Err(ControlError::Interrupted.into());
     }
+    let mut next = host.now() + LOOK_EVERY;
+    let mut look = || {
+        let Some(hold) = hold.as_mut().filter(|_| host.now() >= next) else { return };
+        let before = host.thread_cpu_time().unwrap_or_default();
+        // Always told, because it spoils what CMD measures.
+        output::lines(hold.look().iter().map(text::changed));
+        let cost = host.thread_cpu_time().unwrap_or_default().since(before);
+        next = host.now() + LOOK_EVERY.max(Nanos(cost.0.saturating_mul(LOOK_SHARE)));
+    };
+    let (ran, proof) = match load {
+        Some(load) => load.run(host, &args.program, talk, &mut look),
+        None => (run_program(host.as_ref(), &args.program, &mut look), None),
+    };
+    let kept = hold.as_ref().map(|hold| (hold.plan().clone(), hold.recovered().clone()));
+    let (plan, recovered) = kept.unzip();
+    let ended = hold.map(Hold::end).transpose();
+    let around = |failure: Failure| match args.program.is_empty() {
+        true => failure,
+        false => failure.around_a_program(),
+    };
+    let exit = match (ran, &ended) {
+        (Ok(exit), Ok(_)) => Ok(exit),
+        (_, Err(error)) => Err(around(Failure::from(error.clone()))),
+        (Err(failure), Ok(_)) => Err(around(failure)),
+    };
+    if let Ok(Some(ended)) = &ended {
+        output::lines(ended.foreign.iter().map(text::foreign));
+        output::lines(ended.gone.iter().map(|path| text::gone(path)));
+        if talk.verbose {
+            output::talk("restored");
+        }
+    }
+    let result = match args.format {
+        CheckFormat::Text => proof.as_ref().map(|proof| load_text::proof(proof)),
+        CheckFormat::Json if args.program.is_empty() => {
+            proof.as_ref().map(|proof| format!("{:#}\n", load_text::json(proof)))
+        }
+        CheckFormat::Json => {
+            let left = match &ended {
+                Err(ControlError::Restore { left, .. }) => left.as_slice(),
+                _ => &[],
+            };
+            let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit).code();
+            let mut result = json!({
+                "plan": plan,
+                "recovered": recovered,
+                "delivered": delivered,
+                "ended": ended.as_ref().ok(),
+                "left": left,
+                "exit_code": code,
+            });
+            if let (Some(proof), Some(fields)) = (&proof, result.as_object_mut()) {
+                fields.insert("load".to_owned(), load_text::json(proof));
+            }
+            Some(format!("{result}\n"))
+        }
+    };
+    match (result, args.program.is_empty()) {
+        (Some(result), true) => output::data(&result)?,
+        (Some(result), false) if !talk.quiet || args.format == CheckFormat::Json => {
+            output::talk(result.trim_end());
+        }
+        _ => {}
+    }
+    match (exit, proof) {
+        // Being told to stop is how a load without a duration ends.
+        (Ok(Exit::Ok | Exit::Program(0)), Some(proof)) => {
+            proof.require().map_err(|error| around(error.into())).map(|_| Exit::Ok)
+        }
+        (exit, _) => exit,
+    }
+}
+
+/// Runs CMD until it ends.
+fn run_program(
+    host: &dyn Host,
+    command: &[String],
+    glance: &mut dyn FnMut(),
+) -> Result<Exit, Failure> {
     // A terminal would stop the program's own process group when it reads.
     let stdin = match std::io::stdin().is_terminal() {
         true => Input::Empty,
         false => Input::Inherit,
     };
-    let mut next = host.now() + LOOK_EVERY;
-    let mut look = || {
-        if host.now() < next {
-            return;
-        }
-        let before = host.thread_cpu_time().unwrap_or_default();
-        hold.look().iter().for_each(tell);
-        let cost = host.thread_cpu_time().unwrap_or_default().since(before);
-        next = host.now() + LOOK_EVERY.max(Nanos(cost.0.saturating_mul(LOOK_SHARE)));
-    };
-    let ran = program::run(host.as_ref(), &args.program, stdin, &mut look);
-    let (plan, recovered) = (hold.plan().clone(), hold.recovered().clone());
-    let ended = hold.end();
-    let exit = match (ran, &ended) {
-        (Ok(exit), Ok(_)) => Ok(exit),
-        (_, Err(error)) => Err(Failure::from(error.clone()).around_a_program()),
-        (Err(failure), Ok(_)) => Err(failure.around_a_program()),
-    };
-    if let Ok(ended) = &ended {
-        tell_end(ended, talk);
-    }
-    if args.format == CheckFormat::Json {
-        let left = match &ended {
-            Err(ControlError::Restore { left, .. }) => left.as_slice(),
-            _ => &[],
-        };
-        let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit).code();
-        let ended = ended.as_ref().ok();
-        output::talk(
-            &json!({
-                "plan": plan,
-                "recovered": recovered,
-                "delivered": delivered,
-                "ended": ended,
-                "left": left,
-                "exit_code": code,
-            })
-            .to_string(),
-        );
-    }
-    exit
-}
-
-/// What changed while CMD ran: always told, because it spoils what CMD measured.
-fn tell(change: &Change) {
-    let Change { path, expected, found, .. } = change;
-    output::talk(&format!(
-        "warning: {}: expected {expected} while it is held, found {found}",
-        path.display()
-    ));
-}
-
-fn tell_end(ended: &Ended, talk: Talk) {
-    for foreign in &ended.foreign {
-        print::foreign(foreign);
-    }
-    for path in &ended.gone {
-        output::talk(&format!("note: {} went with its CPUs", path.display()));
-    }
-    if talk.verbose {
-        output::talk("restored");
-    }
+    program::run(host, command, stdin, glance)
 }
 
 /// `--recover`.
@@ -132,7 +166,7 @@ fn clean(host: &dyn Host, format: CheckFormat, talk: Talk) -> Result<Exit, Failu
                 output::talk("nothing to restore: no hold was killed");
             }
         }
-        CheckFormat::Text => print::recovered(&recovered, talk),
+        CheckFormat::Text => output::lines(text::recovered(&recovered, talk.quiet)),
     }
     Ok(Exit::Ok)
 }
@@ -142,7 +176,7 @@ fn dry_run(host: &dyn Host, request: &Request, format: CheckFormat) -> Result<Ex
     let plan = plan(request, &machine)?;
     output::data(&match format {
         CheckFormat::Json => format!("{:#}\n", json!({ "plan": plan })),
-        CheckFormat::Text => print::plan(&plan),
+        CheckFormat::Text => text::plan(&plan),
     })?;
     Ok(Exit::Ok)
 }
@@ -153,9 +187,13 @@ fn request(args: &HoldArgs) -> Result<Request, Failure> {
         read.map_err(|slip| slip.at(flag))
     };
     let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
-    let request = Request {
-        governor: args.governor.clone(),
-        tunables: args.tunables.iter().cloned().collect(),
+    let governor = match &args.governor {
+        Some(text) => flags::governor("--governor", text)?,
+        None => flags::GovernorSpec::default(),
+    };
+    Ok(Request {
+        governor: governor.name,
+        tunables: governor.tunables.into_iter().collect(),
         frequency: frequency("--frequency", &args.frequency)?,
         min: frequency("--min", &args.min)?,
         max: frequency("--max", &args.max)?,
@@ -164,10 +202,5 @@ fn request(args: &HoldArgs) -> Result<Request, Failure> {
         idle_latency: args.idle_latency.map(|us| Nanos::from_micros(u64::from(us))),
         cpus: args.cpus.as_ref().map(cpus).transpose()?,
         moving: None,
-    };
-    match request.is_empty() {
-        false => Ok(request),
-        true => Err(Failure::new(Exit::Usage, "expected a setting to hold, found none")
-            .hint("for example: flyball hold --governor performance -- CMD")),
-    }
+    })
 }

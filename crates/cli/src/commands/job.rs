@@ -4,16 +4,15 @@ use crate::args::JobArgs;
 use crate::commands::ended;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hosts;
 use flyball_lab::Job;
 use flyball_lab::session::{Destination, Silent};
 
 pub fn run(args: &JobArgs) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = crate::machine::real();
     host.catch_interrupts()?;
     let text = fs_err::read_to_string(&args.file).map_err(|error| Failure::io(&error))?;
     let job = Job::read(&text).map_err(|slip| slip.at(args.file.display()))?;
     let to = Destination::Dir(args.out.clone());
-    let outcome = job.run(&host, &to, &crate::origin(), &mut Silent)?;
+    let outcome = job.run(&host, &to, &crate::runs::origin(), &mut Silent)?;
     ended::exit(&outcome, Ok(Exit::Ok))
 }

@@ -13,7 +13,7 @@ mod variant;
 use crate::args::{CheckFormat, RampupArgs, ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::{machine, output};
 use flyball_lab::{MachineError, Target};
 use flyball_report::kinds::rampup::analysis::has_rampups;
 use flyball_report::kinds::rampup::{Findings, analyse, terminal};
@@ -22,6 +22,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
+    let args = &asked::with_tunables(args)?;
     let targets = args.machine.iter().map(|text| text.parse().map_err(MachineError::from));
     let targets = targets.collect::<Result<Vec<Target>, _>>()?;
     let plain = args.gap.is_empty() && args.sleeps.is_none() && args.trace.is_none();
@@ -85,7 +86,7 @@ fn show(paths: &[PathBuf], format: CheckFormat) -> Result<Exit, Failure> {
     }
     output::data(&match format {
         CheckFormat::Text => {
-            let mut text = terminal::render(&all, output::width(hosts::real().as_ref()));
+            let mut text = terminal::render(&all, output::width(machine::real().as_ref()));
             text.push('\n');
             for path in paths {
                 text += &format!("Run   {}\n", path.display());

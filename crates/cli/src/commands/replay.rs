@@ -1,20 +1,23 @@
 //! `flyball replay`: recorded work through governors, side by side.
 
 mod print;
+mod shadow;
+mod shadow_print;
 mod source;
+mod tune;
 
-use super::figure::Target;
-use crate::args::{CheckFormat, ReplayLoadArgs, Talk};
+use crate::args::{CheckFormat, ReplayCommand, ReplayLoadArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::figure::Target;
+use crate::{machine, output};
 use flyball_replay::shadow::Choice;
 use flyball_replay::{Kept, Outcome, ReplayError, ReplayErrorKind, Subject, play, to_run};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 
-pub use source::{Opened, open, prepare};
+use source::{open, prepare};
 
 /// One governor's replay, and how long it took here.
 pub struct Played {
@@ -25,14 +28,19 @@ pub struct Played {
 }
 
 pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    match &args.command {
+        Some(ReplayCommand::Tune(args)) => return tune::run(args, talk),
+        Some(ReplayCommand::Shadow(args)) => return shadow::run(args, talk),
+        None => {}
+    }
+    let host = machine::real();
     host.catch_interrupts()?;
     let figure = args.figure.as_deref().map(Target::of).transpose()?;
     let opened = open(&args.what)?;
     let subject = prepare(&opened, &args.what)?;
     let choices = choices(args.governor.as_deref(), &subject)?;
     if let Some(out) = &args.out {
-        super::sim::check_out(Some(out))?;
+        crate::runs::check_out(Some(out))?;
     }
     let stop = || host.interrupted() > 0;
     let mut played = Vec::with_capacity(choices.len());

@@ -3,7 +3,7 @@
 use crate::args::{ReproduceArgs, ReproduceFormat, Talk, VerdictChoice};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::{machine, output};
 use flyball_reproduce::{
     Catalogue, CatalogueError, Options, Reproduction, Rows, TerminalOptions, Verdict, figures,
     markdown, reproduce, terminal,
@@ -58,7 +58,7 @@ fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
 }
 
 fn text(all: &Reproduction, args: &ReproduceArgs, talk: Talk) -> String {
-    let host = hosts::real();
+    let host = machine::real();
     let inputs = args.verdict.contains(&VerdictChoice::Input);
     // Whoever asks for certain numbers wants to see them; a thousand rows are no answer.
     let asked = talk.verbose || !args.id.is_empty() || !args.verdict.is_empty();
@@ -99,7 +99,7 @@ fn verdict(choice: VerdictChoice) -> Verdict {
 fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
     fs_err::create_dir_all(dir).map_err(|error| Failure::io(&error))?;
     let drawn = figures::all().map_err(|error| Failure::new(Exit::Own, error.to_string()))?;
-    let width = output::width(hosts::real().as_ref());
+    let width = output::width(machine::real().as_ref());
     let mut plots = String::new();
     for figure in drawn {
         plots.push('\n');

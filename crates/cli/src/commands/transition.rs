@@ -6,7 +6,7 @@ mod show;
 use crate::args::{CheckFormat, ReportArgs, ReportFormat, Talk, TransitionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hosts;
+use crate::machine;
 use flyball_lab::protocol::switches::methods::{Method, Plan};
 use flyball_lab::{Board, MachineError, Target};
 use flyball_run::import::{Format, Options, detect, load};
@@ -21,22 +21,10 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
         figures: args.figures.as_deref(),
         page: args.page.as_deref(),
     };
-    if let Some(path) = &args.again {
-        let run = load(path, &Options::default())?;
-        if !flyball_report::kinds::switches::analysis::has_trials(&run) {
-            return Err(Failure::new(
-                Exit::BadInput,
-                format!("{}: expected measurements of switches, found none", path.display()),
-            )
-            .hint("runs of windows are read with: flyball report"));
-        }
-        show::findings(&run, Some(path), &shown, talk)?;
-        return Ok(Exit::Ok);
-    }
     let plan = plan(args)?;
     match args.machine.parse::<Target>().map_err(MachineError::from)? {
         Target::Host => {
-            let host = hosts::with_faults(args.faults.as_deref())?;
+            let host = machine::with_faults(args.faults.as_deref())?;
             if args.dry_run {
                 return measure::dry_run(host.as_ref(), &plan);
             }
@@ -62,7 +50,7 @@ pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
                 dir.display()
             ),
         )
-        .hint(format!("read it with: flyball transition --again {}", dir.display()))),
+        .hint(format!("read it with: flyball report {}", dir.display()))),
     }
 }
 
@@ -82,7 +70,7 @@ fn plan(args: &TransitionArgs) -> Result<Plan, Failure> {
     let level = |text: &String| text.parse().map_err(|slip: Mismatch| slip.at("--levels").into());
     let levels: Result<Vec<KiloHertz>, Failure> = args.levels.iter().map(level).collect();
     let time = |flag: &str, text: &str| -> Result<Nanos, Failure> {
-        Ok(Nanos(super::bench::time(flag, text)?.nanos()))
+        Ok(Nanos(crate::flags::time(flag, text)?.nanos()))
     };
     let window = time("--window", &args.window)?;
     if window.0 < 10_000 {
@@ -116,7 +104,12 @@ pub fn is_one(path: &Path) -> Result<bool, Failure> {
 }
 
 /// `flyball report` on such a path.
-pub fn report(path: &Path, args: &ReportArgs, talk: Talk) -> Result<Exit, Failure> {
+pub fn report(
+    path: &Path,
+    args: &ReportArgs,
+    options: &Options<'_>,
+    talk: Talk,
+) -> Result<Exit, Failure> {
     let json = match args.format {
         ReportFormat::Text => false,
         ReportFormat::Json => true,
@@ -142,7 +135,7 @@ pub fn report(path: &Path, args: &ReportArgs, talk: Talk) -> Result<Exit, Failur
             ));
         }
     }
-    let run = load(path, &Options::default())?;
+    let run = load(path, options)?;
     let shown = Shown { json, figures: args.figures.as_deref(), page: args.output.page.as_deref() };
     show::findings(&run, Some(path), &shown, talk)?;
     Ok(Exit::Ok)

@@ -28,7 +28,7 @@ const WARM_UP: u32 = 1;
 
 /// First argument: the scenario; second: the settings, as shell; the others: arguments of the player.
 const SCRIPT: &str = r#"printf %s "$1" >/run/board/scenario.toml && eval "$2" && shift 2 && exec \
-flyball play /run/board/scenario.toml --quiet --trace=sched,frequency,util,capacity "$@" >/dev/null"#;
+flyball sim /run/board/scenario.toml --machine host --quiet --trace=sched,frequency,util,capacity "$@" >/dev/null"#;
 
 /// What the settings use: writes a value, and sees that it was taken.
 const SETTER: &str = r#"set_one() {

@@ -68,7 +68,7 @@ pub fn quick() -> Result<Experiment, ExperimentError> {
     read(include_str!("../../experiments/quick.toml"), "built-in experiment quick")
 }
 
-/// The commented experiment that `flyball init` writes.
+/// The commented experiment that `flyball bench --init` writes.
 pub fn template() -> &'static str {
     include_str!("../../experiments/template.toml")
 }

@@ -56,7 +56,7 @@ shipped! {
     "windowed-imx8qm",
 }
 
-/// The commented scenario that `flyball init --scenario` writes.
+/// The commented scenario that `flyball sim --init` writes.
 pub fn template() -> &'static str {
     include_str!("../../scenarios/template.toml")
 }

@@ -52,7 +52,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
     let named = top.require("platform").map_err(|error| {
         error.hint(
             "a scenario names a platform and a task; a commented one to begin with: \
-             flyball init --scenario mine.toml",
+             flyball sim --init mine.toml",
         )
     })?;
     let platform = platform(&named, source)?;

@@ -250,7 +250,7 @@ fn names_that_nothing_has_are_said_once() {
 fn an_empty_file_says_how_to_begin() {
     let error = error_of("");
     assert!(error.to_string().contains("expected the key `platform`"), "{error}");
-    assert!(error.hint.unwrap().contains("flyball init --scenario"));
+    assert!(error.hint.unwrap().contains("flyball sim --init"));
 }
 
 const SERIES: &str = "platform = \"apple-m1\"\nfeatures.series = true\n";

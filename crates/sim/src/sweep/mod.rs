@@ -9,6 +9,7 @@ mod journal;
 mod phases;
 mod record;
 mod run;
+pub mod text;
 
 pub use axis::{Axis, AxisError, Point, points};
 pub use journal::{Finished, Header, Journal, JournalError, unit_of};

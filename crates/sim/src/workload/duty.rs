@@ -1,4 +1,4 @@
-//! Background load at a share of a CPU, as `flyball loadgen` makes it: busy for a part of every
+//! Background load at a share of a CPU, as `flyball hold --load` makes it: busy for a part of every
 //! period, counted in CPU time, whatever the frequency.
 
 use crate::behavior::{Behavior, Step, Work};

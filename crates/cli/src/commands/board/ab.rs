@@ -1,11 +1,10 @@
 //! `flyball board ab`: one experiment on two kernels, alternately, and a verdict.
 
 use crate::args::{BoardAbArgs, Talk};
-use crate::commands::{bench, report};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{hosts, output};
+use crate::{experiments, machine, output, reporting, runs};
 use flyball_host::Host;
 use flyball_lab::experiment::Experiment;
 use flyball_lab::protocol::windows::Context;
@@ -28,18 +27,18 @@ struct Side {
 }
 
 pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
-    let rules = report::rules(&args.output)?;
+    let rules = reporting::rules(&args.output)?;
     let sides = sides(args)?;
-    let (mut experiment, folder) = bench::named_or_file(&args.experiment)?;
+    let (mut experiment, folder) = experiments::named_or_file(&args.experiment)?;
     if experiment.conditions.len() != 1 {
         let found = experiment.conditions.len();
         let text = format!("{}: expected one condition, found {found}", args.experiment);
         return Err(Failure::new(Exit::BadInput, text)
             .hint("what differs between kernels is compared under one condition at a time"));
     }
-    let context = bench::context(folder.as_deref());
+    let context = runs::context(folder.as_deref());
     // What either side lacks is found out before anything is made.
     for side in &sides {
         side.board.prepare(&host, experiment.clone(), &context)?;
@@ -47,7 +46,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     let seconds = host.realtime().0 / 1_000_000_000;
     let dir = match &args.out {
         Some(dir) => flyball_run::empty_dir(dir)?,
-        None => flyball_run::new_dir_below(Path::new(report::RUNS), seconds, "ab")?,
+        None => flyball_run::new_dir_below(Path::new(runs::RUNS), seconds, "ab")?,
     };
     let mut bar = Bar::new(talk.quiet);
     let mut runs = Vec::new();
@@ -72,12 +71,12 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
         .collect();
     let mut pooled = pool(&parts)?;
     pooled.manifest.kind = "ab".to_owned();
-    pooled.manifest.command = crate::command_line();
+    pooled.manifest.command = runs::command_line();
     pooled.write_into(&dir)?;
     let mut judged = args.output.clone();
     judged.baseline.get_or_insert_with(|| sides[0].label.clone());
     let (found, gates) =
-        report::after_run(host.as_ref(), &dir, &judged, &rules, experiment.margin, talk)?;
+        reporting::after_run(host.as_ref(), &dir, &judged, &rules, experiment.margin, talk)?;
     if pooled.manifest.state != RunState::Complete {
         return Err(Failure::new(Exit::InvalidRun, "a run of these is not valid: no verdict")
             .hint(format!("see the checks of the runs in {}", dir.join(ROUNDS).display())));

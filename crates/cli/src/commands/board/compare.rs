@@ -1,11 +1,10 @@
 //! `flyball board compare`: a scenario on a model beside the same on a real kernel.
 
 use crate::args::{BoardCompareArgs, CheckFormat, Talk};
-use crate::commands::{report, sim};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{hosts, output};
+use crate::{machine, output, runs, scenarios};
 use flyball_lab::compare::{
     Agreement, LOST_SHARE, Line, Quantity, Rehearsed, given, judge, of_outcome, of_run, rehearse,
     rehearsed, with,
@@ -27,14 +26,14 @@ const ALONE: &str = "model-alone";
 const RESULT: &str = "comparison.json";
 
 pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
-    let mut scenario = sim::scenario(&args.scenario, &args.set)?;
+    let mut scenario = scenarios::scenario(&args.scenario, &args.set)?;
     scenario.record = Record::Full;
     let seconds = host.realtime().0 / 1_000_000_000;
     let dir = match &args.out {
         Some(dir) => flyball_run::empty_dir(dir)?,
-        None => flyball_run::new_dir_below(Path::new(report::RUNS), seconds, "compare")?,
+        None => flyball_run::new_dir_below(Path::new(runs::RUNS), seconds, "compare")?,
     };
     let found = match &args.again {
         Some(earlier) => rehearsed(&earlier.join(RESULT)),

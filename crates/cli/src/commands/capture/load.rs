@@ -1,18 +1,16 @@
 //! `flyball capture load`: what each CPU does, per interval.
 
-use super::super::bench::time;
-use super::super::report::RUNS;
 use crate::args::{CaptureLoadArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output, program};
+use crate::flags::time;
+use crate::{machine, output, program, runs};
 use flyball_capture::load::{Counting, Options, Recorded, Recorder};
 use flyball_host::{Host, Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
-use flyball_run::name::rfc3339;
 use flyball_run::{ActivitySample, Manifest, Note, RunState, RunWriter};
 use flyball_units::Nanos;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How often rows are written.
@@ -21,23 +19,15 @@ const ROUND: Nanos = Nanos::from_secs(1);
 pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
     let duration = args.duration.as_deref().map(|text| time("--duration", text)).transpose()?;
-    let host = hosts::with_faults(args.faults.as_deref())?;
+    let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let topology = Topology::discover(host.as_ref())?;
-    let seconds = host.realtime().0 / 1_000_000_000;
     let manifest = Manifest {
-        kind: "load".to_owned(),
-        created: rfc3339(seconds),
-        command: crate::command_line(),
-        flyball: crate::origin().flyball,
         machine: Some(describe(&topology, host.as_ref())),
-        ..Manifest::default()
+        ..runs::manifest("load", runs::seconds(host.as_ref()))
     };
     let recorder = Recorder::start(&host, &topology, &options)?;
-    let mut writer = match &args.out {
-        Some(dir) => RunWriter::create(dir, &manifest)?,
-        None => RunWriter::create_below(Path::new(RUNS), seconds, &manifest)?,
-    };
+    let mut writer = runs::create(args.out.as_deref(), host.as_ref(), &manifest)?;
     writer.begin::<ActivitySample>()?;
     let mut recording =
         Recording { host: Arc::clone(&host), recorder, writer, manifest, failed: None };

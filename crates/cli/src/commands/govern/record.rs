@@ -1,12 +1,12 @@
 //! Decisions as a run directory: the tables `governor`, `frequency` and `notes`.
 
 use crate::failure::Failure;
+use crate::runs;
 use flyball_govern::{Entry, Note, Outline, Sink};
 use flyball_governors::{Decision, Request};
 use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::ClockRecord;
-use flyball_run::name::rfc3339;
 use flyball_run::{FrequencySample, GovernorStep, Manifest, RunState, RunWriter};
 use flyball_units::KiloHertz;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,9 @@ impl RunSink {
             ..ClockRecord::default()
         };
         let manifest = Manifest {
-            kind: "govern".to_owned(),
-            created: rfc3339(host.realtime().0 / 1_000_000_000),
-            command: crate::command_line(),
-            flyball: crate::origin().flyball,
             machine: Some(describe(&topology, host)),
             clocks: ["governor", "frequency", "notes"].map(clock).to_vec(),
-            ..Manifest::default()
+            ..runs::manifest("govern", runs::seconds(host))
         };
         let mut writer = RunWriter::create(dir, &manifest)?;
         writer.begin::<GovernorStep>()?;
@@ -68,17 +64,14 @@ impl RunSink {
 }
 
 impl Run {
-    /// Ends it, whole or interrupted; a run that failed stays as it is.
+    /// Ends it, complete or interrupted.
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(mut self, interrupted: Option<bool>) -> Result<PathBuf, Failure> {
+    pub fn finish(mut self, complete: bool) -> Result<PathBuf, Failure> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(writer) = writer else { return Ok(PathBuf::new()) };
-        self.manifest.state = match interrupted {
-            Some(_) => RunState::Complete,
-            None => RunState::Interrupted,
-        };
+        self.manifest.state = if complete { RunState::Complete } else { RunState::Interrupted };
         Ok(writer.finish(&self.manifest)?)
     }
 }

@@ -75,6 +75,29 @@ pub fn delivered(host: &dyn Host, plan: &Plan) -> Vec<Delivered> {
         .collect()
 }
 
+/// What the cores deliver, a line each; `quiet` leaves out what is as it should be.
+pub fn lines(all: &[Delivered], quiet: bool) -> Vec<String> {
+    let line = |one: &Delivered| {
+        let cpu = one.cpu;
+        match (one.verdict, one.khz, one.pinned_khz) {
+            (Verdict::Differs, Some(khz), Some(pinned)) => Some(format!(
+                "warning: {cpu}: expected {} MHz, found {} MHz delivered",
+                pinned / 1_000,
+                khz / 1_000
+            )),
+            (verdict, Some(khz), _) if !quiet => {
+                let how = if verdict == Verdict::Agrees { ", as asked for" } else { "" };
+                Some(format!("{cpu}: delivers {} MHz{how}", khz / 1_000))
+            }
+            (Verdict::Unknown, None, Some(_)) if !quiet => {
+                Some(format!("note: {cpu}: what it delivers is not known: {}", one.note))
+            }
+            _ => None,
+        }
+    };
+    all.iter().filter_map(line).collect()
+}
+
 fn verdict(found: Option<u64>, pinned: Option<u64>) -> Verdict {
     let (Some(found), Some(pinned)) = (found, pinned) else { return Verdict::Unknown };
     match found.abs_diff(pinned).saturating_mul(1_000) <= pinned.saturating_mul(TOLERANCE_PERMILLE)

@@ -1,9 +1,9 @@
 //! What is asked of every machine alike: variants, gaps, sleeps; and what that means on a real one.
 
 use crate::args::RampupArgs;
-use crate::commands::bench::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flags::{self, time};
 use flyball_lab::protocol::rampup::plan::{Condition, Plan};
 use flyball_units::Nanos;
 
@@ -78,6 +78,18 @@ pub fn asked(args: &RampupArgs, alone: bool) -> Result<Vec<Asked>, Failure> {
     Ok(all)
 }
 
+/// The options with the governor and its tunables apart.
+pub fn with_tunables(args: &RampupArgs) -> Result<RampupArgs, Failure> {
+    let mut args = args.clone();
+    if let Some(text) = &args.governor {
+        let spec = flags::governor("--governor", text)?;
+        let pair = |(name, value): (String, i64)| format!("{name}={value}");
+        args.tunables = spec.tunables.into_iter().map(pair).collect();
+        args.governor = spec.name;
+    }
+    Ok(args)
+}
+
 fn times<'a>(flag: &str, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Nanos>, Failure> {
     texts.map(|text| Ok(Nanos(time(flag, text.trim())?.nanos()))).collect()
 }
@@ -98,7 +110,6 @@ pub fn plan(args: &RampupArgs, asked: &[Asked], spin: &str) -> Result<Plan, Fail
         (!args.feature.is_empty(), "--feature"),
         (args.multiplier.is_some(), "--multiplier"),
         (args.hz.is_some(), "--hz"),
-        (args.kernel.is_some(), "--kernel"),
     ];
     if let Some((_, flag)) = only_models.iter().find(|(given, _)| *given) {
         return Err(model_only(flag));
@@ -121,7 +132,7 @@ pub fn plan(args: &RampupArgs, asked: &[Asked], spin: &str) -> Result<Plan, Fail
                 apply(&mut condition, key, &value)?;
             }
         }
-        for word in args.set.iter().chain(&one.words) {
+        for word in args.tunables.iter().chain(&one.words) {
             match word.split_once('=') {
                 Some((key, value)) => apply(&mut condition, key.trim(), value.trim())?,
                 None => return Err(model_only(word)),
@@ -156,7 +167,7 @@ mod tests {
     fn args(more: &[&str]) -> RampupArgs {
         let words = ["flyball", "rampup"].into_iter().chain(more.iter().copied());
         match crate::args::Cli::parse_from(words).command {
-            crate::args::Command::Rampup(args) => args,
+            Some(crate::args::Command::Rampup(args)) => with_tunables(&args).unwrap(),
             other => panic!("{other:?}"),
         }
     }

@@ -3,11 +3,11 @@
 use super::asked::{self, Asked};
 use super::variant;
 use crate::args::{RampupArgs, Talk};
-use crate::commands::report::RUNS;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hosts;
+use crate::machine;
 use crate::progress::Bar;
+use crate::runs::RUNS;
 use flyball_host::Host;
 use flyball_lab::protocol::rampup::model::{self, Case};
 use flyball_lab::session::Destination;
@@ -37,7 +37,7 @@ pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Fa
             "--figure: expected one model, and nothing asked of its gaps",
         ));
     }
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let alone = targets == [Target::Host];
     let order = Order {
@@ -99,7 +99,7 @@ impl Order<'_> {
             Target::Host => {
                 let mut bar = Bar::new(self.talk.quiet);
                 let job = self.job(self.events())?;
-                let left = job.run(&self.host, destination, &crate::origin(), &mut bar)?;
+                let left = job.run(&self.host, destination, &crate::runs::origin(), &mut bar)?;
                 Ok((left.dir, left.state))
             }
             Target::Model { name, kernel } => {
@@ -111,7 +111,8 @@ impl Order<'_> {
                 let events = self.events().filter(|named| !named.is_empty());
                 let job = self.job(Some(events.unwrap_or_else(usual)))?;
                 let board = Board::of(board, true)?;
-                let left = board.run(&self.host, &job, destination, &crate::origin(), &mut bar)?;
+                let left =
+                    board.run(&self.host, &job, destination, &crate::runs::origin(), &mut bar)?;
                 Ok((left.dir, left.state))
             }
             Target::Record(dir) => Err(Failure::new(
@@ -129,7 +130,7 @@ impl Order<'_> {
         (name, kernel): (&str, Option<&str>),
         destination: &Destination,
     ) -> Result<(PathBuf, RunState), Failure> {
-        let (platform, kernel) = super::model::model(self.args, name, kernel)?;
+        let (platform, kernel) = super::model::model(name, kernel)?;
         let mut cases = Vec::new();
         for one in &self.asked {
             for gap in &one.gaps {

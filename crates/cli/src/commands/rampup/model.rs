@@ -1,13 +1,12 @@
 //! On one model: variants side by side, with the figures that only a model knows.
 
-use super::super::figure::Target as Figure;
-use super::super::sim;
 use super::variant::{self, Variant};
 use crate::args::{CheckFormat, RampupArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::figure::Target as Figure;
 use crate::meter::Meter;
-use crate::{hosts, output};
+use crate::{machine, output, runs};
 use flyball_events::Recording;
 use flyball_host::Host;
 use flyball_lab::Model;
@@ -17,6 +16,7 @@ use flyball_run::{Manifest, Run, RunState};
 use flyball_sim::record::{Outcome, Spread, Unit, manifest};
 use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::{record_phase, run_phases};
+use flyball_sim::text::{json as sim_json, value};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -31,9 +31,9 @@ pub fn run(
     kernel: Option<&str>,
     talk: Talk,
 ) -> Result<Exit, Failure> {
-    let (platform, kernel) = model(args, name, kernel)?;
+    let (platform, kernel) = model(name, kernel)?;
     let figure = args.figure.as_deref().map(Figure::of).transpose()?;
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let variants = variant::all(args, &platform, &kernel)?;
     let phases: usize = variants.iter().map(|variant| variant.scenario.phases as usize).sum();
@@ -51,7 +51,7 @@ pub fn run(
     }
     meter.finish();
     let manifest = describe(&variants);
-    let mut writer = sim::create(args.out.as_deref(), host.as_ref(), &manifest)?;
+    let mut writer = runs::create(args.out.as_deref(), host.as_ref(), &manifest)?;
     for (trial, variant) in variants.iter().enumerate() {
         if record_phase(&variant.scenario, 0, trial as u32, &mut writer, &stop)?.is_none() {
             return Ok(interrupted());
@@ -83,12 +83,8 @@ pub fn interrupted() -> Exit {
 }
 
 /// Platform and kernel by name.
-pub fn model(
-    args: &RampupArgs,
-    name: &str,
-    kernel: Option<&str>,
-) -> Result<(String, String), Failure> {
-    let model = Model::named(name, args.kernel.as_deref().or(kernel))?;
+pub fn model(name: &str, kernel: Option<&str>) -> Result<(String, String), Failure> {
+    let model = Model::named(name, kernel)?;
     Ok((name.to_owned(), model.kernel().name.clone()))
 }
 
@@ -217,10 +213,10 @@ fn rows(scenario: &Scenario) -> Vec<(String, String, Unit, String)> {
 /// Median and range; None where it came to be in no phase.
 fn cell(outcomes: &[Outcome], subject: &str, name: &str, unit: Unit) -> Option<String> {
     let found = spread(outcomes, subject, name)?;
-    let median = sim::value(unit, found.median);
+    let median = value(unit, found.median);
     let range = match found.min == found.max {
         true => String::new(),
-        false => format!(" [{}, {}]", sim::value(unit, found.p1), sim::value(unit, found.p99)),
+        false => format!(" [{}, {}]", value(unit, found.p1), value(unit, found.p99)),
     };
     let reached = match found.n < outcomes.len() {
         true => format!(" in {} of {}", found.n, outcomes.len()),
@@ -242,7 +238,7 @@ fn as_json(
     let variants = variants.iter().zip(results).zip(views).map(|((variant, outcomes), view)| {
         json!({
             "name": variant.name,
-            "result": sim::json(&variant.scenario, outcomes, None),
+            "result": sim_json(&variant.scenario, outcomes, None),
             "timeline": view,
         })
     });

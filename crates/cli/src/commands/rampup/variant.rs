@@ -86,7 +86,7 @@ fn base(args: &RampupArgs, platform: &str, kernel: &str) -> Result<Node, Failure
         set(&mut tree, "features.series", "true")?;
     }
     for (flag, settings, table) in
-        [("--set", &args.set, "governor"), ("--feature", &args.feature, "features")]
+        [("--governor", &args.tunables, "governor"), ("--feature", &args.feature, "features")]
     {
         for setting in settings {
             let (key, value) = setting.split_once('=').ok_or_else(|| {

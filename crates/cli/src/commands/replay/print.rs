@@ -1,9 +1,9 @@
 //! The result of a replay: one column per governor.
 
 use super::Played;
-use crate::commands::sim::value;
 use flyball_replay::{Outcome, Subject, Way};
 use flyball_sim::record::Unit;
+use flyball_sim::text::value;
 use flyball_sim::workload::Pace;
 use serde_json::{Value, json};
 use std::fmt::Write;

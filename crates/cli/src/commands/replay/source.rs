@@ -1,10 +1,11 @@
 //! What is replayed: whatever holds work.
 
-use super::super::shadow::{kernel, platform};
 use crate::args::ReplayWhat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::machine;
 use flyball_events::import as trace;
+use flyball_lab::Target;
 use flyball_replay::{Load, Placing, Subject, Work, activity, events};
 use flyball_run::Run;
 use flyball_run::import::{Options, load};
@@ -14,7 +15,7 @@ use flyball_units::Nanos;
 use std::path::Path;
 
 /// The machine where none is named: an ordinary one with eight CPUs.
-const PLATFORM: &str = "laptop-x86";
+const MACHINE: &str = "model:laptop-x86";
 
 /// How much of a program without an end is replayed.
 const ENDLESS: Nanos = Nanos::from_secs(10);
@@ -32,7 +33,7 @@ pub enum Opened {
 /// # Errors
 /// None of these, or one without work in it.
 pub fn open(what: &ReplayWhat) -> Result<Opened, Failure> {
-    let path = what.recording.as_path();
+    let path = what.recording();
     if path.is_file() {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => return scenario(&text_of(path)?, path, what),
@@ -66,7 +67,10 @@ fn rt_app(path: &Path, what: &ReplayWhat) -> Result<Opened, Failure> {
     let program = rt_app::parse(&text, &path.display().to_string())?;
     let duration = program.duration.unwrap_or(ENDLESS).0;
     let json = serde_json::Value::String(text);
-    let platform = what.platform.as_deref().unwrap_or(PLATFORM);
+    let machine = machine::target(what.machine.as_deref().unwrap_or(MACHINE))?;
+    let Target::Model { name: platform, .. } = &machine else {
+        return Err(machine::expected("model:NAME[,kernel=K]", &machine.to_string()));
+    };
     let name = |text: &str| serde_json::Value::String(text.to_owned());
     // A JSON string is a TOML string.
     let scenario_text = format!(
@@ -85,17 +89,15 @@ fn scenario(text: &str, path: &Path, what: &ReplayWhat) -> Result<Opened, Failur
     let name = name.unwrap_or_else(|| origin.clone());
     let source = Source { origin: &origin, name: &name, open: &open };
     let mut scenario = read(text, source)?;
-    if let Some(name) = &what.platform
-        && *name != scenario.platform.name
-    {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("--platform {name}: expected the scenario's own, {}", scenario.platform.name),
-        )
-        .hint("change `platform` in the scenario"));
-    }
-    if let Some(kernel) = &what.kernel {
-        scenario.kernel = super::super::shadow::kernel(kernel)?;
+    if let Some(text) = &what.machine {
+        let (platform, kernel) = machine::model(text)?;
+        if platform.name != scenario.platform.name {
+            let own = format!("the scenario's own, model:{}", scenario.platform.name);
+            return Err(machine::expected(&own, text).hint("change `platform` in the scenario"));
+        }
+        if text.contains("kernel=") {
+            scenario.kernel = kernel;
+        }
     }
     if what.closed_loop || what.free || what.scale != 1.0 || what.assume.is_some() {
         let text =
@@ -115,8 +117,7 @@ pub fn prepare(opened: &Opened, what: &ReplayWhat) -> Result<Subject, Failure> {
         Opened::Scenario(scenario) => return Ok(Subject::Scenario(scenario.clone())),
         Opened::Work(work) => work,
     };
-    let (platform, usual) = platform(what.platform.as_deref().unwrap_or(PLATFORM))?;
-    let kernel = what.kernel.as_deref().map(kernel).transpose()?.unwrap_or(usual);
+    let (platform, kernel) = machine::model(what.machine.as_deref().unwrap_or(MACHINE))?;
     if !(what.scale.is_finite() && what.scale > 0.0) {
         let text = format!("--scale: expected a number above 0, found {}", what.scale);
         return Err(Failure::new(Exit::Usage, text));

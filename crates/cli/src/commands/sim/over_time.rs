@@ -1,12 +1,12 @@
 //! What a figure over time shows: the recorded phase, and other runs beside it.
 
-use super::print;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_events::Recording;
 use flyball_report::timeline::{Ask, RunView};
 use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
+use flyball_sim::text::governors;
 use std::path::{Path, PathBuf};
 
 /// The runs to be drawn beside, opened before anything is simulated.
@@ -26,7 +26,7 @@ pub fn views(
 ) -> Result<Vec<RunView>, Failure> {
     let run = Run::open(dir)?;
     let wanted = scenario.tasks.first().map(|task| task.name.as_str());
-    let name = format!("{}: {}", scenario.name, print::governors(scenario));
+    let name = format!("{}: {}", scenario.name, governors(scenario));
     let own = view(name, &Recording::of_trial(&run, scenario.record_phase), wanted);
     let others = beside.iter().map(|(name, run)| {
         let recording = match Recording::trials(run).first() {

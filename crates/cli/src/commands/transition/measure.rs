@@ -1,21 +1,19 @@
 //! Measuring on this machine, on a model, or in the guest of a board.
 
-use super::super::report::RUNS;
 use super::show::{self, Shown};
 use crate::args::{Talk, TransitionArgs};
 use crate::commands::ended;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{hosts, output};
+use crate::{machine, output, runs};
 use flyball_host::Host;
 use flyball_lab::protocol::switches::methods::Plan;
 use flyball_lab::protocol::switches::{live, run};
-use flyball_lab::session::{Destination, Outcome, Silent};
+use flyball_lab::session::{Outcome, Silent};
 use flyball_lab::{Board, Job, Protocol};
 use flyball_platform::Platform;
 use flyball_run::Run;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// `--dry-run`: the files and what they get.
@@ -54,7 +52,11 @@ pub fn host(
     host.catch_interrupts()?;
     let job = Job { events: None, protocol: Protocol::Switches(plan) };
     let mut bar = Bar::new(talk.quiet);
-    end(job.run(host, &destination(args), &crate::origin(), &mut bar)?, shown, talk)
+    end(
+        job.run(host, &runs::destination(args.out.as_deref()), &runs::origin(), &mut bar)?,
+        shown,
+        talk,
+    )
 }
 
 /// In the guest of a board.
@@ -65,11 +67,21 @@ pub fn board(
     shown: &Shown<'_>,
     talk: Talk,
 ) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let job = Job { events: None, protocol: Protocol::Switches(plan) };
     let mut bar = Bar::new(talk.quiet);
-    end(board.run(&host, &job, &destination(args), &crate::origin(), &mut bar)?, shown, talk)
+    end(
+        board.run(
+            &host,
+            &job,
+            &runs::destination(args.out.as_deref()),
+            &runs::origin(),
+            &mut bar,
+        )?,
+        shown,
+        talk,
+    )
 }
 
 /// On a model, in virtual time.
@@ -85,17 +97,10 @@ pub fn model(
         output::data(&format!("{name}: a model, nothing of this machine is written\n"))?;
         return Ok(Exit::Ok);
     }
-    let host = hosts::real();
-    let (to, origin) = (destination(args), crate::origin());
+    let host = machine::real();
+    let (to, origin) = (runs::destination(args.out.as_deref()), runs::origin());
     let outcome = run::model(host.as_ref(), &platform, plan, &to, &origin, &mut Silent)?;
     end(outcome, shown, talk)
-}
-
-fn destination(args: &TransitionArgs) -> Destination {
-    match &args.out {
-        Some(dir) => Destination::Dir(dir.clone()),
-        None => Destination::Below(PathBuf::from(RUNS)),
-    }
 }
 
 /// What was measured is shown, however it ended.

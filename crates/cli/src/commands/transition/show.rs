@@ -3,7 +3,7 @@
 use crate::args::Talk;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::{machine, output};
 use flyball_board::guest::WRITES;
 use flyball_events::import::pstates::{self, Write};
 use flyball_report::kinds::switches::outside::{self, Seen};
@@ -67,6 +67,6 @@ pub fn findings(
             let text = serde_json::to_string_pretty(&found);
             output::data(&(text.map_err(|error| Failure::new(Exit::Own, error))? + "\n"))
         }
-        false => output::data(&terminal::render(&found, output::width(hosts::real().as_ref()))),
+        false => output::data(&terminal::render(&found, output::width(machine::real().as_ref()))),
     }
 }

@@ -1,10 +1,11 @@
-//! What the machine is and what may be used on it.
+//! What the machine is and what may be used on it, in two lines or whole.
 
 use flyball_host::{Grant, Permissions, Topology};
+use flyball_units::KiloHertz;
 use std::fmt::Write;
 
 /// A plain listing, one fact per line.
-pub fn text(topology: &Topology, permissions: &Permissions) -> String {
+pub fn listing(topology: &Topology, permissions: &Permissions) -> String {
     let mut listing = Listing::default();
     machine(&mut listing, topology);
     clocks(&mut listing, topology);
@@ -24,6 +25,47 @@ pub fn text(topology: &Topology, permissions: &Permissions) -> String {
         listing.line("unreadable", &format!("{path}: {errno}"));
     }
     listing.text
+}
+
+/// What the machine is, in two lines.
+pub fn summary(topology: &Topology) -> String {
+    let virtualization = &topology.virtualization;
+    let processor = topology.processor.model_name.as_deref().unwrap_or("unknown processor");
+    let kernel = topology.kernel.release.as_deref().unwrap_or("unknown");
+    let count = topology.online.len();
+    let cpus = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
+    let mut first = format!("{processor}, {cpus}, Linux {kernel}");
+    if virtualization.is_virtual {
+        let hypervisor = virtualization.hypervisor.as_deref().unwrap_or("a hypervisor");
+        let _ = write!(first, ", a virtual machine ({hypervisor})");
+    }
+    let second = match topology.policies.as_slice() {
+        [] => "No cpufreq: no governor can be read or set here; what is delivered can be measured"
+            .to_owned(),
+        policies => {
+            let mut kinds: Vec<String> = policies
+                .iter()
+                .map(|policy| {
+                    let word = |text: &Option<String>| text.clone().unwrap_or("?".to_owned());
+                    let mhz = |khz: Option<KiloHertz>| {
+                        khz.map_or("?".to_owned(), |khz| (khz.0 / 1000).to_string())
+                    };
+                    format!(
+                        "{} by {}, {} to {} MHz",
+                        word(&policy.governor),
+                        word(&policy.driver),
+                        mhz(policy.min_khz),
+                        mhz(policy.max_khz)
+                    )
+                })
+                .collect();
+            kinds.sort();
+            kinds.dedup();
+            let domains = if policies.len() == 1 { "domain" } else { "domains" };
+            format!("{} clock {domains}: {}", policies.len(), kinds.join("; "))
+        }
+    };
+    format!("{first}\n{second}\n")
 }
 
 #[derive(Default)]
@@ -88,9 +130,8 @@ fn clocks(listing: &mut Listing, topology: &Topology) {
         listing.line("cpufreq", "none: no governor can be read or set here");
     }
     for policy in &topology.policies {
-        let mhz = |khz: Option<flyball_units::KiloHertz>| {
-            khz.map_or("?".to_owned(), |khz| (khz.0 / 1000).to_string())
-        };
+        let mhz =
+            |khz: Option<KiloHertz>| khz.map_or("?".to_owned(), |khz| (khz.0 / 1000).to_string());
         listing.line(
             &format!("policy{}", policy.id),
             &format!(

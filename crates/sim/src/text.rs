@@ -1,8 +1,8 @@
-//! The result of a scenario: figures with their range over the phases.
+//! The result of a scenario for people and as JSON: figures with their range over the phases.
 
-use flyball_sim::engine::DomainSummary;
-use flyball_sim::record::{Metric, Outcome, Spread, Unit, spread};
-use flyball_sim::scenario::Scenario;
+use crate::engine::{DomainSummary, FrequencyResidency};
+use crate::record::{Metric, Outcome, Spread, Unit, spread};
+use crate::scenario::Scenario;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::path::Path;
 /// Width of a bar of residency.
 const BAR: usize = 30;
 
+/// What people read; `dir` is the run directory that was kept.
 pub fn text(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> String {
     let mut text = heading(scenario);
     let _ = writeln!(text, "\n{:<34}{:>12}    1 to 99 % of the phases", "", "median");
@@ -144,7 +145,7 @@ fn residencies(outcomes: &[Outcome]) -> String {
 
 /// Mean share of time at each operating point.
 fn shares(outcomes: &[Outcome], index: usize, domain: &DomainSummary) -> Vec<(u64, f64)> {
-    let share = |(position, point): (usize, &flyball_sim::engine::FrequencyResidency)| {
+    let share = |(position, point): (usize, &FrequencyResidency)| {
         let phases = outcomes.iter().filter_map(|outcome| {
             let time = outcome.summary.domains.get(index)?.residency.get(position)?.time;
             Some(time.0 as f64 / outcome.summary.elapsed.0.max(1) as f64)
@@ -154,6 +155,7 @@ fn shares(outcomes: &[Outcome], index: usize, domain: &DomainSummary) -> Vec<(u6
     domain.residency.iter().enumerate().map(share).collect()
 }
 
+/// The same for programs.
 pub fn json(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> Value {
     let first = outcomes.first();
     let metrics = first.into_iter().flat_map(|first| first.metrics.iter().enumerate());

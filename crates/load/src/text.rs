@@ -1,50 +1,11 @@
-//! `flyball loadgen`: a load on its own, with proof.
+//! A load and its proof for people and as JSON.
 
-use super::bench::time;
-use crate::args::{CheckFormat, LoadgenArgs, Talk};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::{hosts, output};
-use flyball_load::{LoadError, LoadProof, LoadRow, Profile, Site, Until, run_alone};
-use serde_json::{Value, json};
+use crate::{LoadProof, LoadRow};
+use serde_json::Value;
 use std::fmt::Write;
 
-pub fn run(args: &LoadgenArgs, talk: Talk) -> Result<Exit, Failure> {
-    let profile: Profile =
-        args.profile.parse().map_err(|error| Failure::from(LoadError::Profile(error)))?;
-    let until = match &args.duration {
-        Some(text) => Until::Elapsed(time("--duration", text)?.0),
-        None => Until::Interrupted,
-    };
-    let host = hosts::real();
-    host.catch_interrupts()?;
-    let site = Site::of(host.as_ref())?;
-    if !talk.quiet {
-        let end = match until {
-            Until::Elapsed(time) => format!("for {:.0} s", time.as_secs_f64()),
-            Until::Interrupted => "until Ctrl-C".to_owned(),
-        };
-        output::talk(&format!("load {profile} on CPUs {}, {end}", site.usable));
-    }
-    let proof = run_alone(&host, &profile, &site, 1, until, |rows| {
-        if !talk.quiet {
-            output::talk(&second(rows));
-        }
-    })?;
-    output::data(&match args.format {
-        CheckFormat::Text => text(&proof),
-        CheckFormat::Json => format!("{:#}\n", as_json(&proof)),
-    })?;
-    // Being told to stop is how a load without a duration ends.
-    if matches!(until, Until::Elapsed(_)) && host.interrupted() > 0 {
-        return Ok(Exit::Interrupted);
-    }
-    proof.require()?;
-    Ok(Exit::Ok)
-}
-
 /// One second's rows in one line.
-fn second(rows: &[LoadRow]) -> String {
+pub fn second(rows: &[LoadRow]) -> String {
     let cpus = rows.iter().map(|row| {
         let steal = row.steal.filter(|steal| *steal >= 0.5);
         let steal = steal.map(|steal| format!(" (steal {steal:.0} %)")).unwrap_or_default();
@@ -53,7 +14,8 @@ fn second(rows: &[LoadRow]) -> String {
     cpus.collect::<Vec<_>>().join("   ")
 }
 
-fn text(proof: &LoadProof) -> String {
+/// The proof: verdict, threads, CPUs.
+pub fn proof(proof: &LoadProof) -> String {
     let verdict = if proof.proven { "PROVEN" } else { "NOT PROVEN" };
     let mut text =
         format!("load {}: {verdict} over {:.1} s\n", proof.profile, proof.observed.as_secs_f64());
@@ -89,9 +51,10 @@ fn text(proof: &LoadProof) -> String {
     text
 }
 
-fn as_json(proof: &LoadProof) -> Value {
+/// The same for programs.
+pub fn json(proof: &LoadProof) -> Value {
     let threads = proof.threads.iter().map(|thread| {
-        json!({
+        serde_json::json!({
             "cpus": thread.cpus.to_string(),
             "wanted_percent": thread.wanted,
             "achieved_percent": thread.achieved,
@@ -100,7 +63,7 @@ fn as_json(proof: &LoadProof) -> Value {
         })
     });
     let cpus = proof.cpus.iter().map(|cpu| {
-        json!({
+        serde_json::json!({
             "cpu": cpu.cpu.0,
             "wanted_percent": cpu.wanted,
             "achieved_percent": cpu.achieved,
@@ -108,7 +71,7 @@ fn as_json(proof: &LoadProof) -> Value {
             "steal_percent": cpu.steal,
         })
     });
-    json!({
+    serde_json::json!({
         "profile": proof.profile.to_string(),
         "observed_ns": proof.observed.0,
         "proven": proof.proven,

@@ -1,31 +1,19 @@
-//! `flyball shadow`: a governor fed with what a kernel recorded, beside what the kernel did.
+//! `flyball replay shadow`: a governor fed with what a kernel recorded, beside what the kernel did.
 
-mod print;
-
-use super::bench::time;
+use super::shadow_print as print;
 use crate::args::{CheckFormat, ShadowArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::flags::time;
+use crate::{machine, output};
 use flyball_events::import::is_trace;
-use flyball_platform::{Kernel, Platform};
 use flyball_replay::shadow::{Ask, ShadowError, Source, shadow};
 use flyball_run::Run;
 use serde_json::json;
 use std::path::Path;
 
-/// The kernel beside a platform from a file.
-const KERNEL: &str = "linux-6.12";
-
 pub fn run(args: &ShadowArgs, talk: Talk) -> Result<Exit, Failure> {
-    let kernel = args.kernel.as_deref().map(kernel).transpose()?;
-    let (platform, kernel) = match &args.platform {
-        Some(name) => {
-            let (platform, usual) = platform(name)?;
-            (Some(platform), Some(kernel.unwrap_or(usual)))
-        }
-        None => (None, kernel),
-    };
+    let (platform, kernel) = args.machine.as_deref().map(machine::model).transpose()?.unzip();
     let tolerance = time("--tolerance", &args.tolerance)?.0;
     let choice = args.governor.parse()?;
     let ask = Ask { choice, platform, kernel, tolerance };
@@ -52,25 +40,6 @@ fn open(path: &Path) -> Result<Run, Failure> {
         format!("{}: expected a run directory or the text of a trace", path.display()),
     )
     .hint("the text of /sys/kernel/tracing/trace, or of `trace-cmd report`"))
-}
-
-/// The platform, and the kernel that it is usually met with.
-pub fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
-    if input::is_file(name) {
-        let platform = Platform::parse(&input::toml_text(name)?, name)?;
-        return Ok((platform, Kernel::named(KERNEL)?));
-    }
-    let platform = Platform::named(name)?;
-    let kernel = Kernel::named(&platform.default_kernel)?;
-    Ok((platform, kernel))
-}
-
-/// The kernel: one that ships, or a file.
-pub fn kernel(name: &str) -> Result<Kernel, Failure> {
-    match input::is_file(name) {
-        true => Ok(Kernel::parse(&input::toml_text(name)?, name)?),
-        false => Ok(Kernel::named(name)?),
-    }
 }
 
 impl From<ShadowError> for Failure {

@@ -1,18 +1,15 @@
-//! `flyball play`: a scenario's tasks as real threads on this machine.
+//! `flyball sim --machine host`: a scenario's tasks as real threads on this machine.
 
-use super::report::RUNS;
-use super::sim;
-use crate::args::{CheckFormat, PlayArgs, Talk};
+use crate::args::{CheckFormat, SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{hosts, output};
+use crate::{flags, machine, output, runs};
 use flyball_capture::trace::Group;
 use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_lab::protocol::score::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
 use flyball_lab::session::{Destination, EventRecorder, SideRecorder};
 use flyball_run::manifest::{ClockRecord, WorkloadRecord};
-use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RunState, RunWriter};
 use flyball_sim::record::spread;
 use flyball_sim::scenario::Scenario;
@@ -22,10 +19,21 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
-    let groups = args.trace.as_deref().map(groups).transpose()?;
-    let scenario = sim::scenario(&args.scenario, &args.set)?;
-    let host = hosts::real();
+pub fn run(args: &SimArgs, scenario: Scenario, talk: Talk) -> Result<Exit, Failure> {
+    for (given, flag) in [
+        (!args.sweep.is_empty(), "--sweep"),
+        (args.phases.is_some(), "--phases"),
+        (args.record.is_some(), "--record"),
+        (args.figure.is_some(), "--figure"),
+        (args.governor.is_some(), "--governor"),
+    ] {
+        if given {
+            let text = format!("{flag}: expected a model, found --machine host");
+            return Err(Failure::new(Exit::Usage, text));
+        }
+    }
+    let groups = args.trace.as_deref().map(flags::groups).transpose()?;
+    let host = machine::real();
     host.catch_interrupts()?;
     let topology = Topology::discover(host.as_ref())?;
     let usable = topology.online.intersection(&host.affinity_get()?);
@@ -38,7 +46,7 @@ pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
         let destination = match (&args.out, args.repeats) {
             (Some(dir), Some(_)) => Destination::Dir(dir.join((number + 1).to_string())),
             (Some(dir), None) => Destination::Dir(dir.clone()),
-            (None, _) => Destination::Below(PathBuf::from(RUNS)),
+            (None, _) => Destination::Below(PathBuf::from(runs::RUNS)),
         };
         let (dir, result) = stage.once(number, &destination, talk)?;
         let interrupted = result.interrupted;
@@ -56,15 +64,6 @@ pub fn run(args: &PlayArgs, talk: Talk) -> Result<Exit, Failure> {
     })?;
     let interrupted = played.iter().any(|(_, played)| played.interrupted);
     Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
-}
-
-/// The groups that `--trace[=GROUPS]` names; all that the kernel has where it names none.
-fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
-    match text.trim() {
-        "" => Ok(None),
-        names => Group::parse_list(names).map(Some).map_err(usage),
-    }
 }
 
 /// A CPU of the fastest kind that this program may use.
@@ -100,7 +99,7 @@ impl Stage {
             Some(groups) => Some(EventRecorder::start(&self.host, destination, groups.clone())?),
             None => None,
         };
-        let seconds = host.realtime().0 / 1_000_000_000;
+        let seconds = runs::seconds(host);
         let mut manifest = self.manifest(seconds, score.seed);
         let tell = |recorder: &EventRecorder| {
             for note in recorder.notes().iter().filter(|_| !talk.quiet) {
@@ -138,16 +137,12 @@ impl Stage {
             ..ClockRecord::default()
         };
         Manifest {
-            kind: "play".to_owned(),
-            created: rfc3339(seconds),
-            command: crate::command_line(),
-            flyball: crate::origin().flyball,
             seed: Some(seed),
             experiment: Some(self.scenario.text.clone()),
             machine: Some(describe(&self.topology, self.host.as_ref())),
             workloads: self.scenario.tasks.iter().map(workload).collect(),
             clocks: ["frequency", "items", "markers", "notes"].map(clock).to_vec(),
-            ..Manifest::default()
+            ..runs::manifest("play", seconds)
         }
     }
 

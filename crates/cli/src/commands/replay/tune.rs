@@ -1,22 +1,23 @@
-//! `flyball tune`: a governor's tunables for a recorded load and a goal.
+//! `flyball replay tune`: a governor's tunables for a recorded load and a goal.
 
-use super::replay::{Opened, choices, open, prepare};
-use super::sim::value;
+use super::choices;
+use super::source::{Opened, open, prepare};
 use crate::args::{CheckFormat, Talk, TuneArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
-use crate::{hosts, output};
+use crate::{machine, output};
 use flyball_replay::goal::{Goal, Measure};
 use flyball_replay::tune::{Plan, Tuned, axes, commands, tune};
 use flyball_replay::{Outcome, Subject};
 use flyball_sim::record::Unit;
+use flyball_sim::text::value;
 use flyball_units::Nanos;
 use serde_json::json;
 use std::fmt::Write;
 
 pub fn run(args: &TuneArgs, talk: Talk) -> Result<Exit, Failure> {
-    let host = hosts::real();
+    let host = machine::real();
     host.catch_interrupts()?;
     let goal: Goal = args.goal.parse()?;
     let opened = open(&args.what)?;

@@ -1,8 +1,6 @@
-//! What a daemon says.
+//! What a daemon says, for people.
 
-use crate::args::Talk;
-use crate::output;
-use flyball_govern::{Ended, Outline, Replayed, Status};
+use crate::{Ended, Outline, Replayed, Status};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -10,7 +8,7 @@ fn mhz(khz: u64) -> String {
     format!("{} MHz", khz / 1_000)
 }
 
-/// The outline, for `--dry-run`.
+/// The outline: what would be done.
 pub fn outline(outline: &Outline) -> String {
     let mut text = format!("{}: {}\n", outline.governor, outline.summary);
     let resolution = outline.resolution_ns.0 as f64 / 1e6;
@@ -84,34 +82,27 @@ pub fn outline(outline: &Outline) -> String {
 }
 
 /// What is done from now on.
-pub fn begun(outline: &Outline, talk: Talk) {
-    if talk.quiet {
-        return;
-    }
+pub fn begun(outline: &Outline) -> Vec<String> {
     let count = outline.domains.len();
     let domains =
         if count == 1 { "1 clock domain".to_owned() } else { format!("{count} clock domains") };
     let how = if outline.shadow { "decides beside" } else { "rules" };
-    output::talk(&format!("{} {how} {domains}", outline.governor));
-    for note in &outline.notes {
-        output::talk(&format!("note: {note}"));
-    }
+    let first = format!("{} {how} {domains}", outline.governor);
+    let notes = outline.notes.iter().map(|note| format!("note: {note}"));
+    std::iter::once(first).chain(notes).collect()
 }
 
-/// What became of it.
-pub fn ended(ended: &Ended, talk: Talk) {
-    if let Some(restored) = &ended.restored {
-        restored.foreign.iter().for_each(crate::commands::hold::foreign);
-    }
+/// What became of it; `verbose` tells also what is as it should be.
+pub fn ended(ended: &Ended, verbose: bool) -> Vec<String> {
+    let restored = ended.restored.iter().flat_map(|restored| &restored.foreign);
+    let mut lines: Vec<String> = restored.map(flyball_control::text::foreign).collect();
     if ended.dropped > 0 {
-        output::talk(&format!(
-            "warning: the log lacks {} records: the ring was full",
-            ended.dropped
-        ));
+        lines.push(format!("warning: the log lacks {} records: the ring was full", ended.dropped));
     }
-    if talk.verbose && ended.restored.is_some() {
-        output::talk("restored");
+    if verbose && ended.restored.is_some() {
+        lines.push("restored".to_owned());
     }
+    lines
 }
 
 /// Where it stood at the end.

@@ -1,0 +1,92 @@
+//! `flyball hold --load`: background load with proof, alone or beside CMD.
+
+use super::run_program;
+use crate::args::{HoldArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::flags::time;
+use crate::output;
+use flyball_host::Host;
+use flyball_load::{
+    Load, LoadError, LoadProof, LoadRow, Profile, Site, Tolerance, Until, run_alone, text,
+};
+use std::sync::Arc;
+
+/// A load as it was asked for.
+pub struct Asked {
+    profile: Profile,
+    until: Until,
+}
+
+impl Asked {
+    /// Reads `--load` and `--duration`.
+    pub fn of(args: &HoldArgs) -> Result<Option<Asked>, Failure> {
+        let Some(profile) = &args.load else { return Ok(None) };
+        let profile = profile.parse().map_err(|error| Failure::from(LoadError::Profile(error)))?;
+        let until = match &args.duration {
+            Some(text) => Until::Elapsed(time("--duration", text)?.0),
+            None => Until::Interrupted,
+        };
+        Ok(Some(Asked { profile, until }))
+    }
+
+    /// Loads the machine while CMD runs, or as long as was asked for; calls `look` every second.
+    pub fn run(
+        self,
+        host: &Arc<dyn Host>,
+        command: &[String],
+        talk: Talk,
+        look: &mut dyn FnMut(),
+    ) -> (Result<Exit, Failure>, Option<LoadProof>) {
+        let ran = match command.is_empty() {
+            true => self.alone(host, talk, look),
+            false => self.beside(host, command, look),
+        };
+        match ran {
+            Ok((exit, proof)) => (exit, Some(proof)),
+            Err(failure) => (Err(failure), None),
+        }
+    }
+
+    fn alone(
+        self,
+        host: &Arc<dyn Host>,
+        talk: Talk,
+        look: &mut dyn FnMut(),
+    ) -> Result<(Result<Exit, Failure>, LoadProof), Failure> {
+        let site = Site::of(host.as_ref())?;
+        let Asked { profile, until } = self;
+        if !talk.quiet {
+            let end = match until {
+                Until::Elapsed(time) => format!("for {:.0} s", time.as_secs_f64()),
+                Until::Interrupted => "until Ctrl-C".to_owned(),
+            };
+            output::talk(&format!("load {profile} on CPUs {}, {end}", site.usable));
+        }
+        let proof = run_alone(host, &profile, &site, 1, until, |rows: &[LoadRow]| {
+            if !talk.quiet {
+                output::talk(&text::second(rows));
+            }
+            look();
+        })?;
+        let cut = matches!(until, Until::Elapsed(_)) && host.interrupted() > 0;
+        Ok((Ok(if cut { Exit::Interrupted } else { Exit::Ok }), proof))
+    }
+
+    fn beside(
+        self,
+        host: &Arc<dyn Host>,
+        command: &[String],
+        look: &mut dyn FnMut(),
+    ) -> Result<(Result<Exit, Failure>, LoadProof), Failure> {
+        let mut load = Load::start(host, &self.profile, &Site::of(host.as_ref())?, 1)?;
+        let mut failed = None;
+        let exit = run_program(host.as_ref(), command, &mut || {
+            look();
+            // A load that ended by itself is told when CMD is done.
+            failed = failed.take().or_else(|| load.sample().err());
+        });
+        let proof = load.stop(Tolerance::default())?;
+        Ok((failed.map_or(exit, |error| Err(error.into())), proof))
+    }
+}

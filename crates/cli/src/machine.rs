@@ -1,0 +1,85 @@
+//! Which machine a command looks at: this one, a recorded one, or a model.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use flyball_host::{FaultyHost, Host, RealHost, RecordedHost};
+use flyball_lab::{MachineError, Target};
+use flyball_platform::{Kernel, Platform};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The kernel beside a platform from a file.
+const KERNEL: &str = "linux-6.12";
+
+/// This machine.
+pub fn real() -> Arc<dyn Host> {
+    Arc::new(RealHost::new())
+}
+
+/// This machine, some of whose calls fail as told.
+pub fn with_faults(faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
+    let Some(faults) = faults else { return Ok(real()) };
+    let faulty = FaultyHost::parse(real(), faults)
+        .map_err(|error| Failure::new(Exit::Usage, format!("--faults: {error}")))?;
+    Ok(Arc::new(faulty))
+}
+
+/// What `--machine` names.
+pub fn target(text: &str) -> Result<Target, Failure> {
+    Ok(text.parse::<Target>().map_err(MachineError::from)?)
+}
+
+/// A machine to look at: this one, some of whose calls may fail as told, or a recorded one.
+pub fn to_read(text: &str, faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
+    match target(text)? {
+        Target::Host => with_faults(faults),
+        Target::Record(folder) => recorded(&folder),
+        _ => Err(expected("host or record:DIR", text)),
+    }
+}
+
+/// A `--machine` that this command cannot take.
+pub fn expected(forms: &str, found: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("--machine: expected {forms}, found {found}"))
+}
+
+/// A recorded machine.
+fn recorded(folder: &Path) -> Result<Arc<dyn Host>, Failure> {
+    let opened = RecordedHost::open(folder).map_err(|error| {
+        let failure = Failure::from(error);
+        match failure.hint {
+            Some(_) => failure,
+            None => failure.hint("record a machine with: flyball check --snapshot DIR"),
+        }
+    });
+    Ok(Arc::new(opened?))
+}
+
+/// A model and its kernel, the platform's usual one where none is named: names that ship, or files.
+pub fn model(text: &str) -> Result<(Platform, Kernel), Failure> {
+    let Target::Model { name, kernel: named } = target(text)? else {
+        return Err(expected("model:NAME[,kernel=K]", text));
+    };
+    let (platform, usual) = platform(&name)?;
+    Ok((platform, named.as_deref().map(kernel).transpose()?.unwrap_or(usual)))
+}
+
+/// The platform, and the kernel that it is usually met with.
+fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
+    if input::is_file(name) {
+        let platform = Platform::parse(&input::toml_text(name)?, name)?;
+        return Ok((platform, Kernel::named(KERNEL)?));
+    }
+    let platform = Platform::named(name)?;
+    let kernel = Kernel::named(&platform.default_kernel)?;
+    Ok((platform, kernel))
+}
+
+/// The kernel: one that ships, or a file.
+fn kernel(name: &str) -> Result<Kernel, Failure> {
+    match input::is_file(name) {
+        true => Ok(Kernel::parse(&input::toml_text(name)?, name)?),
+        false => Ok(Kernel::named(name)?),
+    }
+}

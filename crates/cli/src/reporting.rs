@@ -1,0 +1,163 @@
+//! Reports as commands give them: analysed, printed, with a page beside the run, and judged.
+
+use crate::args::{OutputArgs, ReportFormat, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use flyball_host::Host;
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::export;
+use flyball_report::gate::{self, Gate, Status};
+use flyball_report::html::{self, HtmlOptions};
+use flyball_report::model::{Comparison, Report};
+use flyball_report::terminal::{self, TerminalOptions};
+use flyball_run::Run;
+use std::path::{Path, PathBuf};
+
+/// Name of the page beside a run.
+pub const PAGE: &str = "report.html";
+
+/// A baseline that is no condition would be replaced by another in silence.
+pub fn check_baseline<'a>(
+    conditions: impl Iterator<Item = &'a str>,
+    args: &OutputArgs,
+) -> Result<(), Failure> {
+    let Some(wanted) = &args.baseline else { return Ok(()) };
+    let mut names: Vec<&str> = conditions.collect();
+    names.sort_unstable();
+    names.dedup();
+    // `idle` stands for `idle on P` and `idle on E`, too.
+    let base = |name: &str| name.split(" on ").next() == Some(wanted);
+    match names.iter().any(|name| *name == wanted || base(name)) {
+        true => Ok(()),
+        false => Err(Failure::new(
+            Exit::Usage,
+            format!("--baseline: expected a condition of this run, found \"{wanted}\""),
+        )
+        .hint(format!("conditions: {}", names.join(", ")))),
+    }
+}
+
+/// The report on a run that was just made, printed; its comparisons, and what the rules say.
+pub fn after_run(
+    host: &dyn Host,
+    dir: &Path,
+    args: &OutputArgs,
+    rules: &[Gate],
+    margin: f64,
+    talk: Talk,
+) -> Result<(Vec<Comparison>, Exit), Failure> {
+    let run = Run::open(dir)?;
+    let runs = [RunData::new(run.name(), dir.display().to_string(), run)];
+    let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
+    let page = write_page(&report, args, Some(dir.join(PAGE)))?;
+    print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;
+    let judged = judge(&report, rules, talk)?;
+    Ok((report.comparisons, judged))
+}
+
+/// The rules of `--fail-if`, read before anything runs.
+pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
+    let parse = |text: &String| {
+        Gate::parse(text).map_err(|error| Failure::new(Exit::Usage, &error).hint(error.hint()))
+    };
+    args.fail_if.iter().map(parse).collect()
+}
+
+pub fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> AnalysisOptions {
+    let base = AnalysisOptions::default();
+    AnalysisOptions {
+        task: None,
+        marker: None,
+        seed: seed.unwrap_or(base.seed),
+        replicates: args.replicates,
+        baseline: args.baseline.clone(),
+        margin: margin.unwrap_or(base.margin),
+    }
+}
+
+pub fn page_text(report: &Report) -> String {
+    let generator = Some(format!("flyball {}", env!("CARGO_PKG_VERSION")));
+    html::render(report, &HtmlOptions { generator, ..HtmlOptions::default() })
+}
+
+pub fn write_page(
+    report: &Report,
+    args: &OutputArgs,
+    beside: Option<PathBuf>,
+) -> Result<Option<String>, Failure> {
+    match (&args.page, args.no_page) {
+        (_, true) => Ok(None),
+        (Some(page), false) => put(page, &page_text(report)).map(Some),
+        // Nobody asked for this one: a place that cannot be written must not hide the report.
+        (None, false) => Ok(beside.and_then(|page| {
+            put(&page, &page_text(report))
+                .map_err(|failure| output::talk(&format!("note: no page: {}", failure.message)))
+                .ok()
+        })),
+    }
+}
+
+pub fn put(path: &Path, text: &str) -> Result<String, Failure> {
+    fs_err::write(path, text).map_err(|error| {
+        Failure::io(&error).hint("name a place that can be written: --page FILE, or --no-page")
+    })?;
+    Ok(path.display().to_string())
+}
+
+pub fn print(
+    host: &dyn Host,
+    report: &Report,
+    format: ReportFormat,
+    paths: &[PathBuf],
+    page: Option<String>,
+    talk: Talk,
+) -> Result<(), Failure> {
+    let json_failed = |error| Failure::new(Exit::Own, error);
+    let text = match format {
+        ReportFormat::Text => terminal::render(
+            report,
+            &TerminalOptions {
+                width: output::width(host),
+                color: output::color(host),
+                verbose: talk.verbose,
+                runs: paths.iter().map(|path| path.display().to_string()).collect(),
+                page,
+                more: Some("--verbose".to_owned()),
+                charset: output::charset(host),
+            },
+        ),
+        ReportFormat::Json => export::json(report).map_err(json_failed)?,
+        ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
+        ReportFormat::Csv if report.cells.is_empty() && !report.events.is_empty() => {
+            export::events_csv(report)
+        }
+        ReportFormat::Csv => export::cells_csv(report),
+        ReportFormat::Md => export::markdown(report),
+    };
+    output::data(&text)
+}
+
+/// Tells what became of the rules; a failed or an undecidable one is a finding.
+pub fn judge(report: &Report, rules: &[Gate], talk: Talk) -> Result<Exit, Failure> {
+    let outcomes: Vec<_> = rules.iter().flat_map(|rule| rule.evaluate(report)).collect();
+    for outcome in &outcomes {
+        let word = match outcome.status {
+            Status::Pass if !talk.verbose => continue,
+            Status::Pass => "pass",
+            Status::Fail => "FAIL",
+            Status::CannotDecide => "CANNOT DECIDE",
+        };
+        output::talk(&format!("{word}  {}: {}", outcome.object, outcome.text));
+    }
+    let count = |status| outcomes.iter().filter(|outcome| outcome.status == status).count();
+    if !rules.is_empty() {
+        output::talk(&format!(
+            "--fail-if: {} failed, {} cannot be decided, {} passed",
+            count(Status::Fail),
+            count(Status::CannotDecide),
+            count(Status::Pass)
+        ));
+    }
+    Ok(if gate::is_finding(&outcomes) { Exit::Finding } else { Exit::Ok })
+}

@@ -1,0 +1,224 @@
+//! What can be named on the command line, as one list to browse: `flyball help TOPIC`.
+
+use crate::exit;
+use flyball_governors::{Needs, catalogue as governors};
+use flyball_lab::experiment::BUILT_IN;
+use flyball_platform::{Kernel, Platform, catalogue as descriptions};
+use flyball_sim::scenario::EXAMPLES;
+use std::fmt::Write;
+
+/// A topic: a list of entries, or a text.
+struct Topic {
+    name: &'static str,
+    about: &'static str,
+    /// How an entry is used.
+    usage: &'static str,
+    entries: fn() -> Vec<Entry>,
+}
+
+/// Something with a name of its own.
+struct Entry {
+    name: &'static str,
+    about: String,
+    text: fn(&str) -> Option<String>,
+}
+
+/// The lists, in the order of `flyball help`.
+const TOPICS: [Topic; 5] = [
+    Topic {
+        name: "platforms",
+        about: "machines to simulate, each figure with its source",
+        usage: "--machine model:NAME, or board:NAME for a real kernel on it",
+        entries: platforms,
+    },
+    Topic {
+        name: "kernels",
+        about: "kernels of these machines",
+        usage: "--machine model:PLATFORM,kernel=NAME",
+        entries: kernels,
+    },
+    Topic {
+        name: "governors",
+        about: "rules that choose the frequency, with their tunables",
+        usage: "--governor NAME[:TUNABLE=VALUE,...]",
+        entries: governor_entries,
+    },
+    Topic {
+        name: "scenarios",
+        about: "tasks on a model",
+        usage: "flyball sim NAME; as a file to change: flyball sim NAME --init FILE",
+        entries: scenarios,
+    },
+    Topic {
+        name: "experiments",
+        about: "measurements under conditions",
+        usage: "flyball bench NAME; as a file to change: flyball bench NAME --init FILE",
+        entries: experiments,
+    },
+];
+
+/// Topics that are a text.
+const TEXTS: [(&str, &str, fn() -> String); 2] = [
+    ("exit-codes", "what a command's exit code says", exit::table),
+    ("run-directory", "tables and columns of a run directory", flyball_run::schema::markdown),
+];
+
+/// All topics, for the end of `flyball help`.
+pub fn list() -> String {
+    let mut text = String::from("Topics of `flyball help TOPIC`:\n");
+    for topic in &TOPICS {
+        let about = format!("{} ({})", topic.about, (topic.entries)().len());
+        let _ = writeln!(text, "  {:<15}{about}", topic.name);
+    }
+    for (name, about, _) in &TEXTS {
+        let _ = writeln!(text, "  {name:<15}{about}");
+    }
+    text.push_str(
+        "`flyball help NAME` shows one of them, such as apple-m1 or schedutil, or a command.\n",
+    );
+    text
+}
+
+/// Every name that has help and is no command.
+pub fn names() -> Vec<&'static str> {
+    let entries = TOPICS.iter().flat_map(|topic| (topic.entries)()).map(|entry| entry.name);
+    let topics = TOPICS.iter().map(|topic| topic.name);
+    topics.chain(TEXTS.iter().map(|(name, ..)| *name)).chain(entries).collect()
+}
+
+/// The text of a topic, or of all that have this name.
+pub fn text(name: &str) -> Option<String> {
+    if let Some((.., text)) = TEXTS.iter().find(|(own, ..)| *own == name) {
+        return Some(text());
+    }
+    if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
+        return Some(listing(topic));
+    }
+    let mut found = Vec::new();
+    for topic in &TOPICS {
+        let entry = (topic.entries)().into_iter().find(|entry| entry.name == name);
+        if let Some(text) = entry.and_then(|entry| (entry.text)(entry.name)) {
+            let kind = topic.name.trim_end_matches('s');
+            found.push(format!("{name}: a {kind}. Use: {}\n\n{}", topic.usage, text));
+        }
+    }
+    (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// A topic's entries, a line each.
+fn listing(topic: &Topic) -> String {
+    let entries = (topic.entries)();
+    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0) + 2;
+    let mut text = format!("{}: {}\n", topic.name, topic.about);
+    for entry in &entries {
+        let _ = writeln!(text, "  {:<width$}{}", entry.name, entry.about);
+    }
+    let _ = writeln!(text, "\nUse: {}\nOne of them: flyball help NAME", topic.usage);
+    text
+}
+
+/// The scenarios, for `flyball sim` alone.
+pub fn scenario_list() -> String {
+    TOPICS.iter().find(|topic| topic.name == "scenarios").map(listing).unwrap_or_default()
+}
+
+fn platforms() -> Vec<Entry> {
+    let about = |name: &str| Platform::named(name).map(|platform| platform.title);
+    let text = |name: &str| description(descriptions().platforms, name);
+    let entry = |name| Entry { name, about: about(name).unwrap_or_default(), text };
+    descriptions().platforms.iter().map(|platform| entry(platform.name)).collect()
+}
+
+fn kernels() -> Vec<Entry> {
+    let about = |name: &str| Kernel::named(name).map(|kernel| kernel.title);
+    let text = |name: &str| description(descriptions().kernels, name);
+    let entry = |name| Entry { name, about: about(name).unwrap_or_default(), text };
+    descriptions().kernels.iter().map(|kernel| entry(kernel.name)).collect()
+}
+
+fn description(all: &[flyball_platform::Entry], name: &str) -> Option<String> {
+    all.iter().find(|entry| entry.name == name).map(|entry| entry.text.to_owned())
+}
+
+fn scenarios() -> Vec<Entry> {
+    let entry = |example: &flyball_sim::scenario::Example| {
+        let summary = example.summary();
+        let sentence = summary.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let text = |name: &str| {
+            EXAMPLES.iter().find(|own| own.name == name).map(|example| example.text.to_owned())
+        };
+        Entry { name: example.name, about: sentence.to_owned(), text }
+    };
+    EXAMPLES.iter().map(entry).collect()
+}
+
+fn experiments() -> Vec<Entry> {
+    let text =
+        |name: &str| BUILT_IN.iter().find(|own| own.name == name).map(|own| own.text.to_owned());
+    BUILT_IN
+        .iter()
+        .map(|own| Entry { name: own.name, about: own.summary.to_owned(), text })
+        .collect()
+}
+
+fn governor_entries() -> Vec<Entry> {
+    let entry = |own: &flyball_governors::GovernorInfo| Entry {
+        name: own.name,
+        about: own.summary.to_owned(),
+        text: governor,
+    };
+    governors().iter().map(entry).collect()
+}
+
+/// What a governor does, what it needs, and its tunables.
+fn governor(name: &str) -> Option<String> {
+    let own = governors().iter().find(|own| own.name == name)?;
+    let mut text = format!("{}\nSource: {}\n", own.summary, own.source);
+    let _ = writeln!(text, "Needs: {}", needs(own.needs()));
+    let tunables = own.create().tunables();
+    if tunables.is_empty() {
+        text.push_str("It has no tunables.\n");
+    } else {
+        text.push_str("\nTunables (default, range)\n");
+    }
+    for tunable in tunables {
+        let range = format!("{} ({} to {})", tunable.default, tunable.min, tunable.max);
+        let _ = writeln!(text, "  {:<28}{range}\n      {}", tunable.name, tunable.doc);
+    }
+    Some(text)
+}
+
+fn needs(needs: Needs) -> String {
+    let all = [
+        (needs.poll, "busy and idle times at its polls".to_owned()),
+        (needs.tick_hz.is_some(), format!("a tick of {} Hz", needs.tick_hz.unwrap_or(0))),
+        (needs.idle, "entries to and exits from idle".to_owned()),
+        (needs.utilization, "the scheduler's utilisation".to_owned()),
+        (needs.temperature, "the package's temperature".to_owned()),
+    ];
+    let named: Vec<String> =
+        all.into_iter().filter(|(needed, _)| *needed).map(|(_, name)| name).collect();
+    if named.is_empty() { "nothing".to_owned() } else { named.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_line_and_a_text() {
+        for topic in &TOPICS {
+            for entry in (topic.entries)() {
+                assert!(!entry.about.is_empty(), "{}", entry.name);
+                let text = text(entry.name).unwrap_or_default();
+                assert!(text.lines().count() > 4, "{}: {text}", entry.name);
+            }
+            assert!(text(topic.name).is_some_and(|text| text.lines().count() <= 45));
+        }
+        assert!(list().lines().count() <= 12);
+        assert!(
+            text("board-x86")
+                .is_some_and(|text| text.contains("a platform") && text.contains("a scenario"))
+        );
+    }
+}
