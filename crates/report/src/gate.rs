@@ -3,12 +3,12 @@
 //! ```text
 //! rules    := rule (';' rule)*
 //! rule     := metric selector? operator value selector?  |  'verdict' selector? ('=='|'!=') word
-//! metric   := median | mean | p95 | p99 | p999 | max | sd      of the execution time
+//! metric   := median | mean | p90 | p95 | p99 | p999 | max | sd      of the execution time
 //!           | lateness.METRIC | response.METRIC
 //!           | missed | disturbed                              windows, or a share with %
 //!           | ratio | ratio.p99                               subject / baseline
 //! selector := '[' key '=' name (',' key '=' name)* ']'         key: workload, condition, run,
-//!                                                              figure (of runs of events)
+//!                                                              figure (of events, ramp-ups, switches)
 //! operator := > | >= | < | <= | == | !=
 //! value    := 2ms | 500us | 10ns | 1s                         absolute latency
 //!           | +5% | -5%                                        relative to the baseline
@@ -133,6 +133,7 @@ enum Statistic {
     Median,
     Mean,
     Sd,
+    P90,
     P95,
     P99,
     P999,

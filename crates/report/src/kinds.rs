@@ -1,4 +1,123 @@
-//! Kinds of run: which tables and figures each has.
+//! Kinds of run: which tables and figures a report on each has.
+//!
+//! A report may hold several kinds at once: windows and the events beside them, a simulation's events and
+//! its sweep. Every renderer asks here and treats all alike.
 
+pub mod measures;
 pub mod rampup;
 pub mod switches;
+
+use flyball_run::{Manifest, Run, Tables};
+
+use crate::analysis::RunData;
+use crate::model::Report;
+use crate::sheets::{self, Detail, cells, comparisons, evidence};
+use crate::table::Table;
+use crate::{text, view};
+
+/// What a run was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Latency of windows of work, per workload and condition.
+    Windows,
+    /// The time to answer a sudden demand.
+    Rampup,
+    /// The cost of frequency switches.
+    Switches,
+    /// Background load with its proof, without windows beside it.
+    Load,
+    /// Scheduler events: simulations, traces.
+    Events,
+    /// Results over the phases at the points of a sweep.
+    Sweep,
+}
+
+impl Kind {
+    /// The kinds that a report holds, the most important first; windows where it holds nothing.
+    #[must_use]
+    pub fn of(report: &Report) -> Vec<Self> {
+        let runs = sheets::runs(report);
+        let points = runs.iter().any(|run| run.points.len() > 1);
+        let told = [
+            (Self::Windows, !report.cells.is_empty()),
+            (Self::Rampup, !report.rampups.is_empty()),
+            (Self::Switches, !report.switches.is_empty()),
+            (Self::Load, report.cells.is_empty() && !report.loads.is_empty()),
+            (Self::Events, !runs.is_empty()),
+            (Self::Sweep, points),
+        ];
+        let found: Vec<Self> =
+            told.into_iter().filter(|(_, there)| *there).map(|(kind, _)| kind).collect();
+        if found.is_empty() { vec![Self::Windows] } else { found }
+    }
+
+    /// The kind of one run whose tables say more than its windows and events do.
+    pub(crate) fn of_tables(tables: &Tables) -> Option<Self> {
+        match tables {
+            tables if rampup::analysis::has_rampups(tables) => Some(Self::Rampup),
+            tables if switches::analysis::has_trials(tables) && tables.windows.is_empty() => {
+                Some(Self::Switches)
+            }
+            _ => None,
+        }
+    }
+
+    /// Its tables that have rows.
+    pub(crate) fn tables(self, report: &Report, detail: Detail) -> Vec<Table> {
+        let whole = detail != Detail::Short;
+        let mut tables = match self {
+            Self::Windows if whole => windows(report),
+            Self::Windows => vec![cells::shown(report).pick(&cells::MAIN)],
+            Self::Rampup => rampup::tables::all(&report.rampups),
+            Self::Switches => report.switches.iter().flat_map(switches::tables::all).collect(),
+            Self::Load => vec![evidence::loads(report)],
+            Self::Events => sheets::all(report, detail),
+            // Among those of the events.
+            Self::Sweep => Vec::new(),
+        };
+        tables.retain(|table| !table.rows.is_empty());
+        tables
+    }
+}
+
+/// Everything of the windows but their main figures.
+fn windows(report: &Report) -> Vec<Table> {
+    let mut distributions = cells::shown(report).pick(&cells::DISTRIBUTIONS);
+    let measured = text::capital(view::measured(&report.cells));
+    distributions.title = format!("{measured} (ESS: effective sample size)");
+    let mut tables = vec![distributions, cells::modes(report)];
+    tables.extend(report.comparisons.iter().map(|comparison| {
+        let mut table = comparisons::one(comparison).pick(&comparisons::TESTS);
+        table.notes.extend(comparison.reasons.iter().map(|reason| {
+            let inferred = if reason.inferred { " (inferred)" } else { "" };
+            format!("- {}{inferred}", reason.text)
+        }));
+        table
+    }));
+    tables.extend([evidence::geometric_means(report), evidence::frequencies(report)]);
+    tables.extend([evidence::loads(report), evidence::overruns(report)]);
+    tables
+}
+
+/// A run's rows, whoever holds them.
+#[derive(Clone, Debug)]
+pub struct Rows<'a> {
+    /// What the run is called.
+    pub name: String,
+    /// Its manifest.
+    pub manifest: &'a Manifest,
+    /// Its tables.
+    pub tables: &'a Tables,
+}
+
+impl<'a> From<&'a Run> for Rows<'a> {
+    fn from(run: &'a Run) -> Self {
+        Self { name: run.name(), manifest: &run.manifest, tables: &run.tables }
+    }
+}
+
+impl<'a> From<&'a RunData> for Rows<'a> {
+    fn from(run: &'a RunData) -> Self {
+        Self { name: run.name.clone(), manifest: &run.manifest, tables: &run.tables }
+    }
+}

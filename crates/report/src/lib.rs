@@ -1,9 +1,11 @@
 //! From runs to what a person reads.
 //!
 //! ```text
-//! Run(s) -> analysis -> model::Report -> terminal | html | figures | json, csv, markdown
+//! Run(s) -> analysis -> model::Report -> kinds, sheets -> table::Table, figures -> terminal | html |
+//!                                                                        csv, markdown, json, SVG, PNG
 //! ```
-//! `analysis` is the only room here that computes; the renderers only place what the model says.
+//! `analysis` (with that of `kinds`) is the only room here that computes; `kinds` says which tables and
+//! figures a run has; the renderers only place them.
 
 pub mod analysis;
 pub mod bundle;

@@ -25,6 +25,7 @@ pub use flyball_stats::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kinds::{rampup, switches};
 use crate::timeline::RunView;
 
 /// Version of this structure; raised when a field changes its meaning or disappears.
@@ -62,6 +63,12 @@ pub struct Report {
     /// Releases that were missed because the window before took longer than its period.
     #[serde(default)]
     pub overruns: Vec<Overrun>,
+    /// Ramp-ups, one entry per run or machine.
+    #[serde(default)]
+    pub rampups: Vec<rampup::Findings>,
+    /// Frequency switches, one entry per run.
+    #[serde(default)]
+    pub switches: Vec<switches::Findings>,
     /// What disturbed the measurement.
     pub disturbances: Vec<Finding>,
     /// What could not be checked, and the command that would.

@@ -1,10 +1,12 @@
 //! What holds for any data.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use flyball_report::analysis::{AnalysisOptions, RunData};
+use flyball_report::html::{self, HtmlOptions};
 use flyball_report::kinds::switches::baseline::{Baseline, outliers};
 use flyball_report::kinds::switches::split::split;
 use flyball_report::kinds::switches::windowed::latency;
-use flyball_report::kinds::switches::{analyse, figures, grid, page, terminal};
+use flyball_report::kinds::switches::{analyse, figures, grid, terminal};
 use flyball_run::{Run, SwitchTrial};
 use flyball_stats::Distribution;
 use proptest::prelude::*;
@@ -100,7 +102,8 @@ proptest! {
         let text = terminal::render(&findings, 80);
         let escapes = text.chars().filter(|c| c.is_control() && *c != '\n').count();
         prop_assert_eq!(escapes, 0);
-        let drawn = figures::all(&run, &findings);
-        prop_assert!(page::render(&findings, &drawn, "x").ends_with("</html>\n"));
+        figures::all(&findings);
+        let report = flyball_report::analysis::analyse(&[RunData::from(run)], &AnalysisOptions::default());
+        prop_assert!(html::render(&report, &HtmlOptions::default()).ends_with("</html>\n"));
     }
 }

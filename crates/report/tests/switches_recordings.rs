@@ -15,7 +15,7 @@ fn findings(name: &str) -> Option<Findings> {
     let run = import(&folder, &Options::default()).unwrap();
     let findings = analyse(&run, 1);
     eprintln!("{}", terminal::render(&findings, 160));
-    assert!(figures::all(&run, &findings).len() > 1);
+    assert!(figures::all(&findings).len() > 1);
     Some(findings)
 }
 

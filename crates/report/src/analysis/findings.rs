@@ -5,7 +5,7 @@ use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
-use super::{rows, words};
+use super::{events, rows, words};
 use crate::model::{Cell, Disturbed, Finding, Overrun};
 
 /// What stolen time is called, whoever found it.
@@ -79,7 +79,7 @@ const CAUSES: [Cause; 6] = [
 /// One finding per cause and run, then the checks that failed and the run's own remarks.
 pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for context in contexts {
+    for context in contexts.iter().filter(|context| !events::is_told_otherwise(context)) {
         let cells: Vec<&Cell> = (cells.iter())
             .filter(|cell| cell.run == context.index)
             .map(|cell| &cell.model)

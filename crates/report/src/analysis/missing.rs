@@ -33,7 +33,7 @@ pub(super) fn not_checked(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<F
 
 fn of_run(context: &Context<'_>, cells: &[CellData]) -> Vec<Finding> {
     // What a run of events lacks is said table by table; nothing was to be measured.
-    if events::only_events(context) {
+    if events::only_events(context) || events::is_told_otherwise(context) {
         return Vec::new();
     }
     let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();

@@ -41,6 +41,7 @@ mod words;
 
 use rayon::prelude::*;
 
+use crate::kinds::{self, Kind};
 use crate::model::{self, BootstrapNote, Report};
 use crate::view;
 use cell::CellData;
@@ -90,6 +91,8 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
         traces: traces::compare_all(&contexts),
         blame,
         overruns: findings::overruns(&contexts),
+        rampups: rampups(runs, &options),
+        switches: switches(runs, &options),
         disturbances: findings::disturbances(&contexts, &cells),
         not_checked: missing::not_checked(&contexts, &cells),
         cells: cells.into_iter().map(|cell| cell.model).collect(),
@@ -102,6 +105,32 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
     };
     report.conditions = view::conditions(&report);
     report
+}
+
+/// The ramp-ups of the runs that have any; the baseline's cells first.
+fn rampups(runs: &[RunData], options: &AnalysisOptions) -> Vec<kinds::rampup::Findings> {
+    let own = |run: &&RunData| Kind::of_tables(&run.tables) == Some(Kind::Rampup);
+    let found = runs.par_iter().filter(own).map(|run| {
+        let mut found = kinds::rampup::analyse(run);
+        found.cells.sort_by_key(|cell| Some(&cell.condition) != options.baseline.as_ref());
+        found
+    });
+    found.collect()
+}
+
+/// The switches of the runs that have any.
+fn switches(runs: &[RunData], options: &AnalysisOptions) -> Vec<kinds::switches::Findings> {
+    let own = |run: &&RunData| Kind::of_tables(&run.tables) == Some(Kind::Switches);
+    let found = runs.par_iter().filter(own).map(|run| {
+        let seed = run.manifest.seed.unwrap_or(AnalysisOptions::default().seed);
+        let mut found = kinds::switches::analyse(run, seed);
+        found.outside = kinds::switches::outside::compare(run, &run.seen);
+        let is_baseline = |setup: &Option<String>| setup.is_some() && *setup == options.baseline;
+        found.switches.sort_by_key(|switch| !is_baseline(&switch.setup));
+        found.windowed.sort_by_key(|pair| !is_baseline(&pair.setup));
+        found
+    });
+    found.collect()
 }
 
 /// All cells of all runs, in the order of the report.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use flyball_run::{Manifest, Run, Tables};
 use flyball_stats::BootstrapOptions;
 
+use crate::kinds::switches::outside::Seen;
+
 /// One run, from a run directory or imported: its manifest and its tables.
 #[derive(Debug, Clone, Default)]
 pub struct RunData {
@@ -20,6 +22,8 @@ pub struct RunData {
     pub warnings: Vec<String>,
     /// Whether it is one of the runs that the others are judged against.
     pub against: bool,
+    /// What somebody outside saw of the run's switches.
+    pub seen: Vec<Seen>,
 }
 
 impl RunData {
@@ -38,6 +42,7 @@ impl RunData {
             tables: run.tables,
             warnings,
             against: false,
+            seen: Vec::new(),
         }
     }
 }

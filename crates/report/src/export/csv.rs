@@ -1,8 +1,20 @@
 //! Cells, comparisons and events as CSV: full precision, empty where unknown.
 
+use crate::kinds::{Kind, measures};
 use crate::model::Report;
-use crate::sheets::{cells, comparisons};
+use crate::sheets::{cells, comparisons, evidence};
 use crate::table::{Cell, Column, Table};
+
+/// What a program wants of the report: cells, else figures of ramp-ups and switches, else of events.
+#[must_use]
+pub fn csv(report: &Report) -> String {
+    match Kind::of(report).first() {
+        Some(Kind::Rampup | Kind::Switches) => measures::table(report).csv(),
+        Some(Kind::Events | Kind::Sweep) => events_csv(report),
+        Some(Kind::Load) => evidence::loads(report).csv(),
+        Some(Kind::Windows) | None => cells_csv(report),
+    }
+}
 
 /// One line per run, workload and condition.
 #[must_use]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::kinds::Kind;
 use crate::model::{Finding, Report, VerdictWord};
 use crate::sheets::{self, Detail};
 use crate::table::{Cell, Column, Table, Tone, code, escape};
@@ -11,9 +12,13 @@ use crate::text;
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut out = String::from("### Latency under frequency scaling\n\n");
-    if !report.cells.is_empty() || sheets::runs(report).is_empty() {
+    let kinds = Kind::of(report);
+    if kinds.contains(&Kind::Windows) {
         out += &verdicts(report);
         out += &cells(report);
+    }
+    for kind in kinds.iter().filter(|kind| **kind != Kind::Windows && **kind != Kind::Events) {
+        kind.tables(report, Detail::Short).iter().for_each(|table| out += &table.markdown());
     }
     events(&mut out, report);
     findings(&mut out, "Disturbed", &report.disturbances);

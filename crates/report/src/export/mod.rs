@@ -4,6 +4,6 @@ mod csv;
 mod json;
 mod markdown;
 
-pub use csv::{cells_csv, comparisons_csv, events_csv};
+pub use csv::{cells_csv, comparisons_csv, csv, events_csv};
 pub use json::{json, schema};
 pub use markdown::markdown;

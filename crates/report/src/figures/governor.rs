@@ -30,7 +30,7 @@ pub fn governor_comparison(report: &Report, size: Size) -> Figure {
         Frame { x: 24.0, y: top + 8.0, width: size.width - 48.0, height: size.height - top - 52.0 };
     bars::chart(&mut scene, frame, "", &bars, true);
     bars::key(&mut scene, 24.0, size.height - 16.0, bars.iter().any(|b| b.caveat.is_some()));
-    Figure { name: "governor_comparison", scene }
+    Figure { name: "governor_comparison".to_owned(), scene }
 }
 
 /// The first verdicts as text under the title; returns where they end.

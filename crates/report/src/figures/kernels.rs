@@ -43,7 +43,7 @@ pub fn per_kernel_comparison(report: &Report, size: Size) -> Figure {
         bars::chart(&mut scene, frame, workload, &bars, true);
     }
     bars::key(&mut scene, 24.0, size.height - 16.0, doubtful);
-    Figure { name: "per_kernel_comparison", scene }
+    Figure { name: "per_kernel_comparison".to_owned(), scene }
 }
 
 fn bar(report: &Report, cell: &Cell, group: &Group, series: usize) -> Bar {

@@ -4,6 +4,7 @@
 mod bars;
 mod governor;
 mod kernels;
+pub(crate) mod lines;
 mod platform;
 mod sweep;
 mod tradeoff;
@@ -15,7 +16,7 @@ pub use tradeoff::{TradeoffPoint, tradeoff};
 
 use crate::draw::{PngError, Scene};
 use crate::model::Report;
-use crate::timeline;
+use crate::{kinds, timeline};
 
 /// Every figure that there are data for. `each` has one report per run, for the figure that sets
 /// platforms side by side.
@@ -25,9 +26,14 @@ pub fn all(report: &Report, each: &[Report]) -> Vec<Figure> {
     let mut figures = Vec::new();
     let views = report.time_lines();
     if !views.is_empty() {
-        figures.push(Figure { name: "timeline", scene: timeline::figure(&views, size.width) });
+        figures.push(Figure {
+            name: "timeline".to_owned(),
+            scene: timeline::figure(&views, size.width),
+        });
     }
     figures.extend(sweep::sweep(report, size));
+    figures.extend(kinds::rampup::figures::figure(&report.rampups));
+    figures.extend(report.switches.iter().flat_map(kinds::switches::figures::all));
     if !report.cells.is_empty() {
         figures.push(governor_comparison(report, size));
         figures.push(per_kernel_comparison(report, size));
@@ -69,8 +75,9 @@ impl Size {
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// File name without its extension.
-    pub name: &'static str,
-    scene: Scene,
+    pub name: String,
+    /// The drawing.
+    pub scene: Scene,
 }
 
 impl Figure {

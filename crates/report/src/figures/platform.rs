@@ -31,7 +31,7 @@ pub fn platform_comparison(experiments: &[(&str, &Report)], size: Size) -> Figur
         x += width;
     }
     bars::key(&mut scene, 24.0, size.height - 16.0, doubtful);
-    Figure { name: "platform_comparison", scene }
+    Figure { name: "platform_comparison".to_owned(), scene }
 }
 
 /// Width in bars, with room for the axis.

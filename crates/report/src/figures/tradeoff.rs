@@ -82,7 +82,7 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
             false => scene.text(x + 9.0, y - 6.0, label, 11.0),
         };
     }
-    Figure { name: "tradeoff", scene }
+    Figure { name: "tradeoff".to_owned(), scene }
 }
 
 /// Whether a point has a place: a governor that finished nothing has no latency.

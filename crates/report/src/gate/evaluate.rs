@@ -1,6 +1,7 @@
 //! Rules applied to a report.
 
 use super::{Key, Metric, Operator, Outcome, Quantity, Rule, Statistic, Status, Value};
+use crate::kinds::measures::{self, Measure};
 use crate::model::{
     Cell, ChangeKind, Comparison, Distribution, Estimate, Report, Side, TraceComparison,
     VerdictWord, WorkloadComparison,
@@ -24,6 +25,7 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
     if matches!(rule.metric, Metric::Verdict | Metric::Ratio) {
         found.extend(traces(rule, report));
     }
+    found.extend(of_measures(rule, report));
     if found.is_empty() {
         let what = match (rule.metric, rule.value) {
             (Metric::Verdict | Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
@@ -37,6 +39,51 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
             Status::CannotDecide,
             format!("no {what} matches the rule"),
         )];
+    }
+    found
+}
+
+/// The figures of ramp-ups and switches that a rule names; a change is one against the first figure of
+/// the same name.
+fn of_measures(rule: &Rule, report: &Report) -> Vec<Outcome> {
+    let Metric::Latency(Quantity::Execution, statistic) = rule.metric else { return Vec::new() };
+    let name = match statistic {
+        Statistic::Median => "median",
+        Statistic::Mean => "mean",
+        Statistic::P90 => "p90",
+        Statistic::P99 => "p99",
+        _ => return Vec::new(),
+    };
+    let all: Vec<Measure> =
+        measures::all(report).into_iter().filter(|measure| measure.statistic == name).collect();
+    let mut found = Vec::new();
+    for (at, measure) in all.iter().enumerate() {
+        let Measure { run, condition, figure, us, .. } = measure;
+        let selected = rule.selector.iter().all(|(key, wanted)| match key {
+            Key::Workload => false,
+            Key::Condition => wanted == condition,
+            Key::Run => wanted == run,
+            Key::Figure => wanted == figure,
+        });
+        let first = all.iter().position(|other| other.figure == *figure);
+        let is_change = matches!(rule.value, Value::Change(_));
+        if !selected || is_change && first == Some(at) {
+            continue;
+        }
+        let object = format!("{run}, {condition}: {name} {figure}");
+        let none = |why: &str| outcome(rule, &object, Status::CannotDecide, why.to_owned());
+        let baseline = first.and_then(|first| all[first].us);
+        let show = |us: f64| format!("{} us", text::micros(us));
+        found.push(match (rule.value, us, baseline) {
+            (_, None, _) => none("it was not reached in most repetitions"),
+            (Value::Latency(limit), Some(us), _) => judge(rule, &object, us, limit, show),
+            (Value::Change(by), Some(us), Some(base)) if base.value > 0.0 => {
+                let ratio = Estimate { value: us.value / base.value, low: None, high: None };
+                judge(rule, &object, &ratio, 1.0 + by, text::change)
+            }
+            (Value::Change(_), ..) => none("what it is compared with was not reached"),
+            _ => none("the rule's value does not fit its metric"),
+        });
     }
     found
 }
@@ -134,6 +181,7 @@ fn absolute(rule: &Rule, c: &Cell) -> Outcome {
                 Some(found) => {
                     judge(rule, &object, &found, limit, |v| format!("{} us", text::micros(v)))
                 }
+                None if statistic == Statistic::P90 => none("windows have p95, p99 and p999"),
                 None => none("too few windows for this percentile"),
             }
         }
@@ -172,6 +220,7 @@ fn figure(d: &Distribution, statistic: Statistic) -> Option<Estimate> {
         Statistic::P99 => d.p99_us,
         Statistic::Mean => exact(d.mean_us),
         Statistic::Sd => exact(d.sd_us),
+        Statistic::P90 => return None,
         Statistic::P95 => exact(d.p95_us),
         Statistic::P999 => exact(d.p999_us?),
         Statistic::Max => exact(d.max_us),

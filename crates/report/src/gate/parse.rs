@@ -4,10 +4,11 @@ use super::{GateError, Key, Metric, Operator, Quantity, Rule, Statistic, Value};
 use crate::model::VerdictWord;
 use flyball_units::nearest;
 
-const STATISTICS: [(&str, Statistic); 7] = [
+const STATISTICS: [(&str, Statistic); 8] = [
     ("median", Statistic::Median),
     ("mean", Statistic::Mean),
     ("sd", Statistic::Sd),
+    ("p90", Statistic::P90),
     ("p95", Statistic::P95),
     ("p99", Statistic::P99),
     ("p999", Statistic::P999),

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::page::Section;
+use crate::kinds::Kind;
 use crate::model::{Finding, Report};
 use crate::sheets::{comparisons, evidence};
 use crate::text;
@@ -85,26 +86,31 @@ fn list(title: &str, none: &str, findings: &[Finding]) -> Markup {
 
 /// How it was measured, and the tests behind the intervals.
 pub(super) fn method(report: &Report) -> Section {
-    let measured = !super::tells_only_events(report);
+    let kinds = Kind::of(report);
+    let measured = kinds.contains(&Kind::Windows);
     let title = if measured { "How it was measured" } else { "Where it comes from" };
     let body = html! {
         div.panel {
-            dl { @for (name, value) in terms(report, measured) { dt { (name) } dd { (value) } } }
+            dl { @for (name, value) in terms(report, &kinds) { dt { (name) } dd { (value) } } }
             (tests(report))
         }
     };
     Section::new("method", "Method", title, body)
 }
 
-fn terms(report: &Report, measured: bool) -> Vec<(&'static str, String)> {
+fn terms(report: &Report, kinds: &[Kind]) -> Vec<(&'static str, String)> {
     let b = &report.bootstrap;
-    let mut terms = vec![match measured {
-        true => (
-            "Intervals",
-            format!("95 %; {}; {} replicates, seed {}", b.method, b.replicates, b.seed),
-        ),
-        false => ("Ranges", "1 to 99 % of the phases; what is recorded is one of them".to_owned()),
-    }];
+    let mut terms = Vec::new();
+    if kinds.contains(&Kind::Windows) {
+        let how = format!("95 %; {}; {} replicates, seed {}", b.method, b.replicates, b.seed);
+        terms.push(("Intervals", how));
+    } else if kinds.contains(&Kind::Events) {
+        let what = "1 to 99 % of the phases; what is recorded is one of them";
+        terms.push(("Ranges", what.to_owned()));
+    } else {
+        let how = "95 %; repetitions are resampled, each with its own samples";
+        terms.push(("Intervals", how.to_owned()));
+    }
     if let Some(cell) = report.cells.first() {
         terms.push(("Percentiles", cell.execution.estimator.clone()));
         terms.push(("Modes", cell.modes.test.clone()));

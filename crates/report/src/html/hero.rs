@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::charts;
 use super::page::{Section, Top};
+use crate::kinds::Kind;
 use crate::model::{Comparison, Report, VerdictWord};
 use crate::{text, view};
 
@@ -16,7 +17,7 @@ pub(super) fn top(report: &Report, title: String) -> Top {
         report.runs.iter().map(|r| r.machine.as_str()).filter(|m| !m.is_empty()).collect();
     machines.dedup();
     let machine = match machines.as_slice() {
-        [] if super::tells_only_events(report) => super::events::platforms(report),
+        [] if Kind::of(report).contains(&Kind::Events) => super::events::platforms(report),
         [] => "machine not recorded".to_owned(),
         [one] => (*one).to_owned(),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
@@ -28,10 +29,12 @@ pub(super) fn top(report: &Report, title: String) -> Top {
         let (value, name) = counted(n, one, several);
         fact(value, name);
     };
-    if super::tells_only_events(report) {
+    if !Kind::of(report).contains(&Kind::Windows) {
         let trials: usize = report.events.iter().map(|run| run.trials.len()).sum();
         count(report.runs.len() as u64, "run", "runs");
-        count(trials as u64, "recording", "recordings");
+        if trials > 0 {
+            count(trials as u64, "recording", "recordings");
+        }
     } else {
         count(report.runs.iter().map(|r| r.windows).sum(), "window", "windows");
         fact(text::duration(report.runs.iter().map(|r| r.duration_s).sum()), "measured");

@@ -13,8 +13,10 @@ mod workload;
 
 pub(crate) use page::{base_style, head};
 
+use crate::figures::Figure;
+use crate::kinds::{Kind, rampup, switches};
 use crate::model::{Report, VerdictWord};
-use crate::sheets::{self, cells};
+use crate::sheets::{Detail, cells};
 use crate::{text, view};
 use maud::html;
 use page::{Section, page};
@@ -42,7 +44,7 @@ pub fn render(report: &Report, options: &HtmlOptions) -> String {
 
 fn sections(report: &Report) -> Vec<Section> {
     let mut sections = Vec::new();
-    let measured = !tells_only_events(report);
+    let measured = Kind::of(report).contains(&Kind::Windows);
     if measured {
         sections.push(hero::verdicts(report));
         sections.push(workload::panels(report));
@@ -50,6 +52,7 @@ fn sections(report: &Report) -> Vec<Section> {
         sections.extend(blame::section(report));
         sections.push(evidence::frequency_and_load(report));
     }
+    sections.extend(kinds(report));
     sections.extend(events::sections(report));
     if measured {
         sections.push(evidence::findings(report));
@@ -68,15 +71,54 @@ fn sections(report: &Report) -> Vec<Section> {
     sections
 }
 
-/// Whether nothing was measured and everything is told by events.
-fn tells_only_events(report: &Report) -> bool {
-    report.cells.is_empty() && !sheets::runs(report).is_empty()
+/// Ramp-ups, switches and loads: their figures, then their tables.
+fn kinds(report: &Report) -> Vec<Section> {
+    let section = |id, name, kind: Kind, heads: &[Vec<String>], figures: &[Figure]| {
+        let tables = kind.tables(report, Detail::Page);
+        let body = html! {
+            @for lines in heads { div.panel { @for line in lines { p { (line) } } } }
+            @for figure in figures {
+                div.panel { (charts::figure(&figure.scene.title, "", &figure.scene)) } "\n"
+            }
+            @for table in &tables { (table.panel()) "\n" }
+        };
+        (!tables.is_empty() || !heads.is_empty()).then(|| Section::new(id, name, name, body))
+    };
+    let told = |lines: Vec<String>, more: &[&Vec<String>]| -> Vec<String> {
+        lines.into_iter().chain(more.iter().flat_map(|texts| texts.iter().cloned())).collect()
+    };
+    let rampups: Vec<Vec<String>> = report
+        .rampups
+        .iter()
+        .map(|found| told(rampup::terminal::title(found), &[&found.remarks]))
+        .collect();
+    let drawn: Vec<Figure> = rampup::figures::figure(&report.rampups).into_iter().collect();
+    let of_switches = |found: &switches::Findings| {
+        let title = switches::terminal::title(found).lines().map(str::to_owned).collect();
+        told(title, &[&found.refused, &found.notes])
+    };
+    let switched: Vec<Vec<String>> = report.switches.iter().map(of_switches).collect();
+    let violins: Vec<Figure> = report.switches.iter().flat_map(switches::figures::all).collect();
+    let loads = match Kind::of(report).contains(&Kind::Load) {
+        true => section("loads", "Load", Kind::Load, &[], &[]),
+        false => None,
+    };
+    let sections = [
+        section("rampups", "Ramp-ups", Kind::Rampup, &rampups, &drawn),
+        section("switches", "Switches", Kind::Switches, &switched, &violins),
+        loads,
+    ];
+    sections.into_iter().flatten().collect()
 }
 
 /// The most important verdict in a line.
 fn headline(report: &Report) -> String {
     match report.comparisons.first() {
-        None if tells_only_events(report) => events::headline(report),
+        None if !report.rampups.is_empty() => {
+            "How long a sudden demand waits for its frequency".to_owned()
+        }
+        None if !report.switches.is_empty() => "What a frequency switch costs".to_owned(),
+        None if !Kind::of(report).contains(&Kind::Windows) => events::headline(report),
         Some(c) if c.verdict == VerdictWord::Effect => {
             let measured = view::measured(&report.cells);
             format!("{}: {} in median {measured}", c.title, text::change(c.ratio.value))

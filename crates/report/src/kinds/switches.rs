@@ -2,15 +2,15 @@
 //!
 //! - [`baseline`], [`mod@windowed`], [`grid`], [`mod@split`]: the estimators, pure;
 //! - [`outside`]: beside what a board's own log says;
-//! - [`mod@analysis`]: from the rows to findings; [`terminal`], [`page`] and [`figures`] show them.
+//! - [`mod@analysis`]: from the rows to findings; [`terminal`] and [`figures`] show them.
 
 pub mod analysis;
 pub mod baseline;
 pub mod figures;
 pub mod grid;
 pub mod outside;
-pub mod page;
 pub mod split;
+pub(crate) mod tables;
 pub mod terminal;
 pub mod windowed;
 

@@ -32,7 +32,7 @@ pub(super) fn blocks(
 fn ran(report: &Report, width: usize, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     let runs = sheets::runs(report);
-    if !runs.is_empty() && report.cells.is_empty() {
+    if report.cells.is_empty() {
         // Beside windows the verdicts have said them.
         for warning in &report.warnings {
             lines.extend(labelled("Warning", &text::plain(warning), width, style, usize::MAX));

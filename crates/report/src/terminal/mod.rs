@@ -8,6 +8,7 @@ mod style;
 mod table;
 mod verbose;
 
+use crate::kinds::{Kind, rampup, switches};
 use crate::model::Report;
 use crate::sheets::{self, Detail};
 use crate::timeline::Charset;
@@ -62,8 +63,21 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
     let width = options.width.clamp(60, 200);
     let style = Style { color: options.color };
     let told = sheets::runs(report).len();
-    if told > 0 && report.cells.is_empty() {
-        let mut blocks = events::blocks(report, options, width, style);
+    if !Kind::of(report).contains(&Kind::Windows) {
+        let mut blocks = Vec::new();
+        if !report.rampups.is_empty() {
+            blocks.extend(rampup::terminal::blocks(&report.rampups, width, style));
+        }
+        for found in &report.switches {
+            blocks.extend(switches::terminal::blocks(found, width, style));
+        }
+        blocks.extend(
+            Kind::Load
+                .tables(report, options.detail())
+                .iter()
+                .map(|table| table.terminal(width, style)),
+        );
+        blocks.extend(events::blocks(report, options, width, style));
         blocks.push(sections::paths(report, options, style));
         return joined(blocks);
     }

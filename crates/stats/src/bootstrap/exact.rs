@@ -4,11 +4,13 @@ use super::percentile::LEAST;
 use crate::quantile::{QuantileType, quantile, quantile_of_type, sort};
 use crate::summary::mean;
 use crate::{Cell, Estimate, LEVEL, effective_size};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// A series in a few numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SampleDistribution"))]
 pub struct Distribution {
     /// Number of values.
     pub n: usize,

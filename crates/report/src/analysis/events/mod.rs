@@ -13,6 +13,7 @@ use flyball_events::Recording;
 use flyball_run::Tables;
 
 use super::source::Context;
+use crate::kinds::Kind;
 use crate::model::{EventRun, EventTrial};
 use crate::timeline::{Ask, RunView};
 
@@ -24,7 +25,7 @@ const CHEAP: usize = 200_000;
 pub(super) fn summarise(context: &Context<'_>, several: bool) -> Option<EventRun> {
     let tables = &context.run.tables;
     match (has_windows(tables), has_events(tables)) {
-        (false, _) if was_to_measure(context) => None,
+        (false, _) if was_to_measure(context) || is_told_otherwise(context) => None,
         (true, _) => beside_windows(context),
         (false, false) if tables.sweep.is_empty() => None,
         (false, events) => Some(whole(context, several, events)),
@@ -35,6 +36,7 @@ pub(super) fn summarise(context: &Context<'_>, several: bool) -> Option<EventRun
 pub(super) fn only_events(context: &Context<'_>) -> bool {
     let tables = &context.run.tables;
     !was_to_measure(context)
+        && !is_told_otherwise(context)
         && !has_windows(tables)
         && (has_events(tables) || !tables.sweep.is_empty())
 }
@@ -42,6 +44,11 @@ pub(super) fn only_events(context: &Context<'_>) -> bool {
 /// A bench that was ended before its first window has nothing to report, whatever else it kept.
 fn was_to_measure(context: &Context<'_>) -> bool {
     context.run.manifest.kind == "bench"
+}
+
+/// Ramp-ups and switches say themselves what their events mean.
+pub(super) fn is_told_otherwise(context: &Context<'_>) -> bool {
+    Kind::of_tables(&context.run.tables).is_some()
 }
 
 fn has_windows(tables: &Tables) -> bool {

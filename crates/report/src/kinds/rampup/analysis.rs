@@ -12,11 +12,13 @@ mod events;
 mod quantile;
 mod series;
 
-use flyball_run::{Manifest, Run};
+use crate::kinds::Rows;
+use flyball_run::{Manifest, Tables};
 use flyball_stats::median_of;
 pub use quantile::{AtLevel, Quantiles};
 use quantile::{NEVER, Options, quantiles};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use series::{Series, edges, series};
 use std::collections::BTreeMap;
 
@@ -33,7 +35,8 @@ const LEAST: usize = 5;
 const SMALLEST: f64 = 0.01;
 
 /// What a run says of its machine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "RampupFindings")]
 pub struct Findings {
     /// What runs are told apart by: `host`, `board:NAME`, `model:NAME`.
     pub name: String,
@@ -58,7 +61,8 @@ pub struct Findings {
 }
 
 /// All repetitions under one condition and gap.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "RampupCell")]
 pub struct Cell {
     /// The condition.
     pub condition: String,
@@ -90,7 +94,8 @@ pub struct Cell {
 }
 
 /// Time to a level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "TimeToLevel")]
 pub struct Time {
     /// The level.
     pub level: u32,
@@ -102,7 +107,7 @@ pub struct Time {
 }
 
 /// A stretch of time since the wake-up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Stretch {
     /// Its begin, in microseconds.
     pub from_us: f64,
@@ -116,7 +121,7 @@ pub struct Stretch {
 }
 
 /// Time on a kind of core.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct OnCore {
     /// The kind.
     pub core_type: String,
@@ -126,7 +131,7 @@ pub struct OnCore {
 }
 
 /// Whether the rate rises behind the wake-up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Ramp {
     /// It does: a stretch lies below the settled rate by more than noise and resolution.
@@ -146,7 +151,8 @@ pub enum Ramp {
 }
 
 /// Everything that the rows say.
-pub fn analyse(run: &Run) -> Findings {
+pub fn analyse<'a>(run: impl Into<Rows<'a>>) -> Findings {
+    let run = &run.into();
     let manifest = &run.manifest;
     let all = series(run);
     let cells = cells(manifest, &all);
@@ -183,8 +189,8 @@ pub fn analyse(run: &Run) -> Findings {
 }
 
 /// Whether a run has ramp-ups.
-pub fn has_rampups(run: &Run) -> bool {
-    !run.tables.rampups.is_empty()
+pub fn has_rampups(tables: &Tables) -> bool {
+    !tables.rampups.is_empty()
 }
 
 /// What the machine is called beside others.
@@ -226,7 +232,7 @@ fn cells<'a>(manifest: &Manifest, all: &'a [Series]) -> Vec<(Key<'a>, Vec<&'a Se
     cells.into_iter().map(|((_, key), members)| (key, members)).collect()
 }
 
-fn cell(key: &Key<'_>, members: &[&Series], run: &Run, context: &Context) -> Cell {
+fn cell(key: &Key<'_>, members: &[&Series], run: &Rows<'_>, context: &Context) -> Cell {
     let options = |level: f64| Options { level, seed: context.seed };
     let time = |level: u32, values: Vec<Option<f64>>| Time {
         level,
@@ -312,7 +318,7 @@ fn ramp(curve: &[Stretch], resolution: f64) -> Ramp {
 }
 
 /// Failed checks and warnings.
-fn remarks(run: &Run) -> Vec<String> {
+fn remarks(run: &Rows<'_>) -> Vec<String> {
     use flyball_run::manifest::CheckOutcome;
     let failed = run.manifest.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
     let failed = failed.map(|check| {

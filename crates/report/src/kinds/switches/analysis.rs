@@ -4,20 +4,24 @@ mod groups;
 mod measured;
 mod recorded;
 
+use crate::kinds::Rows;
 use crate::kinds::switches::baseline::Baseline;
 use crate::kinds::switches::grid::{Grid, NoGrid};
 use crate::kinds::switches::outside::Outside;
 use crate::kinds::switches::split::Split;
 use crate::kinds::switches::windowed::Windowed;
-use flyball_run::{Run, SwitchTrial};
+use flyball_run::{SwitchTrial, Tables};
 use flyball_stats::{Distribution, Estimate};
 use groups::group;
 use measured::{grids, paths, scores, switch, windowed};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the rows of a run say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[schemars(rename = "SwitchFindings")]
+#[serde(default)]
 pub struct Findings {
     /// The run's name.
     pub name: String,
@@ -47,10 +51,13 @@ pub struct Findings {
     /// Remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The measurements, from which the distributions are drawn; not part of the JSON.
+    #[serde(skip)]
+    pub trials: Vec<SwitchTrial>,
 }
 
 /// What a driver declares.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Declared {
     /// Clock domain.
     pub domain: String,
@@ -59,7 +66,7 @@ pub struct Declared {
 }
 
 /// Switches from one level to another, measured by one method.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Switch {
     /// `direct` or `detect`.
     pub method: String,
@@ -80,7 +87,7 @@ pub struct Switch {
     /// Those that count.
     pub valid: usize,
     /// The others, by reason.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejected: BTreeMap<String, usize>,
     /// The write, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +120,7 @@ impl Switch {
 }
 
 /// A grid, or why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct GridFinding {
     /// Set-up, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,17 +137,18 @@ pub struct GridFinding {
 }
 
 /// Whether a run has anything to analyse here.
-pub fn has_trials(run: &Run) -> bool {
-    !run.tables.trials.is_empty()
+pub fn has_trials(tables: &Tables) -> bool {
+    !tables.trials.is_empty()
 }
 
 /// Analyses the rows of a run. `seed` is the resampling's.
-pub fn analyse(run: &Run, seed: u64) -> Findings {
+pub fn analyse<'a>(run: impl Into<Rows<'a>>, seed: u64) -> Findings {
+    let run = &run.into();
     let trials: Vec<SwitchTrial> =
         (0..run.tables.trials.len()).filter_map(|at| run.tables.trials.row(at)).collect();
     let groups = group(&trials);
     let mut findings = Findings {
-        name: run.name(),
+        name: run.name.clone(),
         machine: recorded::machine(run),
         declared: recorded::declared(run),
         notes: recorded::notes(run),
@@ -172,6 +180,8 @@ pub fn analyse(run: &Run, seed: u64) -> Findings {
     }
     findings.windowed = windowed(&groups, &paths, seed);
     remarks(&mut findings);
+    drop(groups);
+    findings.trials = trials;
     findings
 }
 

@@ -4,7 +4,8 @@
 //! on medians.
 
 use flyball_stats::{mean, median_in_place};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993): a modified z-score above this.
 const MODIFIED_Z: f64 = 3.5;
@@ -13,7 +14,7 @@ const MODIFIED_Z: f64 = 3.5;
 const NORMAL: f64 = 1.4826;
 
 /// The scores at one level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Baseline {
     /// Set-up or clock domain, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]

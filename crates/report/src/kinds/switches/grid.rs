@@ -18,7 +18,8 @@ mod refine;
 mod search;
 
 use flyball_stats::Estimate;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Shortest period that is looked for, unless the measurement is coarser.
 pub const SHORTEST_NS: f64 = 20_000.0;
@@ -45,7 +46,7 @@ pub struct Series {
 }
 
 /// A grid.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Grid {
     /// Its period in microseconds.
     pub period_us: Estimate,
@@ -64,7 +65,7 @@ pub struct Grid {
 }
 
 /// Why there is no grid.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize, thiserror::Error)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum NoGrid {
     /// Too few times to look for one.

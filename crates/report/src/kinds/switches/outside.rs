@@ -7,10 +7,12 @@
 //!                               ^ on a board the speed changes here
 //! ```
 
+use crate::kinds::Rows;
+use flyball_run::SwitchTrial;
 use flyball_run::manifest::BoardRecord;
-use flyball_run::{Run, SwitchTrial};
 use flyball_stats::Distribution;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A P-state that was written, as the log outside has it.
@@ -25,7 +27,7 @@ pub struct Seen {
 }
 
 /// Switches to one level, as seen from outside.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Outside {
     /// Method.
     pub method: String,
@@ -52,7 +54,8 @@ pub struct Outside {
 const SLACK_NS: u64 = 1_000_000;
 
 /// The switches of a run beside the P-states `seen` outside, which are in order of time.
-pub fn compare(run: &Run, seen: &[Seen]) -> Vec<Outside> {
+pub fn compare<'a>(run: impl Into<Rows<'a>>, seen: &[Seen]) -> Vec<Outside> {
+    let run = &run.into();
     let board = run.manifest.machine.as_ref().and_then(|machine| machine.board.as_ref());
     let mut groups = BTreeMap::<_, Vec<SwitchTrial>>::new();
     for at in 0..run.tables.trials.len() {
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn each_switch_finds_its_p_state() {
-        let mut run = Run::default();
+        let mut run = flyball_run::Run::default();
         let policy = |cpus: &[u32]| BoardPolicyRecord {
             cpus: cpus.to_vec(),
             instructions_per_cycle: 0.06,

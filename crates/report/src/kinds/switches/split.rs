@@ -8,7 +8,8 @@
 //! shortest, which is exact to about P over their number. Outliers lie outside and move nothing.
 
 use flyball_stats::{Estimate, LEVEL, mean, sort};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewer latencies are not split.
@@ -23,7 +24,7 @@ const BATCHES: usize = 10;
 const FITS: f64 = 0.1;
 
 /// The two parts, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Split {
     /// The wait lies uniformly between 0 and this: the grid's period.
     pub wait_us: f64,

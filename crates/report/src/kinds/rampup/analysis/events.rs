@@ -2,9 +2,9 @@
 
 use super::LEVELS;
 use super::series::Series;
+use crate::kinds::Rows;
 use flyball_events::Recording;
 use flyball_events::questions::rise::{Rise, Target};
-use flyball_run::Run;
 use flyball_run::name::RAMPUP_TASK;
 use std::collections::BTreeMap;
 
@@ -19,15 +19,15 @@ pub struct Events {
 }
 
 /// Reads them.
-pub fn of(run: &Run, members: &[&Series]) -> Events {
+pub fn of(run: &Rows<'_>, members: &[&Series]) -> Events {
     let mut events = Events::default();
     let kinds = kinds(run);
     let targets = LEVELS.map(Target::Value);
     let mut whole: BTreeMap<Option<u32>, Recording<'_>> = BTreeMap::new();
     for one in members {
         let recording = whole.entry(one.trial).or_insert_with(|| match one.trial {
-            Some(trial) => Recording::of_trial(run, trial),
-            None => Recording::of(run),
+            Some(trial) => Recording::new(run.tables, run.manifest, Some(trial)),
+            None => Recording::new(run.tables, run.manifest, None),
         });
         let recording = recording.between(one.begin_ns, one.begin_ns + one.spin_ns);
         let tid = one.tid.or_else(|| recording.find(RAMPUP_TASK).ok().map(|task| task.tid));
@@ -61,7 +61,7 @@ fn sampled(one: &Series) -> Vec<(u32, u64)> {
 }
 
 /// The kinds of core with their CPUs.
-fn kinds(run: &Run) -> BTreeMap<String, Vec<u32>> {
+fn kinds(run: &Rows<'_>) -> BTreeMap<String, Vec<u32>> {
     let mut kinds: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for cpu in run.manifest.machine.iter().flat_map(|machine| &machine.cpus) {
         if let Some(kind) = &cpu.core_type {

@@ -1,7 +1,8 @@
 //! Quantiles of repetitions with bootstrap intervals.
 
 use flyball_stats::{BootstrapOptions, Cell, Estimate, Prepared, Statistic, estimate};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Stands for a time that never came: longer than any.
 pub const NEVER: f64 = 1e300;
@@ -13,7 +14,7 @@ const NOT_REACHED: f64 = 1e200;
 const LEAST: f64 = 1e-9;
 
 /// A time, or a share, with its interval. What lies beyond every time that came is none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct AtLevel {
     /// From all repetitions. The lower end is always known: no time is below 0. No upper end where
     /// some replicates never got there.
@@ -32,7 +33,7 @@ impl AtLevel {
 }
 
 /// Of repetitions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct Quantiles {
     /// The median; none where half of them never got there.
     pub median: Option<AtLevel>,

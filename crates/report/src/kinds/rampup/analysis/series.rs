@@ -1,6 +1,6 @@
 //! One repetition: its rate over time.
 
-use flyball_run::Run;
+use crate::kinds::Rows;
 use flyball_stats::median_of;
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ pub fn edges(spin_ns: u64) -> Vec<u64> {
 }
 
 /// The repetitions of a run, in its order.
-pub fn series(run: &Run) -> Vec<Series> {
+pub fn series(run: &Rows<'_>) -> Vec<Series> {
     let rows = &run.tables.rampups;
     let lengths = rows.begin_ns.iter().zip(&rows.end_ns);
     let spin_ns = lengths.map(|(begin, end)| end.saturating_sub(*begin)).min().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! Rows whose truth is known: what is found in them.
 
 use super::*;
+use flyball_run::Run;
 use flyball_run::manifest::{ConditionRecord, OverheadRecord};
 use flyball_run::{RampUp, RampUpSample, RunState, RunWriter};
 use rand_core::{RngCore, SeedableRng};

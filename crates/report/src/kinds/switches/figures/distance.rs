@@ -1,10 +1,11 @@
 //! Latency against how many levels a switch goes up or down.
 
-use super::{Figure, WIDTH};
+use super::WIDTH;
 use crate::draw::axis::Scale;
 use crate::draw::{Paint, Scene};
+use crate::figures::Figure;
 use crate::kinds::switches::analysis::Findings;
-use crate::kinds::switches::terminal::{mhz, place, with_interval};
+use crate::kinds::switches::tables::{mhz, place, with_interval};
 use flyball_stats::Estimate;
 use std::collections::BTreeSet;
 

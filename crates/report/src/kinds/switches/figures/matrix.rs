@@ -1,9 +1,10 @@
 //! The matrix of all switches as a heat map, from row to column.
 
-use super::{Figure, WIDTH};
+use super::WIDTH;
 use crate::draw::{Paint, Scene};
+use crate::figures::Figure;
 use crate::kinds::switches::analysis::{Findings, Switch};
-use crate::kinds::switches::terminal::{mhz, place, short};
+use crate::kinds::switches::tables::{mhz, place, short};
 
 const LEFT: f64 = 110.0;
 const TOP: f64 = 96.0;

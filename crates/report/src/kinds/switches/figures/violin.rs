@@ -1,11 +1,12 @@
 //! Violins: the density of the values of each switch, mirrored, with quartiles and median.
 
-use super::{Figure, WIDTH};
+use super::WIDTH;
 use crate::draw::axis::Scale;
 use crate::draw::font::{self, Weight};
 use crate::draw::{Paint, Scene};
+use crate::figures::Figure;
 use crate::kinds::switches::analysis::Findings;
-use crate::kinds::switches::terminal::{mhz, place, short};
+use crate::kinds::switches::tables::{mhz, place, short};
 use crate::kinds::switches::windowed::{Scores, Windowed};
 use flyball_run::SwitchTrial;
 use flyball_stats::{density, quantile, sort};

@@ -1,0 +1,147 @@
+//! Every reader of a report works for every kind of run.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::export;
+use flyball_report::figures;
+use flyball_report::gate::{Gate, Status};
+use flyball_report::html::{self, HtmlOptions};
+use flyball_report::kinds::Kind;
+use flyball_report::model::Report;
+use flyball_report::terminal::{self, TerminalOptions};
+use flyball_run::manifest::ConditionRecord;
+use flyball_run::{Manifest, RampUp, RampUpSample, Run, SwitchTrial};
+
+/// Ramp-ups under two conditions: at once, and after `slow_ms` at half the rate.
+fn rampups(slow_ms: u64) -> Run {
+    let condition = |name: &str| ConditionRecord { name: name.into(), ..Default::default() };
+    let mut run = Run {
+        manifest: Manifest {
+            kind: "rampup".into(),
+            conditions: vec![condition("fast"), condition("<b>slow</b>")],
+            ..Manifest::default()
+        },
+        ..Run::default()
+    };
+    for seq in 0..20 {
+        let begin_ns = 1_000_000_000 + seq * 300_000_000;
+        let slow = seq % 2 == 1;
+        run.tables.rampups.push(RampUp {
+            seq,
+            condition: run.manifest.conditions[usize::from(slow)].name.clone(),
+            repeat: seq as u32 / 2 + 1,
+            gap_ns: 10_000_000,
+            sleeps: 1,
+            begin_ns,
+            end_ns: begin_ns + 100_000_000,
+            ..RampUp::default()
+        });
+        for step in 0..1000 {
+            let after_ns = step * 100_000;
+            let noise = (step * 7919 + seq * 104_729) % 100;
+            let rate = if slow && after_ns < slow_ms * 1_000_000 { 500.0 } else { 1000.0 };
+            run.tables.rampup_samples.push(RampUpSample {
+                rampup: seq,
+                after_ns,
+                ticks: Some(1),
+                cpu: Some(0),
+                rate_per_us: rate * (1.0 + noise as f64 / 20_000.0),
+                ..RampUpSample::default()
+            });
+        }
+    }
+    run
+}
+
+fn switches() -> Run {
+    let mut run = Run::default();
+    for seq in 0..200_u64 {
+        let (from_khz, to_khz) =
+            if seq % 2 == 0 { (1_000_000, 2_000_000) } else { (2_000_000, 1_000_000) };
+        run.tables.trials.push(SwitchTrial {
+            seq,
+            method: "detect".into(),
+            from_khz,
+            to_khz,
+            transition_ns: Some(300_000 + seq * 1_000),
+            write_ns: Some(20_000),
+            ..SwitchTrial::default()
+        });
+    }
+    run
+}
+
+fn report(run: Run) -> Report {
+    let run = RunData::new("run", "runs/run", run);
+    analyse(&[run], &AnalysisOptions { replicates: 200, ..AnalysisOptions::default() })
+}
+
+fn every_reader(report: &Report, kind: Kind, words: &[&str]) {
+    assert_eq!(Kind::of(report), [kind]);
+    let page = html::render(report, &HtmlOptions::default());
+    let text = terminal::render(report, &TerminalOptions::default());
+    let markdown = export::markdown(report);
+    for word in words {
+        for (reader, told) in [("page", &page), ("terminal", &text), ("Markdown", &markdown)] {
+            assert!(told.contains(word), "{reader} lacks {word}\n{told}");
+        }
+    }
+    assert!(!page.contains("<b>slow") && page.contains("<svg"));
+    assert!(!page.contains("No windows") && !text.contains("Verdicts"), "{text}");
+    let drawn = figures::all(report, &[]);
+    assert!(!drawn.is_empty());
+    for figure in drawn {
+        assert!(!figure.svg().contains("NaN"), "{}", figure.name);
+    }
+    let json = export::json(report).unwrap();
+    let again: Report = serde_json::from_str(&json).unwrap();
+    assert_eq!(export::json(&again).unwrap(), json);
+}
+
+#[test]
+fn ramp_ups_have_a_page_figures_and_every_format() {
+    let report = report(rampups(20));
+    every_reader(&report, Kind::Rampup, &["10 ms", "no ramp visible", "95 %"]);
+    let csv = export::csv(&report);
+    assert!(csv.starts_with("run,condition,figure,statistic,value_us,value_low_us"), "{csv}");
+    assert!(csv.contains("to 95 % after 10 ms,median,20"), "{csv}");
+}
+
+#[test]
+fn switches_have_a_page_figures_and_every_format() {
+    let report = report(switches());
+    every_reader(&report, Kind::Switches, &["Transitions", "1000", "2000", "median"]);
+    assert!(export::csv(&report).contains("detect 1000 to 2000 MHz,median,"));
+}
+
+#[test]
+fn rules_hold_for_ramp_ups_and_switches() {
+    let rampups = report(rampups(20));
+    let switches = report(switches());
+    for (report, rule, wanted) in [
+        (&rampups, "median[figure=to 95 % after 10 ms] > 10ms", vec![Status::Pass, Status::Fail]),
+        (&rampups, "median[condition=fast] > 10ms", vec![Status::Pass; 4]),
+        (&rampups, "p90[figure=to 95 % after 10 ms] < 1us", vec![Status::Fail, Status::Pass]),
+        (&rampups, "p99 > 1ms", vec![Status::CannotDecide]),
+        (&switches, "median > 1ms", vec![Status::Pass; 2]),
+        (&switches, "p99[figure=detect 1000 to 2000 MHz] > 400us", vec![Status::Fail]),
+        (&switches, "median > +5%", vec![Status::CannotDecide]),
+    ] {
+        let outcomes = Gate::parse(rule).unwrap().evaluate(report);
+        let found: Vec<Status> = outcomes.iter().map(|outcome| outcome.status).collect();
+        assert_eq!(found, wanted, "{rule}: {outcomes:#?}");
+    }
+}
+
+#[test]
+fn the_baseline_comes_first() {
+    let options = AnalysisOptions {
+        baseline: Some("<b>slow</b>".to_owned()),
+        replicates: 200,
+        ..AnalysisOptions::default()
+    };
+    let found = analyse(&[RunData::new("run", "run", rampups(20))], &options);
+    assert_eq!(found.rampups[0].cells[0].condition, "<b>slow</b>");
+    let rule = Gate::parse("median[figure=to 95 % after 10 ms] > +5%").unwrap();
+    assert_eq!(rule.evaluate(&found).len(), 1, "each condition but the baseline");
+}
