@@ -335,9 +335,19 @@ pub struct OutputArgs {
     pub replicates: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+impl From<CheckFormat> for ReportFormat {
+    fn from(format: CheckFormat) -> ReportFormat {
+        match format {
+            CheckFormat::Text => ReportFormat::Text,
+            CheckFormat::Json => ReportFormat::Json,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// For people
+    #[default]
     Text,
     /// The whole report (schema: docs/reference/report.schema.json)
     Json,

@@ -4,11 +4,15 @@ use crate::args::{OutputArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use flyball_board::guest::WRITES;
+use flyball_events::import::pstates::{self, Write};
 use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::export;
+use flyball_report::figures;
 use flyball_report::gate::{self, Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
+use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::Run;
@@ -38,6 +42,75 @@ pub fn check_baseline<'a>(
     }
 }
 
+/// A run as a report takes it, with what a board's log saw of its switches from outside.
+pub fn data(name: String, path: &Path, run: Run) -> Result<RunData, Failure> {
+    let log = path.join(WRITES);
+    let mut data = RunData::new(name, path.display().to_string(), run);
+    if log.is_file() {
+        let seen = |write: Write| Seen { t_ns: write.t_ns, cpu: write.cpu, khz: write.khz };
+        data.seen = pstates::read(log)?.into_iter().map(seen).collect();
+    }
+    Ok(data)
+}
+
+/// What is printed of runs that were just made, and what is written beside it.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Format on stdout.
+    pub format: ReportFormat,
+    /// Folder for the figures.
+    pub figures: Option<PathBuf>,
+    /// File for the page; none where absent.
+    pub page: Option<PathBuf>,
+}
+
+/// The report on runs of ramp-ups or switches that were just made, side by side.
+pub fn after_runs(
+    host: &dyn Host,
+    dirs: &[PathBuf],
+    wanted: &Wanted,
+    talk: Talk,
+) -> Result<(), Failure> {
+    let mut runs = Vec::new();
+    for dir in dirs {
+        let run = Run::open(dir)?;
+        runs.push(data(run.name(), dir, run)?);
+    }
+    let options = AnalysisOptions {
+        seed: runs.iter().find_map(|run| run.manifest.seed).unwrap_or_default(),
+        ..AnalysisOptions::default()
+    };
+    let report = analyse(&runs, &options);
+    if let Some(dir) = &wanted.figures {
+        write_figures(&report, &[], dir, talk)?;
+    }
+    let page = wanted.page.as_ref().map(|page| put(page, &page_text(&report))).transpose()?;
+    print(host, &report, wanted.format, dirs, page, talk)
+}
+
+/// The figures that there are data for, each as SVG and PNG. `each` has one report per run.
+pub fn write_figures(
+    report: &Report,
+    each: &[Report],
+    dir: &Path,
+    talk: Talk,
+) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::io(&error);
+    fs_err::create_dir_all(dir).map_err(failed)?;
+    let drawn = figures::all(report, each);
+    for figure in &drawn {
+        let name = &figure.name;
+        fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
+        let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
+        fs_err::write(dir.join(format!("{name}.png")), png).map_err(failed)?;
+    }
+    match drawn.is_empty() {
+        true => output::talk("note: no figures: the runs hold nothing that could be drawn"),
+        false => output::unless_quiet(talk.quiet, &format!("figures {}", dir.display())),
+    }
+    Ok(())
+}
+
 /// The report on a run that was just made, printed; its comparisons, and what the rules say.
 pub fn after_run(
     host: &dyn Host,
@@ -48,7 +121,7 @@ pub fn after_run(
     talk: Talk,
 ) -> Result<(Vec<Comparison>, Exit), Failure> {
     let run = Run::open(dir)?;
-    let runs = [RunData::new(run.name(), dir.display().to_string(), run)];
+    let runs = [data(run.name(), dir, run)?];
     let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
     let page = write_page(&report, args, Some(dir.join(PAGE)))?;
     print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;

@@ -355,6 +355,17 @@ impl Report {
         trials.filter_map(|trial| trial.view.as_deref().cloned()).collect()
     }
 
+    /// What can be compared with: conditions of windows and of ramp-ups, set-ups of switches.
+    #[must_use]
+    pub fn baselines(&self) -> Vec<&str> {
+        let windows = self.cells.iter().map(|cell| cell.condition.as_str());
+        let ramps = self.rampups.iter().flat_map(|found| &found.cells);
+        let ramps = ramps.map(|cell| cell.condition.as_str());
+        let switches = self.switches.iter().flat_map(|found| &found.switches);
+        let switches = switches.filter_map(|switch| switch.setup.as_deref());
+        windows.chain(ramps).chain(switches).collect()
+    }
+
     /// Whether anything was looked for that disturbs a window, in any cell.
     pub fn disturbances_recorded(&self) -> bool {
         self.cells.iter().any(|cell| cell.disturbed.is_recorded())

@@ -4,14 +4,12 @@ mod import;
 mod sides;
 mod timeline;
 
-use super::rampup;
-use super::transition;
 use crate::args::{ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporting::{
-    PAGE, analysis as analysis_options, check_baseline, judge, page_text, print, put, rules,
-    write_page,
+    PAGE, analysis as analysis_options, check_baseline, data, judge, page_text, print, put, rules,
+    write_figures, write_page,
 };
 use crate::runs::RUNS;
 use crate::{machine, output};
@@ -20,7 +18,6 @@ use flyball_events::questions::CpuTime;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::bundle::Bundle;
 use flyball_report::export;
-use flyball_report::figures;
 use flyball_report::model::Report;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
@@ -47,14 +44,6 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(dir) = &args.out {
         paths = vec![import::keep(&paths, dir, &args, &options, talk)?];
     }
-    if let [path] = &paths[..]
-        && transition::is_one(path)?
-    {
-        return transition::report(path, &args, &options, talk);
-    }
-    if args.against.is_empty() && rampup::are_all(&paths)? {
-        return rampup::report(&paths, &args);
-    }
     let mut runs = Vec::new();
     for path in &paths {
         runs.push(read(path, &args, &options)?);
@@ -75,7 +64,7 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         ..analysis_options(&args.output, margin, seed)
     };
     let report = analyse(&runs, &analysis);
-    check_baseline(report.cells.iter().map(|cell| cell.condition.as_str()), &args.output)?;
+    check_baseline(report.baselines().into_iter(), &args.output)?;
     if let Some(dir) = &args.figures {
         let each: Vec<Report> =
             runs.iter().map(|run| analyse(std::slice::from_ref(run), &analysis)).collect();
@@ -157,7 +146,7 @@ fn read(path: &Path, args: &ReportArgs, options: &Options<'_>) -> Result<RunData
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    Ok(RunData::new(name, path.display().to_string(), run))
+    data(name, path, run)
 }
 
 /// The margin that the experiment itself stated.
@@ -191,22 +180,4 @@ fn bundle(
         redact,
     };
     bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
-}
-
-/// The figures that there are data for, each as SVG and PNG. `each` has one report per run.
-fn write_figures(report: &Report, each: &[Report], dir: &Path, talk: Talk) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::io(&error);
-    fs_err::create_dir_all(dir).map_err(failed)?;
-    let drawn = figures::all(report, each);
-    for figure in &drawn {
-        let name = figure.name;
-        fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
-        let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
-        fs_err::write(dir.join(format!("{name}.png")), png).map_err(failed)?;
-    }
-    match drawn.is_empty() {
-        true => output::talk("note: no figures: the runs hold nothing that could be drawn"),
-        false => output::unless_quiet(talk.quiet, &format!("figures {}", dir.display())),
-    }
-    Ok(())
 }

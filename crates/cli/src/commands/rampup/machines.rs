@@ -59,7 +59,7 @@ pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Fa
     if args.no_report {
         return Ok(if interrupted { Exit::Interrupted } else { Exit::Ok });
     }
-    super::show(&dirs, args.format)
+    super::show(&dirs, args, talk)
 }
 
 /// One directory per machine: of several in one folder, by their names.

@@ -50,7 +50,7 @@ fn one(side: Vec<RunData>) -> Result<RunData, Failure> {
     };
     let mut warnings = Vec::new();
     let mut runs = Vec::with_capacity(side.len());
-    for RunData { name: _, path, manifest, tables, warnings: told, against: _ } in side {
+    for RunData { name: _, path, manifest, tables, warnings: told, .. } in side {
         warnings.extend(told);
         runs.push(Run { dir: Some(PathBuf::from(path)), manifest, tables, ..Run::default() });
     }

@@ -1,11 +1,11 @@
 //! Measuring on this machine, on a model, or in the guest of a board.
 
-use super::show::{self, Shown};
 use crate::args::{Talk, TransitionArgs};
 use crate::commands::ended;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::reporting::{self, Wanted};
 use crate::{machine, output, runs};
 use flyball_host::Host;
 use flyball_lab::protocol::switches::methods::Plan;
@@ -13,7 +13,6 @@ use flyball_lab::protocol::switches::{live, run};
 use flyball_lab::session::{Outcome, Silent};
 use flyball_lab::{Board, Job, Protocol};
 use flyball_platform::Platform;
-use flyball_run::Run;
 use std::sync::Arc;
 
 /// `--dry-run`: the files and what they get.
@@ -46,7 +45,6 @@ pub fn host(
     host: &Arc<dyn Host>,
     args: &TransitionArgs,
     plan: Plan,
-    shown: &Shown<'_>,
     talk: Talk,
 ) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
@@ -54,7 +52,7 @@ pub fn host(
     let mut bar = Bar::new(talk.quiet);
     end(
         job.run(host, &runs::destination(args.out.as_deref()), &runs::origin(), &mut bar)?,
-        shown,
+        args,
         talk,
     )
 }
@@ -64,7 +62,6 @@ pub fn board(
     board: &Board,
     args: &TransitionArgs,
     plan: Plan,
-    shown: &Shown<'_>,
     talk: Talk,
 ) -> Result<Exit, Failure> {
     let host = machine::real();
@@ -79,19 +76,13 @@ pub fn board(
             &runs::origin(),
             &mut bar,
         )?,
-        shown,
+        args,
         talk,
     )
 }
 
 /// On a model, in virtual time.
-pub fn model(
-    name: &str,
-    args: &TransitionArgs,
-    plan: &Plan,
-    shown: &Shown<'_>,
-    talk: Talk,
-) -> Result<Exit, Failure> {
+pub fn model(name: &str, args: &TransitionArgs, plan: &Plan, talk: Talk) -> Result<Exit, Failure> {
     let platform = Platform::named(name)?;
     if args.dry_run {
         output::data(&format!("{name}: a model, nothing of this machine is written\n"))?;
@@ -100,14 +91,16 @@ pub fn model(
     let host = machine::real();
     let (to, origin) = (runs::destination(args.out.as_deref()), runs::origin());
     let outcome = run::model(host.as_ref(), &platform, plan, &to, &origin, &mut Silent)?;
-    end(outcome, shown, talk)
+    end(outcome, args, talk)
 }
 
 /// What was measured is shown, however it ended.
-fn end(outcome: Outcome, shown: &Shown<'_>, talk: Talk) -> Result<Exit, Failure> {
-    show::findings(&Run::open(&outcome.dir)?, Some(&outcome.dir), shown, talk)?;
-    if !talk.quiet {
-        output::talk(&format!("run     {}", outcome.dir.display()));
-    }
+fn end(outcome: Outcome, args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
+    let wanted = Wanted {
+        format: args.format.into(),
+        figures: args.figures.clone(),
+        page: args.page.clone(),
+    };
+    reporting::after_runs(machine::real().as_ref(), &[outcome.dir.clone()], &wanted, talk)?;
     ended::exit(&outcome, Ok(Exit::Ok))
 }
