@@ -202,10 +202,7 @@ pub fn print(
         ),
         ReportFormat::Json => export::json(report).map_err(json_failed)?,
         ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
-        ReportFormat::Csv if report.cells.is_empty() && !report.events.is_empty() => {
-            export::events_csv(report)
-        }
-        ReportFormat::Csv => export::cells_csv(report),
+        ReportFormat::Csv => export::csv(report),
         ReportFormat::Md => export::markdown(report),
     };
     output::data(&text)

@@ -15,16 +15,29 @@ fn this_machine_is_measured_and_read_again() {
     let arguments = [SHORT, &["--gap", "1ms,5ms", "--out", "r"]].concat();
     let (code, stdout, stderr) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{stderr}");
-    for words in ["highest settled rate: ", "1 ms", "5 ms", "began on", "Run   r"] {
+    for words in ["highest settled rate: ", "1 ms", "5 ms", "began on", "Run          r"] {
         assert!(stdout.contains(words), "expected {words}\n{stdout}");
     }
     let (code, again, stderr) = run(dir.path(), &["report", "r"]);
-    assert_eq!((code, again), (0, stdout), "{stderr}");
+    assert_eq!((code, without_page(&again)), (0, without_page(&stdout)), "{stderr}");
     let (code, json, _) = run(dir.path(), &["report", "r", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((code, json["machines"][0]["cells"][1]["gap_ms"].as_f64()), (0, Some(5.0)));
+    assert_eq!((code, json["rampups"][0]["cells"][1]["gap_ms"].as_f64()), (0, Some(5.0)));
     let (code, _, stderr) = run(dir.path(), &["report", "r", "--fail-if", "p99 > +5%"]);
-    assert_eq!(code, 2, "{stderr}");
+    assert_eq!(code, 1, "what cannot be decided is a finding\n{stderr}");
+    let (code, csv, _) = run(dir.path(), &["report", "r", "--format", "csv"]);
+    assert!(code == 0 && csv.starts_with("run,condition,figure,statistic,value_us"), "{csv}");
+    let files = ["report", "r", "--figures", "f", "--page", "p.html", "--bundle", "b.tar.gz"];
+    let (code, _, stderr) = run(dir.path(), &files);
+    assert_eq!(code, 0, "{stderr}");
+    for file in ["f/rampup.svg", "p.html", "b.tar.gz"] {
+        assert!(dir.path().join(file).exists(), "{file}");
+    }
+}
+
+/// Without the line that says where the page is.
+fn without_page(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("Page ")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -44,10 +44,13 @@ fn a_model_is_measured_and_read_again() {
         assert_eq!(code, 0, "{stderr}");
         text
     };
-    assert_eq!(again(&["report", "r"]), stdout);
+    let without_page = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with("Page ")).map(str::to_owned).collect()
+    };
+    assert_eq!(without_page(&again(&["report", "r"])), without_page(&stdout));
     let json: serde_json::Value =
         serde_json::from_str(&again(&["report", "r", "--format", "json"])).unwrap();
-    assert_eq!(json["switches"].as_array().unwrap().len(), 6);
+    assert_eq!(json["switches"][0]["switches"].as_array().unwrap().len(), 6);
 }
 
 #[test]
