@@ -104,8 +104,13 @@ impl From<flyball_host::HostError> for Failure {
 
 impl From<flyball_run::Error> for Failure {
     fn from(error: flyball_run::Error) -> Failure {
-        Failure::new(run_exit(error.kind()), &error)
-            .maybe_hint(Some(error.hint().to_owned()).filter(|hint| !hint.is_empty()))
+        // A library says what is missing; which flag gives it, this one knows.
+        let hint = match error.hint() {
+            "" => None,
+            hint if hint.ends_with("latency_us=COLUMN") => Some(format!("{hint} (--map)")),
+            hint => Some(hint.to_owned()),
+        };
+        Failure::new(run_exit(error.kind()), &error).maybe_hint(hint)
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Wanted {
     pub format: ReportFormat,
     /// Folder for the figures.
     pub figures: Option<PathBuf>,
-    /// File for the page; none where absent.
+    /// File for the page; where absent, beside a single run.
     pub page: Option<PathBuf>,
 }
 
@@ -84,7 +84,12 @@ pub fn after_runs(
     if let Some(dir) = &wanted.figures {
         write_figures(&report, &[], dir, talk)?;
     }
-    let page = wanted.page.as_ref().map(|page| put(page, &page_text(&report))).transpose()?;
+    let beside = match dirs {
+        [dir] if wanted.format == ReportFormat::Text => Some(dir.join(PAGE)),
+        _ => None,
+    };
+    let output = OutputArgs { page: wanted.page.clone(), ..OutputArgs::default() };
+    let page = write_page(&report, &output, beside)?;
     print(host, &report, wanted.format, dirs, page, talk)
 }
 

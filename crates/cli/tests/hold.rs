@@ -24,7 +24,7 @@ const JOURNAL: &str = "{\"format\": 1, \"boot_id\": \"another\", \"owner\": {\"p
 fn the_command_line_is_checked_first() {
     let dir = folder();
     for (arguments, expected) in [
-        (&["--", "true"][..], "expected a setting to hold"),
+        (&["--", "true"][..], "expected a setting or a load to hold"),
         (&["--governor", "performance"], "CMD"),
         (&["--frequency", "2", "--", "true"], "2GHz"),
         (&["--frequency", "max", "--min", "1GHz", "--", "true"], "cannot be used with"),

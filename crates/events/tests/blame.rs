@@ -305,7 +305,7 @@ fn a_run_without_events_or_windows_says_what_it_needs() {
     assert!(!Blame::is_possible(&run.tables));
     let error = Blame::of(&run).unwrap_err();
     assert!(error.to_string().contains("rows of the table `slices`"), "{error}");
-    assert!(error.hint().contains("bench --trace"));
+    assert!(error.hint().contains("record the scheduler"));
     let mut run = one_window();
     run.manifest.order[0].tid = None;
     run.tables.slices = Default::default();

@@ -37,12 +37,14 @@ impl Kind {
     #[must_use]
     pub fn of(report: &Report) -> Vec<Self> {
         let runs = sheets::runs(report);
+        // A bench without a window has nothing to show, and its load is not what it was made for.
+        let to_measure = report.runs.iter().any(|run| run.kind == "bench");
         let points = runs.iter().any(|run| run.points.len() > 1);
         let told = [
             (Self::Windows, !report.cells.is_empty()),
             (Self::Rampup, !report.rampups.is_empty()),
             (Self::Switches, !report.switches.is_empty()),
-            (Self::Load, report.cells.is_empty() && !report.loads.is_empty()),
+            (Self::Load, report.cells.is_empty() && !to_measure && !report.loads.is_empty()),
             (Self::Events, !runs.is_empty()),
             (Self::Sweep, points),
         ];

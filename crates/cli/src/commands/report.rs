@@ -35,7 +35,9 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let rules = rules(&args.output)?;
     let mut paths: Vec<PathBuf> = match args.runs.is_empty() {
-        true => vec![newest_run(RUNS)?],
+        true => vec![newest_run(RUNS).map_err(|error| {
+            Failure::from(error).hint("measure one with: flyball bench; or name a run directory")
+        })?],
         // The first is the one that the others are compared with.
         false => args.against.iter().chain(&args.runs).cloned().collect(),
     };

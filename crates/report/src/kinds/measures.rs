@@ -38,10 +38,12 @@ fn rampups(report: &Report) -> Vec<Measure> {
             for (level, time) in shares.chain(levels) {
                 let quantiles = [("median", time.quantiles.median), ("p90", time.quantiles.p90)];
                 for (statistic, value) in quantiles {
+                    // To a picosecond: the digits behind are those of the conversion.
+                    let us = |ms: f64| (ms * 1e9).round() / 1e6;
                     let us = value.map(|at| Estimate {
-                        value: at.estimate.value * 1e3,
-                        low: at.estimate.low.map(|ms| ms * 1e3),
-                        high: at.estimate.high.map(|ms| ms * 1e3),
+                        value: us(at.estimate.value),
+                        low: at.estimate.low.map(us),
+                        high: at.estimate.high.map(us),
                     });
                     found.push(Measure {
                         run: run.name.clone(),
