@@ -64,7 +64,7 @@ fn slips_are_named() {
         (&["transition", "--machine", "board:board-x68"], 3, "board-x86"),
         (&["transition", "--machine", "board:x86_64", "--dry-run"], 2, "flyball board run"),
         (&["transition", "--machine", "model:zen2", "--window", "1us"], 2, "10us"),
-        (&["transition", "--machine", "model:zen2", "--cpu", "999"], 2, "999"),
+        (&["transition", "--machine", "model:zen2", "--cpu", "999"], 3, "999"),
     ] {
         let (found, _, stderr) = run(dir.path(), arguments);
         assert_eq!(found, code, "{arguments:?}\n{stderr}");
