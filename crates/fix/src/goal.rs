@@ -1,35 +1,11 @@
 //! What is to be reached: `p99<2ms`.
 
 use flyball_stats::{Estimate, Statistic};
+use flyball_units::goal::{self, Metric};
 use flyball_units::{Mismatch, Nanos};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-
-/// What of a window is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    /// End after scheduled release.
-    #[default]
-    Response,
-    /// End after dispatch.
-    Execution,
-    /// Dispatch after scheduled release.
-    Lateness,
-}
-
-impl Metric {
-    const ALL: [Metric; 3] = [Metric::Response, Metric::Execution, Metric::Lateness];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Metric::Response => "response",
-            Metric::Execution => "execution",
-            Metric::Lateness => "lateness",
-        }
-    }
-}
 
 /// A statistic of the windows that has to stay below a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,43 +55,22 @@ impl Goal {
 }
 
 impl FromStr for Goal {
-    type Err = String;
+    type Err = Mismatch;
 
-    fn from_str(text: &str) -> Result<Goal, String> {
-        let fail = || {
-            format!(
-                "expected [response|execution|lateness] and median or pNN, < and a time, such as \
-                 p99<2ms, found {text:?}"
-            )
-        };
-        let (left, limit) = text.split_once('<').ok_or_else(fail)?;
-        let mut words = left.split_whitespace().rev();
-        let quantile = match words.next().ok_or_else(fail)? {
-            "median" => 0.5,
-            "max" => {
-                return Err("a maximum has no interval, and grows with the time that you wait: \
-                            expected a quantile such as p99.9"
-                    .to_owned());
+    fn from_str(text: &str) -> Result<Goal, Mismatch> {
+        match text.parse()? {
+            goal::Goal::Time { metric, statistic: goal::Statistic::Percentile(percent), bound } => {
+                let quantile = percent / 100.0;
+                Ok(Goal { metric: metric.unwrap_or_default(), quantile, limit: bound })
             }
-            word => {
-                let percent: Option<f64> =
-                    word.strip_prefix('p').and_then(|number| number.parse().ok());
-                let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
-                percent.ok_or_else(fail)? / 100.0
+            goal::Goal::Time { statistic: goal::Statistic::Max, .. } => {
+                let hint = "a maximum has no interval, and grows with the time that you wait";
+                Err(Mismatch::text("a quantile such as p99.9", text).hint(hint))
             }
-        };
-        let metric = match words.next() {
-            None => Metric::default(),
-            Some(word) => {
-                let found = Metric::ALL.into_iter().find(|metric| metric.name() == word);
-                found.ok_or_else(fail)?
+            goal::Goal::Time { .. } | goal::Goal::Late(_) => {
+                Err(Mismatch::text("a quantile of a time, such as p99<2ms", text))
             }
-        };
-        let limit: Nanos = limit.parse().map_err(|slip: Mismatch| slip.line())?;
-        if limit == Nanos::ZERO || words.next().is_some() {
-            return Err(fail());
         }
-        Ok(Goal { metric, quantile, limit })
     }
 }
 
@@ -160,7 +115,7 @@ mod tests {
             assert!(wrong.parse::<Goal>().is_err(), "{wrong}");
         }
         assert!("a b p99<2ms".parse::<Goal>().is_err());
-        assert!("max<2ms".parse::<Goal>().unwrap_err().contains("no interval"));
+        assert!("max<2ms".parse::<Goal>().unwrap_err().line().contains("no interval"));
     }
 
     #[test]

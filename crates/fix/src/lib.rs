@@ -20,7 +20,7 @@ mod trier;
 
 pub use change::{Candidate, Change, Kind};
 pub use error::FixError;
-pub use goal::{Goal, Metric, Milliseconds, Standing};
+pub use goal::{Goal, Milliseconds, Standing};
 pub use ladder::{Ladder, Rung, Unavailable};
 pub use search::{Outcome, Report, Stage, Tried, Trier, fix};
 pub use trier::{Bench, Windows};

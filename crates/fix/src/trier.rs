@@ -2,7 +2,7 @@
 
 use crate::change::Candidate;
 use crate::error::FixError;
-use crate::goal::{Goal, Metric};
+use crate::goal::Goal;
 use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
 use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
@@ -11,6 +11,7 @@ use flyball_lab::protocol::windows::{self, Context};
 use flyball_lab::session::{Destination, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
+use flyball_units::goal::Metric;
 use flyball_units::{CpuId, Duration, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! What a search is to reach: `p99<5ms`.
 
-use crate::error::ReplayError;
 use crate::outcome::Outcome;
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, goal};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -30,19 +29,6 @@ pub enum Measure {
     /// Share of items that are late.
     Late,
 }
-
-/// Names, the one that is printed first.
-const MEASURES: [(&str, Measure); 9] = [
-    ("p50", Measure::P50),
-    ("median", Measure::P50),
-    ("p90", Measure::P90),
-    ("p99", Measure::P99),
-    ("p99.9", Measure::P999),
-    ("p999", Measure::P999),
-    ("max", Measure::Max),
-    ("mean", Measure::Mean),
-    ("late", Measure::Late),
-];
 
 /// A bound on a latency, in nanoseconds, or on the share of late items, in percent; under it, the
 /// least energy is best.
@@ -103,38 +89,43 @@ pub struct Rank {
 }
 
 impl FromStr for Goal {
-    type Err = ReplayError;
+    type Err = Mismatch;
 
-    fn from_str(text: &str) -> Result<Goal, ReplayError> {
-        let wrong = || {
-            ReplayError::usage(
-                "goal",
-                "MEASURE<BOUND such as p99<5ms or late<1%",
-                format!("{text:?}"),
-            )
-            .hint("measures: median, p90, p99, p99.9, max, mean (times), late (percent)")
+    fn from_str(text: &str) -> Result<Goal, Mismatch> {
+        let (metric, statistic, bound) = match text.parse()? {
+            goal::Goal::Late(bound) => return Ok(Goal { measure: Measure::Late, bound }),
+            goal::Goal::Time { metric, statistic, bound } => (metric, statistic, bound.0 as f64),
         };
-        let (name, bound) = text.split_once('<').ok_or_else(wrong)?;
-        let measure = MEASURES.iter().find(|(known, _)| *known == name.trim());
-        let measure = measure.ok_or_else(wrong)?.1;
-        let bound = bound.trim();
-        let bound = match measure {
-            Measure::Late => bound.strip_suffix('%').and_then(|number| number.trim().parse().ok()),
-            _ => flyball_sim::scenario::quantity::duration(bound).ok().map(|Nanos(ns)| ns as f64),
+        if !matches!(metric, None | Some(goal::Metric::Response)) {
+            return Err(Mismatch::text("a latency of items (response), such as p99<5ms", text));
+        }
+        let measure = match statistic {
+            goal::Statistic::Percentile(50.0) => Measure::P50,
+            goal::Statistic::Percentile(90.0) => Measure::P90,
+            goal::Statistic::Percentile(99.0) => Measure::P99,
+            goal::Statistic::Percentile(99.9) => Measure::P999,
+            goal::Statistic::Max => Measure::Max,
+            goal::Statistic::Mean => Measure::Mean,
+            goal::Statistic::Percentile(_) => {
+                return Err(Mismatch::text("median, p90, p99, p99.9, max, mean or late", text));
+            }
         };
-        let bound = bound.filter(|bound: &f64| bound.is_finite() && *bound > 0.0);
-        Ok(Goal { measure, bound: bound.ok_or_else(wrong)? })
+        Ok(Goal { measure, bound })
     }
 }
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = MEASURES.iter().find(|(_, known)| *known == self.measure);
-        let name = name.map_or("", |(name, _)| name);
-        match self.measure {
-            Measure::Late => write!(f, "{name} < {} %", self.bound),
-            _ => write!(f, "{name} < {} ms", self.bound / 1e6),
-        }
+        let name = match self.measure {
+            Measure::P50 => "p50",
+            Measure::P90 => "p90",
+            Measure::P99 => "p99",
+            Measure::P999 => "p99.9",
+            Measure::Max => "max",
+            Measure::Mean => "mean",
+            Measure::Late => return write!(f, "late < {} %", self.bound),
+        };
+        write!(f, "{name} < {} ms", self.bound / 1e6)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::ReplayError;
 use crate::outcome::{Outcome, Watched, Way};
-use crate::shadow::Choice;
+
 use crate::subject::Subject;
 use flyball_run::{Frequencies, FrequencySample, Item, Items};
 use flyball_sim::engine::{Machine, Summary};
@@ -10,7 +10,7 @@ use flyball_sim::observe::Observer;
 use flyball_sim::record::{Quantiles, Stop};
 use flyball_sim::setup::TaskId;
 use flyball_sim::workload::Pace;
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, GovernorSpec, KiloHertz, Nanos};
 
 /// Simulated time between two looks at whether to stop.
 const LOOK: Nanos = Nanos::from_secs(1);
@@ -40,7 +40,7 @@ pub struct Kept {
 /// No such governor; a machine that contradicts itself; `stop`.
 pub fn play(
     subject: &Subject,
-    choice: &Choice,
+    choice: &GovernorSpec,
     kept: Option<&mut Kept>,
     stop: Stop<'_>,
 ) -> Result<Outcome, ReplayError> {

@@ -30,7 +30,7 @@ use flyball_governors::{
 use flyball_pelt::PerfLevel;
 use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
 
-pub use choice::Choice;
+pub use choice::{create, governor};
 use flyball_events::event::{Event, Record};
 use flyball_events::stream::Item;
 use queue::Queue;

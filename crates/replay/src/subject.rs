@@ -2,13 +2,13 @@
 
 use crate::error::ReplayError;
 use crate::place::Load;
-use crate::shadow::Choice;
+use crate::shadow::create;
 use flyball_governors::Governor;
 use flyball_platform::{FrequencyControl, Kernel, Platform, rule};
 use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::Setup;
 use flyball_sim::workload::Pace;
-use flyball_units::Nanos;
+use flyball_units::{GovernorSpec, Nanos};
 
 /// What is replayed on which machine; a governor is still to be chosen.
 pub enum Subject {
@@ -90,7 +90,7 @@ impl Subject {
     ///
     /// # Errors
     /// No such governor or tunable; hardware that chooses by itself.
-    pub fn setup(&self, choice: &Choice) -> Result<Setup, ReplayError> {
+    pub fn setup(&self, choice: &GovernorSpec) -> Result<Setup, ReplayError> {
         let platform = self.platform();
         let software = |d: &flyball_platform::ClockDomain| d.control == FrequencyControl::Software;
         if !platform.domains.iter().any(software) {
@@ -115,9 +115,9 @@ impl Subject {
 }
 
 /// A governor with its tunables, and with those that the kernel's administrator set.
-fn governor(choice: &Choice, kernel: &Kernel) -> Result<Box<dyn Governor>, ReplayError> {
+fn governor(choice: &GovernorSpec, kernel: &Kernel) -> Result<Box<dyn Governor>, ReplayError> {
     let refused = |found: String| ReplayError::usage("governor", "a governor", found);
-    let mut governor = choice.create().map_err(|error| refused(error.to_string()))?;
+    let mut governor = create(choice).map_err(|error| refused(error.to_string()))?;
     if let Some((tunable, value)) = rule::tunable_of(&choice.name, kernel)
         && !choice.tunables.iter().any(|(name, _)| name == tunable)
     {

@@ -5,9 +5,10 @@ use crate::goal::{Goal, Rank};
 use crate::outcome::Outcome;
 use crate::play::play;
 use crate::search::{Axis, search};
-use crate::shadow::Choice;
+use crate::shadow::create;
 use crate::subject::Subject;
 use flyball_sim::record::Stop;
+use flyball_units::GovernorSpec;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ const USUAL: &[(&str, &[Range])] = &[
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The governor, with the tunables that it begins with.
-    pub start: Choice,
+    pub start: GovernorSpec,
     /// The tunables that are varied.
     pub axes: Vec<(String, Axis)>,
     /// What is to be reached.
@@ -79,9 +80,9 @@ pub struct Tuned {
 ///
 /// # Errors
 /// No such tunable; no range; nothing usual for this governor.
-pub fn axes(choice: &Choice, wanted: &[String]) -> Result<Vec<(String, Axis)>, ReplayError> {
+pub fn axes(choice: &GovernorSpec, wanted: &[String]) -> Result<Vec<(String, Axis)>, ReplayError> {
     let wrong = |found: String| ReplayError::usage("tunable", "NAME or NAME=FROM..TO", found);
-    let governor = choice.create().map_err(|error| wrong(error.to_string()))?;
+    let governor = create(choice).map_err(|error| wrong(error.to_string()))?;
     let tunables = governor.tunables();
     let usual = USUAL.iter().find(|(name, _)| *name == choice.name).map(|(_, axes)| *axes);
     let usual = usual.unwrap_or_default();
@@ -144,7 +145,7 @@ pub fn tune(
     let mut evaluate = |points: &[Vec<i64>]| -> Result<Vec<Option<Rank>>, ReplayError> {
         let one = |point: &Vec<i64>| -> Result<Option<Rank>, ReplayError> {
             let choice = with(plan, point);
-            if choice.create().is_err() {
+            if create(&choice).is_err() {
                 // Tunables whose ranges depend on each other: not a setting.
                 return Ok(None);
             }
@@ -186,20 +187,19 @@ pub fn tune(
 }
 
 /// The governor of the start with other values of the axes.
-fn with(plan: &Plan, point: &[i64]) -> Choice {
+fn with(plan: &Plan, point: &[i64]) -> GovernorSpec {
     let varied = |name: &String| plan.axes.iter().any(|(axis, _)| axis == name);
     let kept = plan.start.tunables.iter().filter(|(name, _)| !varied(name)).cloned();
     let names = plan.axes.iter().map(|(name, _)| name.clone());
-    Choice {
+    GovernorSpec {
         name: plan.start.name.clone(),
         tunables: kept.chain(names.zip(point.iter().copied())).collect(),
     }
 }
 
 /// What the axes' tunables are under a choice.
-fn values(choice: &Choice, axes: &[(String, Axis)]) -> Result<Vec<i64>, ReplayError> {
-    let governor = choice
-        .create()
+fn values(choice: &GovernorSpec, axes: &[(String, Axis)]) -> Result<Vec<i64>, ReplayError> {
+    let governor = create(choice)
         .map_err(|error| ReplayError::usage("governor", "a governor", error.to_string()))?;
     let tunables = governor.tunables();
     let value = |(name, axis): &(String, Axis)| {

@@ -142,7 +142,7 @@ fn a_search_meets_its_goal_and_generalises() {
         subject(&part, "zen2", &Placing::default())
     };
     let (searched, held_out) = (part(0, 6000), part(6000, 9000));
-    let start: flyball_replay::shadow::Choice = "ondemand:sampling_rate=500000".parse().unwrap();
+    let start: flyball_units::GovernorSpec = "ondemand:sampling_rate=500000".parse().unwrap();
     let plan = Plan {
         axes: axes(&start, &[]).unwrap(),
         start,
@@ -162,13 +162,13 @@ fn a_search_meets_its_goal_and_generalises() {
 
 #[test]
 fn tunables_are_checked() {
-    let choice: flyball_replay::shadow::Choice = "ondemand".parse().unwrap();
+    let choice: flyball_units::GovernorSpec = "ondemand".parse().unwrap();
     let wrong = |text: &str| axes(&choice, &[text.to_owned()]).unwrap_err().to_string();
     assert!(wrong("up_treshold").contains("up_treshold"));
     assert!(wrong("up_threshold=5").contains("\"5\""));
     assert!(wrong("up_threshold=0..900").contains("inside 1..100"));
     let found = axes(&choice, &["up_threshold=50..90".to_owned()]).unwrap();
     assert_eq!((found[0].1.min, found[0].1.max), (50, 90));
-    let fixed: flyball_replay::shadow::Choice = "performance".parse().unwrap();
+    let fixed: flyball_units::GovernorSpec = "performance".parse().unwrap();
     assert!(axes(&fixed, &[]).unwrap_err().hint.unwrap().contains("no tunables"));
 }

@@ -141,7 +141,7 @@ impl FromStr for CpuSet {
                 return Err(fail(&format!("CPU numbers below {}", CpuSet::LIMIT)));
             }
             if first > last || used == 0 || used > group {
-                return Err(fail("an ascending range"));
+                return Err(fail("CPU numbers as an ascending range"));
             }
             for cpu in (first..=last).filter(|cpu| (cpu - first) % group < used) {
                 if set.contains(CpuId(cpu)) {

@@ -12,6 +12,7 @@ use flyball_fix::{
 };
 use flyball_host::{Host, Topology};
 use flyball_lab::experiment::{self, Condition, Experiment};
+use flyball_units::Mismatch;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,7 @@ use std::sync::Arc;
 pub fn run(args: &FixArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--goal: {error}"));
-    let goal: Goal = args.goal.parse().map_err(usage)?;
+    let goal: Goal = args.goal.parse().map_err(|slip: Mismatch| slip.at("--goal"))?;
     let (experiment, folder) = experiment(args, &host, &goal)?;
     let context = runs::context(folder.as_deref());
     let runs = match &args.out {

@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::figure::Target;
 use crate::{machine, output};
-use flyball_replay::shadow::Choice;
+use flyball_replay::shadow::create;
 use flyball_replay::{Kept, Outcome, ReplayError, ReplayErrorKind, Subject, play, to_run};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
-use flyball_units::Nanos;
+use flyball_units::{GovernorSpec, Nanos};
 use std::path::{Path, PathBuf};
 
 use source::{open, prepare};
@@ -75,7 +75,7 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
 /// is that of the replay alone.
 fn keep(
     subject: &Subject,
-    choice: &Choice,
+    choice: &GovernorSpec,
     out: &Path,
     stop: flyball_sim::record::Stop<'_>,
 ) -> Result<PathBuf, Failure> {
@@ -85,28 +85,14 @@ fn keep(
     Ok(to_run(subject, &outcome, kept).write(out.join(name))?)
 }
 
-/// The governors of a list, each once. A part with `=` and without `:` belongs to the governor before.
-pub fn choices(text: Option<&str>, subject: &Subject) -> Result<Vec<Choice>, Failure> {
-    let Some(text) = text else {
-        return Ok(vec![subject.kernel().default_governor.parse::<Choice>()?]);
-    };
-    let mut names: Vec<String> = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let continues = part.contains('=') && !part.contains(':');
-        match names.last_mut().filter(|_| continues) {
-            Some(last) => {
-                last.push(if last.contains(':') { ',' } else { ':' });
-                last.push_str(part);
-            }
-            None => names.push(part.to_owned()),
-        }
+/// The governors of a list, each once; the kernel's usual one where there is none.
+pub fn choices(text: Option<&str>, subject: &Subject) -> Result<Vec<GovernorSpec>, Failure> {
+    let text = text.unwrap_or(&subject.kernel().default_governor);
+    let specs = GovernorSpec::list(text).map_err(|slip| slip.at("--governor"))?;
+    for spec in &specs {
+        create(spec)?;
     }
-    let mut seen: Vec<String> = Vec::new();
-    names.retain(|name| !seen.contains(name) && (seen.push(name.clone()), true).1);
-    if names.is_empty() {
-        return Err(Failure::new(Exit::Usage, "--governor: expected a governor, found none"));
-    }
-    Ok(names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
+    Ok(specs)
 }
 
 impl From<ReplayError> for Failure {

@@ -1,42 +1,21 @@
-//! CPU lists as the kernel writes them: `0-3,8`.
+//! Lists of CPUs, within what a description may have.
 
 use crate::error::Problem;
 use crate::file::At;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, CpuSet, Mismatch};
 
 /// More CPUs than this are a typing error.
-pub(super) const MOST_CPUS: u32 = 1024;
+const MOST_CPUS: u32 = 1024;
 
 /// The numbers of a list, ascending.
 pub(super) fn parse(list: &At<String>) -> Result<Vec<CpuId>, Problem> {
-    let bad = || {
-        Problem::at(
-            &list.span,
-            format!(
-                "expected CPU numbers below {MOST_CPUS}, such as \"0-3,8\", found \"{}\"",
-                list.value
-            ),
-        )
-    };
-    let mut cpus = Vec::new();
-    for part in list.value.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| bad());
-        let (first, last) = (number(first)?, number(last)?);
-        if last < first || last >= MOST_CPUS {
-            return Err(bad());
+    let wrong = |slip: Mismatch| Problem::at(&list.span, slip.to_string());
+    let cpus: Vec<CpuId> = list.value.parse::<CpuSet>().map_err(wrong)?.iter().collect();
+    match cpus.last() {
+        Some(CpuId(0..MOST_CPUS)) => Ok(cpus),
+        _ => {
+            let such = format!("CPU numbers below {MOST_CPUS}, such as \"0-3,8\"");
+            Err(wrong(Mismatch::text(such, &list.value)))
         }
-        cpus.extend((first..=last).map(CpuId));
-    }
-    cpus.sort_unstable();
-    match cpus.windows(2).find(|pair| pair.first() == pair.last()) {
-        Some(pair) => Err(Problem::at(
-            &list.span,
-            format!(
-                "expected each CPU once, found {} twice",
-                pair.iter().map(|c| c.0).max().unwrap_or(0)
-            ),
-        )),
-        None => Ok(cpus),
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use flyball_governors::{TunableError, UnknownGovernor};
 use flyball_platform::{Kernel, Platform};
 use flyball_run::{Error, Run};
-use flyball_units::Nanos;
+use flyball_units::{GovernorSpec, Mismatch, Nanos};
 use serde::Serialize;
 
-use super::{Choice, Governed, Report, Seen, Setup, Shadow, tables};
+use super::{Governed, Report, Seen, Setup, Shadow, choice, tables};
 use flyball_events::Reader;
 use flyball_events::Recording;
 
@@ -26,7 +26,7 @@ pub enum Source<'a> {
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// The governor.
-    pub choice: Choice,
+    pub choice: GovernorSpec,
     /// The hardware; as the recording shows it where absent.
     pub platform: Option<Platform>,
     /// The kernel; needed beside a platform.
@@ -39,7 +39,7 @@ pub struct Ask {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The governor, with what the kernel's description adds.
-    pub governor: Choice,
+    pub governor: GovernorSpec,
     /// Where the clock domains come from.
     pub origin: String,
     /// Whether utilisation is taken as frequency-invariant, per domain.
@@ -82,14 +82,9 @@ pub enum ShadowError {
     /// No such tunable, or a value outside its range.
     #[error(transparent)]
     Tunable(TunableError),
-    /// A tunable that is not written as one.
-    #[error("governor `{text}`: expected TUNABLE=NUMBER, found `{part}`")]
-    Spelling {
-        /// What was written.
-        text: String,
-        /// The part that is wrong.
-        part: String,
-    },
+    /// A governor or a tunable that is not written as one.
+    #[error(transparent)]
+    Spelling(#[from] Mismatch),
     /// The governor needs what the recording does not have.
     #[error("{governor} needs {lacks}")]
     Need {
@@ -128,7 +123,7 @@ impl ShadowError {
             ShadowError::Recording(error) => Some(error.hint().to_owned()),
             ShadowError::Governor(error) => error.hint(),
             ShadowError::Tunable(_) => None,
-            ShadowError::Spelling { .. } => Some("such as schedutil:rate_limit_us=500".to_owned()),
+            ShadowError::Spelling(slip) => slip.hint.clone(),
             ShadowError::Need { hint, .. } => Some((*hint).to_owned()),
             ShadowError::Hardware { .. } => {
                 Some("name a platform with governors: board-aarch64, rk3399".to_owned())
@@ -201,7 +196,7 @@ fn of(
     ask: &Ask,
 ) -> Result<(Setup, Report), ShadowError> {
     let choice = &ask.choice;
-    choice.check(choice.create()?.as_ref(), seen.updates)?;
+    choice::check(choice, choice::create(choice)?.as_ref(), seen.updates)?;
     let kernel = ask.kernel.as_ref();
     let mut setups = match (&ask.platform, kernel) {
         (Some(platform), Some(kernel)) => {
@@ -256,7 +251,7 @@ fn of(
 
 fn create(setup: &Setup) -> Result<Shadow, ShadowError> {
     let governed = setup.domains.iter().map(|Governed { name, domain }| {
-        Ok((name.clone(), domain.clone(), setup.choice.create()?))
+        Ok((name.clone(), domain.clone(), choice::create(&setup.choice)?))
     });
     Ok(Shadow::named(governed.collect::<Result<Vec<_>, ShadowError>>()?))
 }

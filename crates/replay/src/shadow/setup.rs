@@ -3,9 +3,9 @@
 
 use flyball_governors::Domain;
 use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform, rule};
-use flyball_units::{CpuId, Nanos, OppTable};
+use flyball_units::{CpuId, GovernorSpec, Nanos, OppTable};
 
-use super::{Choice, Seen, SeenDomain, ShadowError};
+use super::{Seen, SeenDomain, ShadowError, choice};
 
 /// schedutil's tunable of the least time between changes.
 const RATE_LIMIT: &str = "rate_limit_us";
@@ -27,7 +27,7 @@ pub struct Setup {
     /// The domains, by their lowest CPU.
     pub domains: Vec<Governed>,
     /// The governor, with what the kernel's description adds to it.
-    pub choice: Choice,
+    pub choice: GovernorSpec,
     /// Where the domains come from, in a line.
     pub origin: String,
     /// What is assumed, and what does not fit.
@@ -40,7 +40,7 @@ impl Setup {
     /// # Errors
     /// The hardware chooses its frequency itself, or its domains are not those of the recording.
     pub fn of_platform(
-        choice: &Choice,
+        choice: &GovernorSpec,
         platform: &Platform,
         kernel: &Kernel,
         seen: &Seen,
@@ -52,7 +52,7 @@ impl Setup {
         }
         let mut choice = choice.clone();
         if let Some((tunable, value)) = rule::tunable_of(&choice.name, kernel)
-            && !choice.sets(tunable)
+            && !choice::sets(&choice, tunable)
         {
             choice.tunables.push((tunable.to_owned(), value));
         }
@@ -101,7 +101,7 @@ impl Setup {
     /// # Errors
     /// It shows no domain with two frequencies.
     pub fn of_seen(
-        choice: &Choice,
+        choice: &GovernorSpec,
         seen: &Seen,
         kernel: Option<&Kernel>,
         invariant: bool,
@@ -115,7 +115,7 @@ impl Setup {
                         own.khz.iter().map(|khz| (khz / 1000).to_string()).collect();
                     let mut note = format!("{}: points {} MHz", own.name, mhz.join(", "));
                     if let Some(limit) =
-                        domain.transition_delay.filter(|_| !choice.sets(RATE_LIMIT))
+                        domain.transition_delay.filter(|_| !choice::sets(choice, RATE_LIMIT))
                     {
                         note += &format!(
                             ", rate limit {} us, the shortest time between two changes",

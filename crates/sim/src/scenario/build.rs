@@ -1,6 +1,5 @@
 //! From a scenario to what the engine is given, once per phase.
 
-use super::load;
 use super::model::{Burst, InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
@@ -10,6 +9,7 @@ use crate::workload::{
     kernels,
 };
 use flyball_platform::rule;
+use flyball_units::load::DEFAULT_PERIOD;
 use flyball_units::{CpuId, Nanos};
 use std::ops::Range;
 
@@ -265,7 +265,7 @@ impl<'a> Tasks<'a> {
 
     fn add_load(&mut self) {
         let mut number = 0_u64;
-        let period = Nanos(load::PERIOD_NS);
+        let period = DEFAULT_PERIOD;
         let total: usize = self.scenario.load.iter().map(|group| group.tasks.len()).sum();
         for group in &self.scenario.load {
             for cpus in &group.tasks {

@@ -38,8 +38,8 @@ fn read(item: &Item<'_>, tasks: &[TaskSpec]) -> Result<HintSpec, ScenarioError> 
     let at = fields.require("at")?;
     let time = at.duration()?;
     if time < told.start {
-        let start = super::quantity::show_duration(told.start);
-        return Err(at.expected(&format!("a time from the start of `{}` on, {start}", told.name)));
+        let (name, start) = (&told.name, told.start);
+        return Err(at.expected(&format!("a time from the start of `{name}` on, {start}")));
     }
     let (_, default) = TYPES[0];
     let hint = fields.choice_or("type", default, TYPES)?;

@@ -77,7 +77,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         record_phase: record_phase(&top, phases)?,
         utilization: utilization(&top)?,
         load: top.get("load").map_or(Ok(Vec::new()), |item| {
-            load::parse(item.text()?, count).map_err(|error| item.wrong(error))
+            load::parse(item.text()?, count).map_err(|slip| item.mismatch(slip))
         })?,
         hints: hint::read_all(&top, &tasks)?,
         tasks,

@@ -5,7 +5,7 @@ use super::error::{ScenarioError, suggestion};
 use super::quantity;
 use super::tree::{Entry, Node, Place, Value};
 use crate::workload::Amount;
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Mismatch, Nanos};
 use std::ops::RangeInclusive;
 
 /// One key of a table: the reader's check and the documentation come from it.
@@ -152,6 +152,11 @@ impl<'a> Item<'a> {
         self.wrong(format!("expected {what}, found {}", self.node.value))
     }
 
+    /// The error of a quantity's reader at this value.
+    pub fn mismatch(&self, slip: Mismatch) -> ScenarioError {
+        self.wrong(&slip).maybe_hint(slip.hint)
+    }
+
     /// A string.
     pub fn text(&self) -> Result<&'a str, ScenarioError> {
         match &self.node.value {
@@ -198,7 +203,7 @@ impl<'a> Item<'a> {
 
     /// A duration with its unit.
     pub fn duration(&self) -> Result<Nanos, ScenarioError> {
-        self.quantity(quantity::duration, "ms")
+        self.quantity(str::parse, "ms")
     }
 
     /// A duration above zero.
@@ -211,7 +216,7 @@ impl<'a> Item<'a> {
 
     /// A frequency with its unit.
     pub fn frequency(&self) -> Result<KiloHertz, ScenarioError> {
-        self.quantity(quantity::frequency, "MHz")
+        self.quantity(str::parse, "MHz")
     }
 
     /// An amount of work.
@@ -223,7 +228,11 @@ impl<'a> Item<'a> {
     pub fn cpus(&self) -> Result<Vec<CpuId>, ScenarioError> {
         match self.node.value {
             Value::Integer(cpu @ 0..=4095) => Ok(vec![CpuId(cpu as u32)]),
-            _ => quantity::cpus(self.text()?).map_err(|error| self.wrong(error)),
+            _ => match self.text()?.parse::<CpuSet>() {
+                Ok(cpus) if !cpus.is_empty() => Ok(cpus.iter().collect()),
+                Ok(_) => Err(self.expected("CPUs such as \"0-3,6\"")),
+                Err(slip) => Err(self.mismatch(slip)),
+            },
         }
     }
 
@@ -262,11 +271,11 @@ impl<'a> Item<'a> {
     /// A quantity in a string; a bare number is an error that shows the unit.
     fn quantity<T>(
         &self,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, Mismatch>,
         unit: &str,
     ) -> Result<T, ScenarioError> {
         match &self.node.value {
-            Value::Text(text) => parse(text).map_err(|error| self.wrong(error)),
+            Value::Text(text) => parse(text).map_err(|slip| self.mismatch(slip)),
             Value::Integer(number) => {
                 Err(self.expected(&format!("a text with the unit, such as \"{number}{unit}\"")))
             }

@@ -74,8 +74,8 @@ pub(super) fn profile(text: &str) -> Result<Profile, Mismatch> {
     if text.trim() == "idle" {
         return Ok(Profile::IDLE);
     }
-    let groups = text.split('+').map(|part| group(part.trim())).collect::<Result<_, _>>();
-    Ok(Profile { groups: groups.map_err(|slip: Mismatch| slip.at("load"))? })
+    let groups = text.split('+').map(|part| group(part.trim())).collect::<Result<_, _>>()?;
+    Ok(Profile { groups })
 }
 
 /// Parses one group: items joined by commas. A list of CPUs holds commas itself: an item that
@@ -354,7 +354,7 @@ impl<'de> Visitor<'de> for ProfileVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Profile, E> {
-        profile(text).map_err(|slip| E::custom(slip.line()))
+        profile(text).map_err(custom)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Profile, A::Error> {

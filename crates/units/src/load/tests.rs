@@ -10,7 +10,7 @@ fn profile(text: &str) -> Profile {
 
 fn error(text: &str) -> String {
     let error = text.parse::<Profile>().unwrap_err();
-    error.line()
+    error.at("load").line()
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,7 +72,7 @@ fn wrong_profiles_name_what_is_wrong_and_what_would_be_right() {
         ("9000000x50%", "threads, found \"9000000\""),
         (
             "cpus=3-1,50%",
-            "load: cpus: expected an ascending range, all, half or others, found \"3-1\"",
+            "load: cpus: expected CPU numbers as an ascending range, all, half or others, found \"3-1\"",
         ),
         ("cpus=,50%", "load: cpus: expected at least one CPU"),
         ("cpus=hlf,50%", "did you mean `half`?"),

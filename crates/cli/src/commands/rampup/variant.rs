@@ -4,10 +4,8 @@
 use crate::args::RampupArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use flyball_sim::scenario::{
-    Node, Scenario, Source, Value, from_tree, keys, parse_text, quantity, set,
-};
-use flyball_units::Nanos;
+use flyball_sim::scenario::{Node, Scenario, Source, Value, from_tree, keys, parse_text, set};
+use flyball_units::{Mismatch, Nanos};
 
 /// One column of the result.
 pub struct Variant {
@@ -128,12 +126,11 @@ fn apply(tree: &mut Node, setting: &str) -> Result<(), Failure> {
 
 /// The duration covers the sleeps and the time asked for behind them.
 fn read(name: String, mut tree: Node, args: &RampupArgs) -> Result<Variant, Failure> {
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--duration: {error}"));
     let asked = args.duration.as_deref().unwrap_or(RampupArgs::SPIN);
-    let spin = quantity::duration(asked).map_err(usage)?;
+    let spin: Nanos = asked.parse().map_err(|slip: Mismatch| slip.at("--duration"))?;
     if spin == Nanos::ZERO {
-        let found = format!("expected a time above 0 for the spin, found \"{asked}\"");
-        return Err(usage(found).hint("such as --duration 300ms; the sleeps before it come on top"));
+        let slip = Mismatch::text("a time above 0 for the spin", asked).at("--duration");
+        return Err(slip.hint("such as --duration 300ms; the sleeps before it come on top").into());
     }
     let total = Nanos(sleeps(&tree).0.saturating_add(spin.0));
     set(&mut tree, "duration", &toml_text(&format!("{}ns", total.0)))?;
@@ -154,7 +151,7 @@ fn sleeps(tree: &Node) -> Nanos {
         _ => 100,
     };
     let gap = match value("gap") {
-        Some(Value::Text(gap)) => quantity::duration(gap).unwrap_or_default(),
+        Some(Value::Text(gap)) => gap.parse().unwrap_or_default(),
         _ => Nanos::from_millis(10),
     };
     Nanos(gap.0.saturating_mul(count))

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output};
 use flyball_events::import::is_trace;
-use flyball_replay::shadow::{Ask, ShadowError, Source, shadow};
+use flyball_replay::shadow::{Ask, ShadowError, Source, governor, shadow};
 use flyball_run::Run;
 use serde_json::json;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn run(args: &ShadowArgs, talk: Talk) -> Result<Exit, Failure> {
     let (platform, kernel) = args.machine.as_deref().map(machine::model).transpose()?.unzip();
     let tolerance = time("--tolerance", &args.tolerance)?.0;
-    let choice = args.governor.parse()?;
+    let choice = governor(&args.governor)?;
     let ask = Ask { choice, platform, kernel, tolerance };
     let path = args.recording.as_path();
     let run = if is_trace(path)? { None } else { Some(open(path)?) };
@@ -45,7 +45,7 @@ fn open(path: &Path) -> Result<Run, Failure> {
 impl From<ShadowError> for Failure {
     fn from(error: ShadowError) -> Failure {
         let exit = match &error {
-            ShadowError::Governor(_) | ShadowError::Tunable(_) | ShadowError::Spelling { .. } => {
+            ShadowError::Governor(_) | ShadowError::Tunable(_) | ShadowError::Spelling(_) => {
                 Exit::Usage
             }
             ShadowError::Need { .. } | ShadowError::Hardware { .. } => Exit::Unsupported,

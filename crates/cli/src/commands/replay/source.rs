@@ -9,9 +9,9 @@ use flyball_lab::Target;
 use flyball_replay::{Load, Placing, Subject, Work, activity, events};
 use flyball_run::Run;
 use flyball_run::import::{Options, load};
-use flyball_sim::scenario::{Scenario, Source, quantity, read};
+use flyball_sim::scenario::{Scenario, Source, read};
 use flyball_sim::workload::{Pace, rt_app};
-use flyball_units::Nanos;
+use flyball_units::{KiloHertz, Nanos};
 use std::path::Path;
 
 /// The machine where none is named: an ordinary one with eight CPUs.
@@ -122,9 +122,8 @@ pub fn prepare(opened: &Opened, what: &ReplayWhat) -> Result<Subject, Failure> {
         let text = format!("--scale: expected a number above 0, found {}", what.scale);
         return Err(Failure::new(Exit::Usage, text));
     }
-    let assumed = what.assume.as_deref().map(quantity::frequency).transpose();
-    let assumed = assumed
-        .map_err(|error| Failure::new(Exit::Usage, format!("--assume: expected {error}")))?;
+    let assumed = what.assume.as_deref().map(str::parse::<KiloHertz>).transpose();
+    let assumed = assumed.map_err(|slip| slip.at("--assume"))?;
     let placing = Placing {
         pace: if what.closed_loop { Pace::Closed } else { Pace::Open },
         free: what.free,

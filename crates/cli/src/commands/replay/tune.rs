@@ -12,14 +12,14 @@ use flyball_replay::tune::{Plan, Tuned, axes, commands, tune};
 use flyball_replay::{Outcome, Subject};
 use flyball_sim::record::Unit;
 use flyball_sim::text::value;
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 use serde_json::json;
 use std::fmt::Write;
 
 pub fn run(args: &TuneArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
     host.catch_interrupts()?;
-    let goal: Goal = args.goal.parse()?;
+    let goal: Goal = args.goal.parse().map_err(|slip: Mismatch| slip.at("--goal"))?;
     let opened = open(&args.what)?;
     let (searched, held_out) = parts(&opened, args)?;
     let mut choices = choices(args.governor.as_deref(), &searched)?;
