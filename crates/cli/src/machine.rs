@@ -4,8 +4,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use flyball_host::{FaultyHost, Host, RealHost, RecordedHost};
-use flyball_lab::{MachineError, Target};
 use flyball_platform::{Kernel, Platform};
+use flyball_units::{MachineSpec, Mismatch};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,15 +26,15 @@ pub fn with_faults(faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
 }
 
 /// What `--machine` names.
-pub fn target(text: &str) -> Result<Target, Failure> {
-    Ok(text.parse::<Target>().map_err(MachineError::from)?)
+pub fn target(text: &str) -> Result<MachineSpec, Failure> {
+    Ok(text.parse::<MachineSpec>().map_err(|slip: Mismatch| slip.at("--machine"))?)
 }
 
 /// A machine to look at: this one, some of whose calls may fail as told, or a recorded one.
 pub fn to_read(text: &str, faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
     match target(text)? {
-        Target::Host => with_faults(faults),
-        Target::Record(folder) => recorded(&folder),
+        MachineSpec::Host => with_faults(faults),
+        MachineSpec::Record(folder) => recorded(&folder),
         _ => Err(expected("host or record:DIR", text)),
     }
 }
@@ -58,7 +58,7 @@ fn recorded(folder: &Path) -> Result<Arc<dyn Host>, Failure> {
 
 /// A model and its kernel, the platform's usual one where none is named: names that ship, or files.
 pub fn model(text: &str) -> Result<(Platform, Kernel), Failure> {
-    let Target::Model { name, kernel: named } = target(text)? else {
+    let MachineSpec::Model { name, kernel: named } = target(text)? else {
         return Err(expected("model:NAME[,kernel=K]", text));
     };
     let (platform, usual) = platform(&name)?;

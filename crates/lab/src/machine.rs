@@ -1,7 +1,7 @@
 //! Machines: an experiment in, a run directory out.
 //!
 //! ```text
-//! text -> Target -> open -> Machine::prepare(experiment) -> Prepared::run -> run directory
+//! text -> MachineSpec -> open -> Machine::prepare(experiment) -> Prepared::run -> run directory
 //!     host                    Host     real windows on this computer
 //!     model:NAME[,kernel=K]   Model    sim: the same windows in virtual time
 //!     board:NAME[,kernel=K]   Board    the same windows, by the flyball in the guest
@@ -14,19 +14,19 @@ mod error;
 mod host;
 mod in_guest;
 mod model;
-mod target;
+mod shipped;
 
 pub use board::Board;
 pub use error::{ErrorKind, MachineError};
 pub use host::Host;
 pub use model::{Events, Model, ModelRun, TrialRun};
-pub use target::{BoardTarget, Target, TargetError};
 
 use crate::costs::CostTable;
 use crate::experiment::Experiment;
 use crate::plan::Plan;
 use crate::protocol::windows::Context;
 use crate::session::{Destination, Outcome, Progress, SideRecorder};
+use flyball_units::MachineSpec;
 use std::sync::Arc;
 
 /// Something that experiments run on.
@@ -74,7 +74,10 @@ pub trait Prepared {
 ///
 /// # Errors
 /// A name that nothing has, or a machine that this version does not have.
-pub fn open(target: &Target, costs: Option<CostTable>) -> Result<Box<dyn Machine>, MachineError> {
+pub fn open(
+    target: &MachineSpec,
+    costs: Option<CostTable>,
+) -> Result<Box<dyn Machine>, MachineError> {
     open_recording(target, costs, false)
 }
 
@@ -84,22 +87,22 @@ pub fn open(target: &Target, costs: Option<CostTable>) -> Result<Box<dyn Machine
 /// # Errors
 /// As [`open`].
 pub fn open_recording(
-    target: &Target,
+    target: &MachineSpec,
     costs: Option<CostTable>,
     events: bool,
 ) -> Result<Box<dyn Machine>, MachineError> {
     let not_yet = |brings| Err(MachineError::NotYet { machine: target.to_string(), brings });
     match target {
-        Target::Host => Ok(Box::new(Host)),
-        Target::Model { name, kernel } => {
+        MachineSpec::Host => Ok(Box::new(Host)),
+        MachineSpec::Model { name, kernel } => {
             let model = Model::named(name, kernel.as_deref())?.with_events(events);
             Ok(Box::new(match costs {
                 Some(costs) => model.with_costs(costs),
                 None => model,
             }))
         }
-        Target::Board(board) => Ok(Box::new(Board::of(board, events)?)),
-        Target::Record(_) => {
+        MachineSpec::Board(board) => Ok(Box::new(Board::of(board, events)?)),
+        MachineSpec::Record(_) => {
             not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")
         }
     }

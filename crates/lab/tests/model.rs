@@ -4,10 +4,10 @@
 mod common;
 
 use flyball_lab::session::Outcome;
-use flyball_lab::{ErrorKind, MachineError, ShareRange, Target, e_share_sweep, open};
+use flyball_lab::{ErrorKind, MachineError, ShareRange, e_share_sweep, open};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_run::{Run, RunState};
-use flyball_units::Duration;
+use flyball_units::{Duration, MachineSpec};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -163,7 +163,7 @@ fn windows_go_where_the_condition_says_and_a_held_frequency_holds() {
 
 #[test]
 fn like_for_like_ratios_and_the_trap_come_from_mixtures() {
-    let Target::Model { name, kernel } = "model:apple-m1".parse().unwrap() else { return };
+    let MachineSpec::Model { name, kernel } = "model:apple-m1".parse().unwrap() else { return };
     let model = flyball_lab::Model::named(&name, kernel.as_deref()).unwrap();
     let sweep = e_share_sweep(&model, 5, 1, Duration::millis(5_000)).unwrap();
     let like = |core: &str| sweep.like.iter().find(|like| like.core_type == core).unwrap();

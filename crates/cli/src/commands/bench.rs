@@ -12,7 +12,8 @@ use flyball_host::Host;
 use flyball_lab::experiment::{self, Condition, Experiment, Workload};
 use flyball_lab::job;
 use flyball_lab::session::{BLAME, Progress};
-use flyball_lab::{CostTable, Machine, MachineError, Prepared, Target};
+use flyball_lab::{CostTable, Machine, Prepared};
+use flyball_units::MachineSpec;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let (experiment, folder) = experiment(&args, &host)?;
     let context = runs::context(folder.as_deref());
     let margin = experiment.margin;
-    let target: Target = args.machine.parse().map_err(MachineError::from)?;
+    let target = machine::target(&args.machine)?;
     let machine = machine(&args, &target)?;
     let prepared = machine.prepare(&host, experiment, &context)?;
     reporting::check_baseline(
@@ -40,20 +41,20 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let mut bar = Bar::new(talk.quiet);
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
-    if experiment.name == "quick" && target == Target::Host && !talk.quiet {
+    if experiment.name == "quick" && target == MachineSpec::Host && !talk.quiet {
         bar.note(
             "quick default: needs no privileges and changes nothing (yours: flyball bench --init)",
         );
     }
     match target {
-        Target::Model { .. } => {
+        MachineSpec::Model { .. } => {
             bar.planned_in_virtual_time(plan.trials.len(), "trials", plan.duration(experiment));
         }
         _ => bar.planned(plan.trials.len(), "trials", plan.duration(experiment), &plan.order()),
     }
     let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.
-    let groups = groups.filter(|_| target == Target::Host).map(Some);
+    let groups = groups.filter(|_| target == MachineSpec::Host).map(Some);
     let outcome = job::recorded(&host, &destination, groups, &mut bar, |progress, side| {
         prepared.run(&host, &destination, progress, side)
     })?;
@@ -75,10 +76,10 @@ fn groups(text: &str) -> Result<Vec<Group>, Failure> {
 }
 
 /// The machine that `--machine` names.
-fn machine(args: &BenchArgs, target: &Target) -> Result<Box<dyn Machine>, Failure> {
+fn machine(args: &BenchArgs, target: &MachineSpec) -> Result<Box<dyn Machine>, Failure> {
     let costs = match (&args.costs, target) {
         (None, _) => None,
-        (Some(run), Target::Model { .. }) => Some(CostTable::measured(run)?),
+        (Some(run), MachineSpec::Model { .. }) => Some(CostTable::measured(run)?),
         (Some(_), _) => {
             return Err(Failure::new(
                 Exit::Usage,

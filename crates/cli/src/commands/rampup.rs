@@ -15,17 +15,17 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::machine;
 use crate::reporting::{self, Wanted};
-use flyball_lab::{MachineError, Target};
 use flyball_run::{Columns, Run, RunState};
+use flyball_units::MachineSpec;
 use std::path::PathBuf;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
     let args = &asked::with_tunables(args)?;
-    let targets = args.machine.iter().map(|text| text.parse().map_err(MachineError::from));
-    let targets = targets.collect::<Result<Vec<Target>, _>>()?;
+    let targets = args.machine.iter().map(|text| machine::target(text));
+    let targets = targets.collect::<Result<Vec<MachineSpec>, _>>()?;
     let plain = args.gap.is_empty() && args.sleeps.is_none() && args.trace.is_none();
     match &targets[..] {
-        [Target::Model { name, kernel }] if plain => {
+        [MachineSpec::Model { name, kernel }] if plain => {
             model::run(args, name, kernel.as_deref(), talk)
         }
         _ => machines::run(args, &targets, talk),

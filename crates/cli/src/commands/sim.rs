@@ -12,12 +12,12 @@ use crate::meter::Meter;
 use crate::scenarios::{Input, set_keys};
 use crate::{flags, machine, output, runs, scenarios, templates, topics};
 use flyball_host::Host;
-use flyball_lab::Target;
 use flyball_run::RunWriter;
 use flyball_sim::record::manifest;
 use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
 use flyball_sim::sweep::Ended;
 use flyball_sim::text;
+use flyball_units::MachineSpec;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     let mut root = parse_text(&input.text, name)?;
     let target = args.machine.as_deref().map(machine::target).transpose()?;
     match &target {
-        None | Some(Target::Host) => {}
-        Some(Target::Model { name, kernel }) => {
+        None | Some(MachineSpec::Host) => {}
+        Some(MachineSpec::Model { name, kernel }) => {
             set(&mut root, "platform", name)?;
             kernel.iter().try_for_each(|kernel| set(&mut root, "kernel", kernel))?;
         }
@@ -44,7 +44,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         }
     }
     apply(&mut root, args)?;
-    if target == Some(Target::Host) {
+    if target == Some(MachineSpec::Host) {
         let scenario = scenarios::checked(&root, &input, name)?;
         return play::run(args, scenario, talk);
     }

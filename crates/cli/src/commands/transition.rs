@@ -6,32 +6,32 @@ use crate::args::{Talk, TransitionArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::machine;
+use flyball_lab::Board;
 use flyball_lab::protocol::switches::methods::{Method, Plan};
-use flyball_lab::{Board, MachineError, Target};
-use flyball_units::{CpuId, KiloHertz, Mismatch, Nanos};
+use flyball_units::{CpuId, KiloHertz, MachineSpec, Mismatch, Nanos};
 
 pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
     let plan = plan(args)?;
-    match args.machine.parse::<Target>().map_err(MachineError::from)? {
-        Target::Host => {
+    match machine::target(&args.machine)? {
+        MachineSpec::Host => {
             let host = machine::with_faults(args.faults.as_deref())?;
             if args.dry_run {
                 return measure::dry_run(host.as_ref(), &plan);
             }
             measure::host(&host, args, plan, talk)
         }
-        Target::Model { kernel: Some(_), .. } => Err(Failure::new(
+        MachineSpec::Model { kernel: Some(_), .. } => Err(Failure::new(
             Exit::Usage,
             "--machine: expected a model without a kernel: it has no part in what a switch costs",
         )),
-        Target::Model { name, kernel: None } => measure::model(&name, args, &plan, talk),
-        Target::Board(_) if args.dry_run => Err(Failure::new(
+        MachineSpec::Model { name, kernel: None } => measure::model(&name, args, &plan, talk),
+        MachineSpec::Board(_) if args.dry_run => Err(Failure::new(
             Exit::Usage,
             "--dry-run: expected this machine or a model, found a board",
         )
         .hint("inside: flyball board run -- flyball transition --dry-run")),
-        Target::Board(board) => measure::board(&Board::of(&board, false)?, args, plan, talk),
-        Target::Record(dir) => Err(Failure::new(
+        MachineSpec::Board(board) => measure::board(&Board::of(&board, false)?, args, plan, talk),
+        MachineSpec::Record(dir) => Err(Failure::new(
             Exit::Usage,
             format!(
                 "--machine: expected host, model:NAME or board:NAME, found record:{}",

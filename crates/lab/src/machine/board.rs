@@ -13,7 +13,6 @@ use crate::job::{Job, Protocol};
 use crate::machine::cores;
 use crate::machine::error::MachineError;
 use crate::machine::in_guest;
-use crate::machine::target::BoardTarget;
 use crate::machine::{Machine, Prepared};
 use crate::plan::{Plan, plan};
 use crate::protocol::windows::Context;
@@ -23,7 +22,7 @@ use flyball_board::plugin::USUAL_STEP;
 use flyball_board::{Arch, BoardError, Ready, Request, arch_for, request, usual_ipc};
 use flyball_host::Host;
 use flyball_platform::Platform;
-use flyball_units::Nanos;
+use flyball_units::{BoardSpec, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +63,7 @@ impl Board {
     ///
     /// # Errors
     /// A name that nothing has; the hint names the nearest.
-    pub fn of(target: &BoardTarget, events: bool) -> Result<Board, MachineError> {
+    pub fn of(target: &BoardSpec, events: bool) -> Result<Board, MachineError> {
         let name = target.name.as_str();
         let usual: Option<Arch> = name.parse().ok();
         let platform = request::platform(usual.map_or(name, |arch| arch.usual_platform()))?;
@@ -221,7 +220,7 @@ mod tests {
         let named = |name: &str, kernel: Option<&str>, arch: Option<&str>| {
             let own = |text: Option<&str>| text.map(str::to_owned);
             let (kernel, arch) = (own(kernel), own(arch));
-            Board::of(&BoardTarget { name: name.to_owned(), kernel, arch, append: None }, false)
+            Board::of(&BoardSpec { name: name.to_owned(), kernel, arch, append: None }, false)
         };
         let board = named("aarch64", Some("debian:7"), None).unwrap();
         assert_eq!((board.arch, board.platform.name.as_str()), (Arch::Aarch64, "board-aarch64"));

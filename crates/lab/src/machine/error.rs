@@ -1,7 +1,6 @@
 //! Why an experiment could not be run on a machine.
 
 use crate::experiment::ExperimentError;
-use crate::machine::target::TargetError;
 use crate::protocol::rampup::RampupError;
 use crate::protocol::switches::TransitionError;
 use crate::protocol::windows::BenchError;
@@ -9,15 +8,16 @@ use crate::session::EventRecorderError;
 use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
 use flyball_sim::engine::SetupError;
+use flyball_units::Mismatch;
 
 /// An error of a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
-    /// The text after `--machine`.
+    /// A machine that there is not, or a text that names none.
     #[error(transparent)]
-    Target(#[from] TargetError),
+    Machine(Mismatch),
     /// A machine that this version does not have yet.
-    #[error("--machine {machine}: not available yet: {brings}")]
+    #[error("{machine}: not available yet: {brings}")]
     NotYet {
         /// The machine.
         machine: String,
@@ -25,9 +25,9 @@ pub enum MachineError {
         brings: &'static str,
     },
     /// A platform or a kernel that does not read.
-    #[error("--machine {machine}: {}", .source.message)]
+    #[error("{machine}: {}", .source.message)]
     Description {
-        /// The text after `--machine`.
+        /// The machine as it was asked for.
         machine: String,
         /// What is wrong.
         source: DescriptionError,
@@ -166,7 +166,7 @@ impl MachineError {
     /// The kind, where the error is not one of another crate.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            MachineError::Target(_)
+            MachineError::Machine(_)
             | MachineError::Events { .. }
             | MachineError::Description { .. } => ErrorKind::Usage,
             MachineError::NotYet { .. }
@@ -179,10 +179,8 @@ impl MachineError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            MachineError::Target(error) => error.hint.clone(),
-            MachineError::NotYet { .. } => {
-                Some("use --machine host or --machine model:NAME".to_owned())
-            }
+            MachineError::Machine(error) => error.hint.clone(),
+            MachineError::NotYet { .. } => Some("use host or model:NAME".to_owned()),
             MachineError::Description { source, .. } => source.hint().map(str::to_owned),
             MachineError::Governor { source, .. } => source.hint(),
             MachineError::Tunable { .. }

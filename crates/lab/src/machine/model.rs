@@ -26,7 +26,7 @@ use crate::costs::{CostTable, CpuCost};
 use crate::experiment::{Experiment, Workload};
 use crate::machine::cores;
 use crate::machine::error::MachineError;
-use crate::machine::target::Target;
+use crate::machine::shipped;
 use crate::machine::{Machine, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
 use crate::protocol::windows::Context;
@@ -36,7 +36,7 @@ use flyball_load::{Placement, Site};
 use flyball_platform::{Kernel, Platform};
 use flyball_run::manifest::Flyball;
 use flyball_signal::{Kernel as Signal, Params, WorkloadSpec};
-use flyball_units::CpuSet;
+use flyball_units::{CpuSet, MachineSpec};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -80,8 +80,9 @@ impl Model {
     /// # Errors
     /// A name that nothing has; the hint names the nearest, or lists what there is.
     pub fn named(name: &str, kernel: Option<&str>) -> Result<Model, MachineError> {
-        let target = Target::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
-        target.ships()?;
+        let target =
+            MachineSpec::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
+        shipped::check(&target).map_err(MachineError::Machine)?;
         let wrong = |source| MachineError::Description { machine: target.to_string(), source };
         let platform = Platform::named(name).map_err(wrong)?;
         let kernel = Kernel::named(kernel.unwrap_or(&platform.default_kernel)).map_err(wrong)?;
@@ -237,7 +238,7 @@ impl ModelRun {
 impl Machine for Model {
     fn name(&self) -> String {
         let (name, kernel) = (self.platform.name.clone(), Some(self.kernel.name.clone()));
-        Target::Model { name, kernel }.to_string()
+        MachineSpec::Model { name, kernel }.to_string()
     }
 
     fn prepare(

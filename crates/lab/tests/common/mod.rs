@@ -13,7 +13,7 @@ pub fn bench(machine: &str, text: &str, dir: &Path, events: bool) -> Result<Outc
     let host: Arc<dyn Host> = Arc::new(RealHost::new());
     let experiment = experiment::read(text, "test").unwrap();
     let context = Context::default();
-    let machine = open_recording(&machine.parse()?, None, events)?;
+    let machine = open_recording(&machine.parse().map_err(MachineError::Machine)?, None, events)?;
     let prepared = machine.prepare(&host, experiment, &context)?;
     prepared.run(&host, &Destination::Dir(dir.to_owned()), &mut Silent, None)
 }

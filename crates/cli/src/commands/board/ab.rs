@@ -9,10 +9,11 @@ use flyball_host::Host;
 use flyball_lab::experiment::Experiment;
 use flyball_lab::protocol::windows::Context;
 use flyball_lab::session::{Destination, Progress, Silent};
-use flyball_lab::{Board, BoardTarget, Machine};
+use flyball_lab::{Board, Machine};
 use flyball_report::model::{Comparison, VerdictWord};
 use flyball_run::pool::{Part, pool};
 use flyball_run::{Run, RunState};
+use flyball_units::BoardSpec;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +99,7 @@ fn sides(args: &BoardAbArgs) -> Result<Vec<Side>, Failure> {
         .enumerate()
         .map(|(at, (letter, kernel))| {
             let short = kernel.rsplit('/').next().unwrap_or(kernel);
-            let target = BoardTarget {
+            let target = BoardSpec {
                 name: args.platform.clone(),
                 kernel: Some(kernel.clone()),
                 arch: args.arch.clone(),

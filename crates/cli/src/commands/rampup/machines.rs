@@ -11,9 +11,9 @@ use crate::runs::RUNS;
 use flyball_host::Host;
 use flyball_lab::protocol::rampup::model::{self, Case};
 use flyball_lab::session::Destination;
-use flyball_lab::{Board, Job, Model, Protocol, Target};
+use flyball_lab::{Board, Job, Model, Protocol};
 use flyball_run::RunState;
-use flyball_units::Nanos;
+use flyball_units::{MachineSpec, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ struct Order<'a> {
     talk: Talk,
 }
 
-pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Failure> {
+pub fn run(args: &RampupArgs, targets: &[MachineSpec], talk: Talk) -> Result<Exit, Failure> {
     if args.figure.is_some() {
         return Err(Failure::new(
             Exit::Usage,
@@ -39,7 +39,7 @@ pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Fa
     }
     let host = machine::real();
     host.catch_interrupts()?;
-    let alone = targets == [Target::Host];
+    let alone = targets == [MachineSpec::Host];
     let order = Order {
         host: Arc::clone(&host),
         args,
@@ -66,7 +66,7 @@ pub fn run(args: &RampupArgs, targets: &[Target], talk: Talk) -> Result<Exit, Fa
 fn destinations(
     host: &Arc<dyn Host>,
     args: &RampupArgs,
-    targets: &[Target],
+    targets: &[MachineSpec],
 ) -> Result<Vec<Destination>, Failure> {
     if targets.len() == 1 {
         return Ok(vec![match &args.out {
@@ -82,7 +82,7 @@ fn destinations(
         }
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    let name = |(number, target): (usize, &Target)| {
+    let name = |(number, target): (usize, &MachineSpec)| {
         let name: String = target.to_string().chars().map(plain).collect();
         Destination::Dir(folder.join(format!("{}-{name}", number + 1)))
     };
@@ -92,20 +92,20 @@ fn destinations(
 impl Order<'_> {
     fn measure(
         &self,
-        target: &Target,
+        target: &MachineSpec,
         destination: &Destination,
     ) -> Result<(PathBuf, RunState), Failure> {
         match target {
-            Target::Host => {
+            MachineSpec::Host => {
                 let mut bar = Bar::new(self.talk.quiet);
                 let job = self.job(self.events())?;
                 let left = job.run(&self.host, destination, &crate::runs::origin(), &mut bar)?;
                 Ok((left.dir, left.state))
             }
-            Target::Model { name, kernel } => {
+            MachineSpec::Model { name, kernel } => {
                 self.model(target, (name, kernel.as_deref()), destination)
             }
-            Target::Board(board) => {
+            MachineSpec::Board(board) => {
                 let mut bar = Bar::new(self.talk.quiet);
                 let usual = || BOARD_EVENTS.map(str::to_owned).to_vec();
                 let events = self.events().filter(|named| !named.is_empty());
@@ -115,7 +115,7 @@ impl Order<'_> {
                     board.run(&self.host, &job, destination, &crate::runs::origin(), &mut bar)?;
                 Ok((left.dir, left.state))
             }
-            Target::Record(dir) => Err(Failure::new(
+            MachineSpec::Record(dir) => Err(Failure::new(
                 Exit::Usage,
                 format!("--machine: expected a machine, found record:{}", dir.display()),
             )
@@ -126,7 +126,7 @@ impl Order<'_> {
     /// On a model: every phase of every variant and gap.
     fn model(
         &self,
-        target: &Target,
+        target: &MachineSpec,
         (name, kernel): (&str, Option<&str>),
         destination: &Destination,
     ) -> Result<(PathBuf, RunState), Failure> {

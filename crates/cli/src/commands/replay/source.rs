@@ -5,13 +5,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::machine;
 use flyball_events::import as trace;
-use flyball_lab::Target;
 use flyball_replay::{Load, Placing, Subject, Work, activity, events};
 use flyball_run::Run;
 use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, Source, read};
 use flyball_sim::workload::{Pace, rt_app};
-use flyball_units::{KiloHertz, Nanos};
+use flyball_units::{KiloHertz, MachineSpec, Nanos};
 use std::path::Path;
 
 /// The machine where none is named: an ordinary one with eight CPUs.
@@ -68,7 +67,7 @@ fn rt_app(path: &Path, what: &ReplayWhat) -> Result<Opened, Failure> {
     let duration = program.duration.unwrap_or(ENDLESS).0;
     let json = serde_json::Value::String(text);
     let machine = machine::target(what.machine.as_deref().unwrap_or(MACHINE))?;
-    let Target::Model { name: platform, .. } = &machine else {
+    let MachineSpec::Model { name: platform, .. } = &machine else {
         return Err(machine::expected("model:NAME[,kernel=K]", &machine.to_string()));
     };
     let name = |text: &str| serde_json::Value::String(text.to_owned());
