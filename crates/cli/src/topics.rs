@@ -57,8 +57,10 @@ const TOPICS: [Topic; 5] = [
     },
 ];
 
-/// Topics that are a text.
-const TEXTS: [(&str, &str, fn() -> String); 2] = [
+/// A topic that is a text: its name, what it is about, the text.
+type TextTopic = (&'static str, &'static str, fn() -> String);
+
+const TEXTS: [TextTopic; 2] = [
     ("exit-codes", "what a command's exit code says", exit::table),
     ("run-directory", "tables and columns of a run directory", flyball_run::schema::markdown),
 ];

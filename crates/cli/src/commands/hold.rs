@@ -102,7 +102,7 @@ fn hold_and_run(
         }
     }
     let result = match args.format {
-        CheckFormat::Text => proof.as_ref().map(|proof| load_text::proof(proof)),
+        CheckFormat::Text => proof.as_ref().map(load_text::proof),
         CheckFormat::Json if args.program.is_empty() => {
             proof.as_ref().map(|proof| format!("{:#}\n", load_text::json(proof)))
         }

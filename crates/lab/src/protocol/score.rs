@@ -17,12 +17,12 @@ pub const END: &str = "scenario end";
 mod error;
 mod performer;
 mod play;
-mod score;
 mod signal;
 mod speed;
+mod tasks;
 
 pub use error::PlayError;
 pub use performer::Player;
 pub use play::{Played, play};
-pub use score::Score;
 pub use speed::{Basis, Speed};
+pub use tasks::Score;

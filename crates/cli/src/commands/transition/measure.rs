@@ -101,6 +101,11 @@ fn end(outcome: Outcome, args: &TransitionArgs, talk: Talk) -> Result<Exit, Fail
         figures: args.figures.clone(),
         page: args.page.clone(),
     };
-    reporting::after_runs(machine::real().as_ref(), &[outcome.dir.clone()], &wanted, talk)?;
+    reporting::after_runs(
+        machine::real().as_ref(),
+        std::slice::from_ref(&outcome.dir),
+        &wanted,
+        talk,
+    )?;
     ended::exit(&outcome, Ok(Exit::Ok))
 }

@@ -2,9 +2,9 @@
 
 use crate::protocol::score::PlayError;
 use crate::protocol::score::performer::{Performer, Player, Stage};
-use crate::protocol::score::score::Score;
 use crate::protocol::score::signal::Signal;
 use crate::protocol::score::speed::Speed;
+use crate::protocol::score::tasks::Score;
 use flyball_host::{Call, Errno, Host, HostError, Scheduling, Wake};
 use flyball_sim::setup::{Class, TaskSetup, random_stream};
 use flyball_units::{CpuSet, Nanos};
