@@ -64,6 +64,8 @@ fn ramps_and_sweeps_are_reported() {
     assert_eq!(run(dir, &sweep).0, 0);
     let (code, stdout, stderr) = run(dir, &["report", "sweep"]);
     assert_eq!(code, 0, "{stderr}");
+    let manifest = fs_err::read_to_string(dir.join("sweep/run.toml")).unwrap();
+    assert!(manifest.contains("# sweep: hz=100,250") && manifest.contains("--sweep"), "{manifest}");
     assert!(stdout.contains("points 2") && stdout.contains("no events were kept"), "{stdout}");
 }
 

@@ -137,8 +137,9 @@ fn text(
     if !rehearsed.slow.is_empty() {
         let _ = write!(text, "; {} more were too slow and do not count", rehearsed.slow.len());
     }
-    let _ =
-        writeln!(text, "\n\n{:<38}{:>26}{:>26}", "", "kernel: mean (range)", "model: mean (range)");
+    let columns = ["kernel: mean (range)", "model: mean (range)", "model alone"];
+    let [kernel, model, alone] = columns;
+    let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}", "");
     for line in lines.iter().filter(|line| worth_a_line(line)) {
         let mark = match line.agreement {
             Agreement::Agrees => "",

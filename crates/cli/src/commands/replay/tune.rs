@@ -109,7 +109,7 @@ fn text(plan: &Plan, subject: &Subject, tuned: &Tuned, commands: &[String]) -> S
     } else if tuned.met_held_out == Some(false) {
         text.push_str("\nThe goal is met where it was searched, not on what was held out.\n");
     }
-    if !commands.is_empty() {
+    if tuned.met && tuned.met_held_out != Some(false) && !commands.is_empty() {
         text.push_str("\nTo set it:\n");
         for command in commands {
             let _ = writeln!(text, "  {command}");

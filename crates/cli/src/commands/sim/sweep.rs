@@ -6,8 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output;
-use crate::runs::RUNS;
-use crate::runs::check_out;
+use crate::runs::{RUNS, check_out, command_line};
 use crate::scenarios::Input;
 use flyball_run::name::run_name;
 use flyball_sim::scenario::{Node, Source};
@@ -53,7 +52,11 @@ pub fn run(
         ));
         return Ok(Exit::Interrupted);
     }
-    let dir = sweep.to_run(&end).write(&dir)?;
+    let mut run = sweep.to_run(&end);
+    run.manifest.command = command_line();
+    let axes: String = args.sweep.iter().map(|axis| format!("# sweep: {axis}\n")).collect();
+    run.manifest.experiment = run.manifest.experiment.map(|text| axes + &text);
+    let dir = run.write(&dir)?;
     fs_err::remove_file(&journal).map_err(|error| Failure::io(&error))?;
     output::data(&match args.format {
         CheckFormat::Text => text::text(&sweep, &end, &dir),
