@@ -85,7 +85,7 @@ fn what_cannot_be_decided_is_a_finding() {
 fn errors_name_the_column_and_the_nearest_word() {
     let cases = [
         ("", 1, "the end", None),
-        ("p98 > 1ms", 1, "`p98`", Some("p90")),
+        ("p98 > 1ms", 1, "`p98`", Some("p95")),
         ("medain > 1ms", 1, "`medain`", Some("median")),
         ("latness.p99 > 1ms", 1, "`latness.p99`", Some("lateness.p99")),
         ("p99 1ms", 5, "`1ms`", None),

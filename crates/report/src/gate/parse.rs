@@ -8,11 +8,11 @@ const STATISTICS: [(&str, Statistic); 8] = [
     ("median", Statistic::Median),
     ("mean", Statistic::Mean),
     ("sd", Statistic::Sd),
-    ("p90", Statistic::P90),
     ("p95", Statistic::P95),
     ("p99", Statistic::P99),
     ("p999", Statistic::P999),
     ("max", Statistic::Max),
+    ("p90", Statistic::P90),
 ];
 const QUANTITIES: [(&str, Quantity); 3] = [
     ("execution.", Quantity::Execution),
