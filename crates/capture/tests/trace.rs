@@ -180,7 +180,7 @@ fn a_group_that_was_named_must_be_there() {
     let options = |group| Options { groups: Some(vec![group]), buffer_bytes: Some(4096) };
     let error = capture(&host, &dir.path().join("a"), &options(Group::Util)).unwrap_err();
     assert_eq!(error.kind(), CaptureErrorKind::Unsupported);
-    assert!(error.to_string().starts_with("--events util: expected BTF"), "{error}");
+    assert!(error.to_string().starts_with("events util: expected BTF"), "{error}");
     assert_eq!(state(host.as_ref()), before);
     let captured = capture(&host, &dir.path().join("b"), &options(Group::Irq)).unwrap();
     assert!(captured.events.contains(&"irq_vectors:local_timer_exit".to_owned()));

@@ -137,7 +137,9 @@ pub fn after_run(
 /// The rules of `--fail-if`, read before anything runs.
 pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
     let parse = |text: &String| {
-        Gate::parse(text).map_err(|error| Failure::new(Exit::Usage, &error).hint(error.hint()))
+        Gate::parse(text).map_err(|error| {
+            Failure::new(Exit::Usage, format!("--fail-if: {error}")).hint(error.hint())
+        })
     };
     args.fail_if.iter().map(parse).collect()
 }

@@ -33,7 +33,7 @@ pub(crate) fn steps(
                 object: format!("{CPU}/cpufreq/boost"),
                 expected: "a switch for boost".to_owned(),
                 found: "none: this driver or processor has none".to_owned(),
-                hint: Some("bound the frequency instead: --max FREQUENCY".to_owned()),
+                hint: Some("bound the frequency with max instead".to_owned()),
             });
         }
     };
@@ -42,7 +42,7 @@ pub(crate) fn steps(
             object: step.path.display().to_string(),
             expected: "a switch for each clock domain".to_owned(),
             found: "one for the whole machine".to_owned(),
-            hint: Some("leave out --cpus, or bound the frequency with --max".to_owned()),
+            hint: Some("ask for all CPUs, or bound the frequency with max".to_owned()),
         });
     }
     Ok(vec![step])

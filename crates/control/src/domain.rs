@@ -72,7 +72,7 @@ impl Target {
         if let Some(governor) = request.governor.as_ref().filter(|name| !offers(name)) {
             let near = nearest(governor, governors.iter().map(String::as_str));
             return Err(ControlError::BadInput {
-                object: format!("--governor on policy{}", policy.id),
+                object: format!("governor on policy{}", policy.id),
                 expected: format!("one of {}", governors.join(", ")),
                 found: governor.clone(),
                 hint: near.map(|near| format!("did you mean {near}?")),
@@ -98,8 +98,8 @@ impl Target {
                 && min > max
             {
                 return Err(ControlError::BadInput {
-                    object: format!("--min on policy{}", policy.id),
-                    expected: format!("at most --max, {} MHz", max.0 / 1_000),
+                    object: format!("min on policy{}", policy.id),
+                    expected: format!("at most max, {} MHz", max.0 / 1_000),
                     found: format!("{} MHz", min.0 / 1_000),
                     hint: None,
                 });
@@ -179,7 +179,7 @@ fn preference(policy: &Policy, governor: &str, epp: &str) -> Result<Step, Contro
             object,
             expected: "a preference of the hardware's own control".to_owned(),
             found: format!("none: {driver} leaves the frequency to the governor"),
-            hint: Some("--governor, --min and --max act there".to_owned()),
+            hint: Some("governor, min and max act there".to_owned()),
         });
     };
     let known = &policy.available_preferences;
@@ -198,7 +198,7 @@ fn preference(policy: &Policy, governor: &str, epp: &str) -> Result<Step, Contro
             object,
             expected: "performance: the governor performance forces it".to_owned(),
             found: epp.to_owned(),
-            hint: Some(format!("add --governor powersave to --epp {epp}")),
+            hint: Some(format!("ask for the governor powersave beside the preference {epp}")),
         });
     }
     Ok(Step::new(path, old, epp))

@@ -157,7 +157,7 @@ fn selected<'a>(
     let covered = |cpu| policies.iter().any(|policy| policy.cpus.contains(cpu));
     if let Some(cpu) = cpus.iter().find(|cpu| !covered(*cpu) || !machine.online.contains(*cpu)) {
         return Err(ControlError::BadInput {
-            object: "--cpus".to_owned(),
+            object: "cpus".to_owned(),
             expected: format!("CPUs that are online and have a clock domain: {}", machine.online),
             found: format!("{cpu}"),
             hint: None,
@@ -174,8 +174,7 @@ fn selected<'a>(
 
 /// Refuses frequencies that no domain has; where one has it, the others take their nearest end.
 fn in_range(request: &Request, policies: &[&Policy]) -> Result<(), ControlError> {
-    let asked =
-        [("--frequency", request.frequency), ("--min", request.min), ("--max", request.max)];
+    let asked = [("frequency", request.frequency), ("min", request.min), ("max", request.max)];
     for (option, frequency) in asked {
         let Some(Frequency::At(khz)) = frequency else { continue };
         let ranges = policies

@@ -152,7 +152,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_made() {
             intel_active(2),
             Request { epp: Some("power".into()), ..governor("performance") },
             BadInput,
-            "--governor powersave",
+            "governor powersave",
         ),
         (
             ARM.to_owned(),

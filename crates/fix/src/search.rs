@@ -223,10 +223,12 @@ impl Search<'_> {
             return Ok(Outcome::Unreachable { closest });
         }
         let why = match hopefuls.is_empty() {
-            true => "the intervals are too wide; more windows (--repeats, --duration) may decide",
+            true => {
+                "the intervals are too wide; more windows (repeats, or a longer time) may decide"
+            }
             false => {
-                "what met it in one stage did not in the next; more windows (--repeats, \
-                      --duration) may decide"
+                "what met it in one stage did not in the next; more windows (repeats, or a \
+                      longer time) may decide"
             }
         };
         Ok(Outcome::NotProven { closest, why: why.to_owned() })

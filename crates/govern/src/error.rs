@@ -179,18 +179,17 @@ impl GovernError {
                 Some(format!("{governor}:{name}={value}"))
             }
             GovernError::Unsupported { hint, .. } => hint.clone(),
-            GovernError::Stalled { .. } => Some(
-                "a driver that hangs, or a machine that is too busy: see --stall-polls and the log"
-                    .to_owned(),
-            ),
+            GovernError::Stalled { .. } => {
+                Some("a driver that hangs, or a machine that is too busy: see the log".to_owned())
+            }
             GovernError::Writes { .. } => Some(
                 "another program may have taken the governor: see scaling_governor and the log"
                     .to_owned(),
             ),
             GovernError::Host { source, .. } => source.hint(),
-            GovernError::Control(ControlError::Permission { .. }) => {
-                Some("run it with sudo; --shadow and --dry-run need no rights".to_owned())
-            }
+            GovernError::Control(ControlError::Permission { .. }) => Some(
+                "run it with sudo; following in the shadow and a dry run need no rights".to_owned(),
+            ),
             GovernError::Control(error) => error.hint(),
             GovernError::TooFast { remedy: None, .. }
             | GovernError::Panicked

@@ -207,7 +207,7 @@ fn absent(path: &'static str) -> impl Fn(HostError) -> GovernError {
         object: path.to_owned(),
         expected: "a finer account of the CPUs' time".to_owned(),
         found: error.to_string(),
-        hint: Some("--source stat is always there".to_owned()),
+        hint: Some("the source stat is always there".to_owned()),
     }
 }
 
@@ -329,7 +329,7 @@ mod tests {
         let host = RecordedHost::from_listing("/proc/stat = cpu0 1 2 3 4").unwrap();
         for kind in [SourceKind::Cpuidle, SourceKind::Schedstat] {
             let error = Times::open(&host, kind, &CpuId(0).into()).unwrap_err();
-            assert!(error.hint().unwrap().contains("--source stat"), "{error}");
+            assert!(error.hint().unwrap().contains("source stat"), "{error}");
         }
     }
 

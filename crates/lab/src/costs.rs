@@ -5,7 +5,7 @@
 //! t(f) = cycles / f + memory
 //! ```
 //!
-//! Built in are the costs that source A's data give ([`flyball_sim::workload::kernels`]); a run
+//! Built in are the costs that CORTEX's data give ([`flyball_sim::workload::kernels`]); a run
 //! on a real machine gives others ([`CostTable::measured`]).
 
 mod measured;
@@ -59,7 +59,7 @@ pub struct CpuCost {
 }
 
 impl CostTable {
-    /// Costs from the modes of source A's data, on the Apple M1.
+    /// Costs from the modes of CORTEX's data, on the Apple M1.
     pub fn built_in() -> CostTable {
         let rows = COSTS.iter().filter_map(|cost| {
             Some(Row {

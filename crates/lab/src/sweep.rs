@@ -1,6 +1,6 @@
 //! What a pooled median says when windows run on two kinds of core.
 //!
-//! Source A compared medians of windows whose placement nobody recorded. Here every condition is
+//! CORTEX's governor validation compared medians of windows whose placement nobody recorded. Here every condition is
 //! simulated on each kind of core by itself, and then mixed: at an E share of s %, s % of the
 //! windows are those on the E core and the rest those on the P core. A pooled median jumps from
 //! one core's time to the other's where s passes 50 %; so two conditions with different mixtures
@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 /// The experiment that is swept.
 pub const SOURCE_A: &str = "source-a";
 
-/// The slow-down that source A calls the "Schedutil Trap": 762.84 us over 537.71 us.
+/// The slow-down that CORTEX's governor validation calls the "Schedutil Trap": 762.84 us over 537.71 us.
 pub const TRAP_RATIO: f64 = 762.84 / 537.71;
 
-/// Windows in each pooled cell: as many as a cell of source A has, 5 repeats of 241.
+/// Windows in each pooled cell: as many as a cell of CORTEX's governor validation has, 5 repeats of 241.
 const POOLED: usize = 1205;
 
-/// A median that source A's data give (microseconds; recomputed from its raw data).
+/// A median that CORTEX's data give (microseconds; recomputed from its raw data).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
     /// Our name of the condition.
@@ -37,7 +37,7 @@ const fn published(condition: &'static str, kernel: &'static str, median_us: f64
     Published { condition, kernel, median_us }
 }
 
-/// Source A's medians.
+/// CORTEX's medians.
 pub const PUBLISHED: &[Published] = &[
     published("powersave", "car", 68.54),
     published("powersave", "notch_iir", 178.99),
@@ -105,7 +105,7 @@ pub struct ShareSweep {
 }
 
 /// Sweeps the share of windows on E cores from 0 to 100 % in steps of `step_percent`, for every
-/// condition of source A on `model`, which must have cores of the kinds E and P. Each cell is
+/// condition of CORTEX's governor validation on `model`, which must have cores of the kinds E and P. Each cell is
 /// simulated on each kind of core for `repeats` repeats of `duration`.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ impl BundleError {
         match self {
             Self::Io(_) => "check that the runs can be read and that the target can be written",
             Self::SameName(_) => "rename one of the run directories",
-            Self::NameInBinary { .. } => "keep the name knowingly with --with-hostname",
+            Self::NameInBinary { .. } => "keep the name knowingly, or leave the file out",
         }
     }
 }

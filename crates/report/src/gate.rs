@@ -56,7 +56,7 @@ pub struct Outcome {
 
 /// Why a rule cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--fail-if, column {column}: expected {expected}, found {found}")]
+#[error("rule, column {column}: expected {expected}, found {found}")]
 pub struct GateError {
     /// Column of the first character that does not fit, from 1.
     pub column: usize,
@@ -74,8 +74,7 @@ impl GateError {
     pub fn hint(&self) -> String {
         match &self.nearest {
             Some(word) => format!("did you mean `{word}`?"),
-            None => "for example: --fail-if 'p99 > +5%; lateness.p99[condition=heavy] > 200us'"
-                .to_owned(),
+            None => "for example: p99 > +5%; lateness.p99[condition=heavy] > 200us".to_owned(),
         }
     }
 }

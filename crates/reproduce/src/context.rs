@@ -29,12 +29,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Source A on the M1 model, over all mixtures of cores.
+    /// CORTEX's governor validation on the M1 model, over all mixtures of cores.
     pub(crate) fn mixture(&self) -> Result<&ShareSweep, Undecided> {
         self.mixture.get_or_init(mixture::sweep).as_ref().map_err(Clone::clone)
     }
 
-    /// Source B on the M1 model under macOS.
+    /// CORTEX's background-load text on the M1 model under macOS.
     pub(crate) fn loads(&self) -> Result<&Loads, Undecided> {
         self.loads.get_or_init(load::simulate).as_ref().map_err(Clone::clone)
     }

@@ -1,4 +1,4 @@
-//! Source A's medians and its "trap" over the share of windows on E cores, and source C's Figures
+//! CORTEX's medians and its "trap" over the share of windows on E cores, and Thomson's Figures
 //! 1, 2, 4, 5 and 6, drawn by the model: the published ones are drawings or measurements of one
 //! laptop, of which the text keeps only the quoted values.
 

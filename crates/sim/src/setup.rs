@@ -127,7 +127,7 @@ pub enum Placement {
     Consolidating,
 }
 
-/// What a governor costs the machine it rules (source C's argument against polling).
+/// What a governor costs the machine it rules (Thomson's argument against polling).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GovernorCost {
     /// CPU time of one decision of a governor that runs as a task (powerd, powerd++): a wake-up

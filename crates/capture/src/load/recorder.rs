@@ -174,7 +174,7 @@ impl Recorder {
             cost_percent < COST_PERCENT,
             format!("under {COST_PERCENT} % of one CPU"),
             format!("{cost_percent:.3} %, {counting_percent:.3} % of it counting"),
-            "record with a longer --interval, or --source events where that may be",
+            "record with a longer interval, or from the source events where that may be",
         );
         Recorded {
             counting: self.counting,

@@ -94,7 +94,7 @@ impl Counting {
                 interval.0 as f64 / 1e6
             ),
             found: format!("{STAT} only, which counts in steps of 10 ms"),
-            hint: Some("record with --interval 100ms or longer".to_owned()),
+            hint: Some("record with an interval of 100ms or longer".to_owned()),
             permission: false,
         })
     }

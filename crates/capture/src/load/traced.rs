@@ -67,7 +67,7 @@ impl Traced {
                 object: policy,
                 expected: "a driver that tells the kernel of each change of frequency".to_owned(),
                 found: driver,
-                hint: Some("--source cpuidle or schedstat read the frequency".to_owned()),
+                hint: Some("the sources cpuidle and schedstat read the frequency".to_owned()),
                 permission: false,
             });
         }
@@ -102,7 +102,8 @@ impl Traced {
                 expected,
                 found,
                 hint: Some(
-                    "this kernel's events cannot be used: --source cpuidle or schedstat".into(),
+                    "this kernel's events cannot be used: take the source cpuidle or schedstat"
+                        .into(),
                 ),
                 permission: false,
             }),
@@ -224,7 +225,7 @@ fn whole(lost: u64, records: u64) -> CheckRecord {
         lost == 0,
         "none".to_owned(),
         format!("{lost} of {}", records + lost),
-        "too many switches for the buffers: record with --source schedstat or cpuidle",
+        "too many switches for the buffers: record from the source schedstat or cpuidle",
     )
 }
 
@@ -233,7 +234,7 @@ fn told(untold: Option<(String, String, String)>) -> CheckRecord {
     let (object, expected, found) = untold.unwrap_or_else(|| {
         ("load recorder".to_owned(), "every switch".to_owned(), "every switch".to_owned())
     });
-    let hint = "busy times of that CPU are wrong: record with --source cpuidle or schedstat";
+    let hint = "busy times of that CPU are wrong: record from the source cpuidle or schedstat";
     CheckRecord { object, ..check("events complete", good, expected, found, hint) }
 }
 

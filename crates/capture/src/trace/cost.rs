@@ -81,7 +81,7 @@ impl Cost {
             object: "per_cpu/cpu*/stats".to_owned(),
             expected: "0 lost events".to_owned(),
             found: format!("{} lost of {}", self.lost, self.events + self.lost),
-            hint: (!whole).then(|| "larger buffers (--buffer), fewer --events".to_owned()),
+            hint: (!whole).then(|| "larger buffers, or fewer groups of events".to_owned()),
         }
     }
 }

@@ -90,7 +90,7 @@ impl CaptureError {
             CaptureError::Host { source, .. } => source.hint(),
             CaptureError::Lacking { hint, .. } => hint.clone(),
             CaptureError::Text { .. } => {
-                Some("free some space, or choose another place with --out".to_owned())
+                Some("free some space, or choose another place".to_owned())
             }
             CaptureError::Restore { .. } => {
                 Some("try again with: sudo flyball capture --recover".to_owned())

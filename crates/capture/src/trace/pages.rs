@@ -148,7 +148,7 @@ fn lacking(object: impl AsRef<Path>, expected: &str, found: &str) -> CaptureErro
         object: object.as_ref().display().to_string(),
         expected: expected.to_owned(),
         found: found.to_owned(),
-        hint: Some("--source cpuidle or schedstat need none of this".to_owned()),
+        hint: Some("the sources cpuidle and schedstat need none of this".to_owned()),
         permission: false,
     }
 }

@@ -100,7 +100,7 @@ impl Setup {
             object: self.file("buffer_size_kb").display().to_string(),
             expected: format!("{kib} KiB per CPU"),
             found: text.trim().to_owned(),
-            hint: Some("ask for less: --buffer 1M".to_owned()),
+            hint: Some("ask for smaller buffers, such as 1M".to_owned()),
             permission: false,
         })
     }
@@ -153,10 +153,10 @@ impl Setup {
             }
             if named {
                 return Err(CaptureError::Lacking {
-                    object: format!("--events {group}"),
+                    object: format!("events {group}"),
                     expected: what.join(", "),
                     found: format!("{release} without"),
-                    hint: Some(format!("leave {group} out of --events")),
+                    hint: Some(format!("leave {group} out")),
                     permission: false,
                 });
             }

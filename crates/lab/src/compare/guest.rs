@@ -127,8 +127,8 @@ pub fn rehearse(
 /// No such result, or a run of it that does not read.
 pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     let told = |message: String| BoardError::input(result.display(), message);
-    let text =
-        fs_err::read_to_string(result).map_err(|error| BoardError::input("--again", error))?;
+    let text = fs_err::read_to_string(result)
+        .map_err(|error| BoardError::input("earlier result", error))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
     let slow = serde_json::from_value(value["left_out"].clone());
     let mut rehearsed = Rehearsed {

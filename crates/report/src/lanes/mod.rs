@@ -65,7 +65,7 @@ impl LanesError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Nothing => "record some: flyball capture trace, flyball sim ... --record full",
+            Self::Nothing => "record the scheduler's events, or all events of a simulation",
             Self::TooMany { .. } => "name fewer runs, or capture for a shorter time",
             Self::Description(_) => "send the run directory with a bug report",
         }

@@ -1,4 +1,4 @@
-//! Source D: CoreMark scores while a schedule alternates two frequencies every millisecond.
+//! The i.MX8 measurement: CoreMark scores while a schedule alternates two frequencies every millisecond.
 //!
 //! With W the window, L = W * (1 - reached / expected), where expected is the mean of the scores
 //! at the two fixed levels: what the source's five lines of Python reduce to.

@@ -1,4 +1,4 @@
-//! Source A over the share of windows on E cores, 0 to 100 %.
+//! CORTEX's governor validation over the share of windows on E cores, 0 to 100 %.
 
 use super::{Figure, Line};
 use crate::model::mixture::sweep;
@@ -8,7 +8,7 @@ use flyball_lab::{PUBLISHED, ShareSweep, TRAP_RATIO};
 /// Powersave's share in the recordings, %: 43 to 46, by the modes.
 const RECORDED_POWERSAVE: u32 = 45;
 
-/// The pooled medians, and the ratio that source A calls a trap.
+/// The pooled medians, and the ratio that CORTEX's governor validation calls a trap.
 pub(super) fn figures() -> Result<[Figure; 2], Undecided> {
     let sweep = sweep()?;
     Ok([medians(&sweep), trap(&sweep)])

@@ -1,4 +1,4 @@
-//! Source C's Table 1: a job of fixed work that starts on an idle machine at 600 MHz, under each
+//! Thomson's Table 1: a job of fixed work that starts on an idle machine at 600 MHz, under each
 //! variant of each rule, over the phases of ticks and polls.
 
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! Source B on the model of its machine: idle, medium and heavy load, with every window's CPU known,
+//! CORTEX's background-load text on the model of its machine: idle, medium and heavy load, with every window's CPU known,
 //! so that windows on one kind of core can be compared with windows on the same kind.
 
 use crate::context::Context;
@@ -45,7 +45,7 @@ struct Cell {
     by_core: BTreeMap<String, Vec<f64>>,
 }
 
-/// Source B's experiment on the model.
+/// CORTEX's experiment on the model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
     cells: BTreeMap<(String, String), Cell>,

@@ -1,4 +1,4 @@
-//! Source A on the M1 model: every condition on each kind of core by itself, then mixed as if
+//! CORTEX's governor validation on the M1 model: every condition on each kind of core by itself, then mixed as if
 //! nobody had recorded where the windows ran.
 
 use crate::context::Context;
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function(
         "model_pooled_median",
         &[Text, Text],
-        "pooled median of a condition and a kernel on the M1 model that is nearest to source A's, over all shares of E cores, us",
+        "pooled median of a condition and a kernel on the M1 model that is nearest to CORTEX's, over all shares of E cores, us",
         pooled,
     ),
     function(

@@ -1,4 +1,4 @@
-//! A stand-in for source E's Speedometer: pages of short tasks in dependency chains, on the M1,
+//! A stand-in for the response-time series' Speedometer: pages of short tasks in dependency chains, on the M1,
 //! with and without the series. Only scores relative to the default mean anything.
 
 use crate::context::Context;

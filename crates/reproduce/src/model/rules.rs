@@ -1,4 +1,4 @@
-//! Source C's rules driven by hand: polls and ticks without a machine around them.
+//! Thomson's rules driven by hand: polls and ticks without a machine around them.
 
 use crate::context::Context;
 use crate::functions::Parameter::{Number, Text};

@@ -1,4 +1,4 @@
-//! Source D's method tried on a machine whose stalls are known: the windowed schedule on the model
+//! The i.MX8 measurement's method tried on a machine whose stalls are known: the windowed schedule on the model
 //! of the board, with one stall put in for rising and one for falling.
 //!
 //! The method sees one number per pair. With both stalls in it, what it identifies is

@@ -8,7 +8,7 @@ use flyball_sim::setup::Setup;
 use flyball_units::Nanos;
 use rayon::prelude::*;
 
-/// One scenario of source E, or of a board.
+/// One scenario of the response-time series, or of a board.
 #[derive(Clone, Copy)]
 pub(super) struct Scenario {
     pub platform: &'static str,

@@ -157,7 +157,7 @@ const OVERRUN: Key =
 pub const KINDS: &[Kind] = &[
     kind(
         "rampup",
-        "Sleeps, leaves a mark, then runs without end (source E).",
+        "Sleeps, leaves a mark, then runs without end (the response-time series).",
         keys! {
             "sleeps": "whole number" = "100" => "Number of sleeps.",
             "gap": "duration" = "10ms" => "Length of each.",
@@ -174,7 +174,7 @@ pub const KINDS: &[Kind] = &[
     ),
     kind(
         "bursty",
-        "Bursts with quiet times between them (source C, Figure 5).",
+        "Bursts with quiet times between them (Thomson 2010, Figure 5).",
         keys! {
             "every": "duration" => "From burst to burst.",
             "busy": "duration" => "CPU time of a burst, whatever the frequency; or `work`.",
@@ -184,7 +184,7 @@ pub const KINDS: &[Kind] = &[
     ),
     kind(
         "batch",
-        "Jobs of fixed work that start at random times (source C, Table 1).",
+        "Jobs of fixed work that start at random times (Thomson 2010, Table 1).",
         keys! {
             WORK, MEMORY,
             "rest": "duration" = "1s" => "Time before each job.",

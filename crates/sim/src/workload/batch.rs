@@ -1,4 +1,4 @@
-//! A job of fixed work that starts at a random time: source C's Table 1 (229.2 ms at 1700 MHz).
+//! A job of fixed work that starts at a random time: Thomson's Table 1 (229.2 ms at 1700 MHz).
 
 use super::uniform;
 use crate::behavior::{Behavior, Step, Work};

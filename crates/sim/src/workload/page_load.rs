@@ -1,6 +1,6 @@
 //! An interactive page: short tasks in dependency chains.
 //!
-//! The stand-in for source E's Speedometer: a main thread and its helpers hand work to each other.
+//! The stand-in for the response-time series' Speedometer: a main thread and its helpers hand work to each other.
 //! Every hand-over puts one task to sleep and wakes another, so no task runs long enough to build
 //! up utilisation by itself, and the chain as a whole is as slow as the governor's answer.
 //!

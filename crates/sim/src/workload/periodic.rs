@@ -1,5 +1,5 @@
 //! Work released at regular times: control loops, audio, video, signal kernels; also bursts of full
-//! activity with quiet times between them, the burst problem of source C (section 2.3, Figure 5).
+//! activity with quiet times between them, the burst problem of Thomson 2010 (section 2.3, Figure 5).
 
 use super::uniform;
 use crate::behavior::{Behavior, Step, Work};

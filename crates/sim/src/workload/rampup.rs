@@ -1,4 +1,4 @@
-//! Always running after many short sleeps: source E's `rampup` (100 sleeps of 10 ms, a mark, then
+//! Always running after many short sleeps: the response-time series' `rampup` (100 sleeps of 10 ms, a mark, then
 //! a loop without end). With no sleeps it is a plain busy loop.
 
 use crate::behavior::{Behavior, Step, Work};

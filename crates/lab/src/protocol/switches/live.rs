@@ -64,11 +64,7 @@ impl Control {
                 object: format!("{cpu}"),
                 expected: "a clock domain of cpufreq".to_owned(),
                 found: "none: the kernel has no say in its frequency".to_owned(),
-                hint: Some(
-                    "try a model (--machine model:NAME) or a board (flyball board run -- flyball \
-                     transition)"
-                        .to_owned(),
-                ),
+                hint: Some("try a model (model:NAME) or a virtual board (board:NAME)".to_owned()),
             });
         };
         let userspace = policy.available_governors.iter().any(|name| name == "userspace");
@@ -131,7 +127,7 @@ fn levels(
             expected: "a list of frequencies that the driver offers".to_owned(),
             found: "none: it takes any".to_owned(),
             hint: Some(format!(
-                "name some between {}: --levels 1.2GHz,2.4GHz",
+                "name some between {}, such as 1.2GHz and 2.4GHz",
                 list(&ends.into_iter().flatten().collect::<Vec<_>>())
             )),
         });

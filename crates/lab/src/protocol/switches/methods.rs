@@ -73,7 +73,7 @@ pub struct Plan {
     pub methods: Vec<Method>,
     /// The levels; those of the device where empty.
     pub levels: Vec<KiloHertz>,
-    /// Measurements per direction of `direct` and `detect`. Source C has 80.
+    /// Measurements per direction of `direct` and `detect`. Thomson 2010 has 80.
     pub trials: u32,
     /// Runs per pair of `windowed`.
     pub runs: u32,

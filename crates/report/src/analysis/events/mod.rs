@@ -118,8 +118,8 @@ fn whole(context: &Context<'_>, several: bool, events: bool) -> EventRun {
     }
     if !events {
         let how = match context.run.manifest.kind.as_str() {
-            "sweep" => "simulate the point that matters without --sweep, with --record full",
-            _ => "flyball sim ... --record full keeps those of one phase",
+            "sweep" => "simulate the point that matters by itself, with all its events recorded",
+            _ => "a simulation that records everything keeps those of one phase",
         };
         let text = "no events were kept, so no time line, no residencies and no causes of changes";
         missing.push(format!("{text}: {how}"));

@@ -2,7 +2,7 @@
 //! the mean of their scores alone.
 //!
 //! ```text
-//! L = W (1 - reached / expected)                          source D's five lines, reduced
+//! L = W (1 - reached / expected)                          the i.MX8 measurement's five lines, reduced
 //! ```
 //! What that is, with f the higher and g the lower level, w a write, s a stall, d the time from the
 //! write's return until the new frequency holds, less the stall:

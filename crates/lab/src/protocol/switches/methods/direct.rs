@@ -1,4 +1,4 @@
-//! Direct (source C, section B.2): the write of every ordered pair, timed; and that of the level
+//! Direct (Thomson 2010, section B.2): the write of every ordered pair, timed; and that of the level
 //! that is set already, which is the way to the driver alone.
 
 use super::{Bench, Method, named};

@@ -1,4 +1,4 @@
-//! Windowed (source D): two levels in turn, one per window, while the same work runs as fast as it
+//! Windowed (the i.MX8 measurement): two levels in turn, one per window, while the same work runs as fast as it
 //! can; and each level alone, in the same loop. Runs at the levels alone stand between those that
 //! alternate, so that what drifts drifts for both.
 
