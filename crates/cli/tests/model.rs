@@ -235,7 +235,7 @@ fn rampup_says_what_it_cannot() {
         (vec!["-m", M1, "--governor", ":rate_limit_us"], 2, "expected TUNABLE=WHOLE NUMBER"),
         (vec!["-m", M1, "--variant", "x"], 2, "NAME: SETTINGS"),
         (vec!["-m", M1, "--variant", "a: rate_limits=3"], 3, "rate_limits"),
-        (vec!["-m", M1, "--duration", "3"], 2, "a duration such as"),
+        (vec!["-m", M1, "--duration", "3"], 2, "a duration with its unit"),
         (
             vec!["-m", M1, "--duration", "0s"],
             2,
