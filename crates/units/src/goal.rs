@@ -104,8 +104,9 @@ fn percent(digits: &str) -> Option<f64> {
         return None;
     }
     match digits.split_at_checked(2) {
-        Some((whole, rest)) if !rest.is_empty() && !digits.contains('.') => {
-            format!("{whole}.{rest}").parse().ok()
+        // Nothing but nines is written so: 100 is no percentile, and 950 a slip.
+        Some(("99", rest)) if !rest.is_empty() && rest.bytes().all(|digit| digit == b'9') => {
+            format!("99.{rest}").parse().ok()
         }
         _ => digits.parse().ok(),
     }
@@ -195,6 +196,7 @@ mod tests {
             ("p99>2ms", "found \"p99>2ms\""),
             ("a b p99<2ms", "found \"a b p99<2ms\""),
             ("p100<2ms", "a percentile such as p99 or p99.9"),
+            ("p950<2ms", "a percentile such as p99 or p99.9"),
             ("p0<1ms", "a percentile such as p99 or p99.9"),
             ("pinf<1ms", "a percentile such as p99 or p99.9"),
             ("q99<2ms", "a percentile such as p99 or p99.9"),
