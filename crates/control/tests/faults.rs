@@ -37,7 +37,7 @@ fn one_fault_anywhere_leaves_nothing_changed() {
                     assert!(!matches!(error, ControlError::Restore { .. }), "{what}: {error}");
                     let text = error.to_string();
                     assert!(
-                        text.contains('/') || text.contains("--") || text.contains("CPU"),
+                        text.contains('/') || text.contains("policy") || text.contains("CPU"),
                         "{what}: {text}"
                     );
                 }

@@ -74,7 +74,7 @@ fn wrong_profiles_name_what_is_wrong_and_what_would_be_right() {
         ("9000000x50%", "threads, found \"9000000\""),
         (
             "cpus=3-1,50%",
-            "load: cpus: expected an ascending range, all, half or others, found \"3-1\"",
+            "load: cpus: expected CPU numbers as an ascending range, all, half or others, found \"3-1\"",
         ),
         ("cpus=2,50%", "hint: count=2 for 2 threads anywhere, cpu=2 for that CPU"),
         ("cpus=,50%", "load: cpus: expected at least one CPU"),

@@ -182,7 +182,7 @@ fn what_is_missing_is_said_once() {
     let mut summary = simulated(1);
     summary.tables = Tables { sweep: summary.tables.sweep, ..Tables::default() };
     let text = terminal(&report(&[("summary", summary)]), false, 100);
-    assert!(text.contains("--record full") && text.contains("5.50 ms"), "{text}");
+    assert!(text.contains("records everything") && text.contains("5.50 ms"), "{text}");
     let mut ended = ramp::ramp(1);
     ended.manifest.kind = "bench".to_owned();
     let text = terminal(&report(&[("ended", ended)]), false, 100);

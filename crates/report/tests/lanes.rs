@@ -110,5 +110,5 @@ fn nothing_to_show_is_an_error_with_a_hint() {
     let error = render(&[empty], &LanesOptions::default()).unwrap_err();
     assert_eq!(error, LanesError::Nothing);
     assert!(error.to_string().contains("expected runs with windows or with events"));
-    assert!(error.hint().contains("flyball capture trace"));
+    assert!(error.hint().contains("record the scheduler's events"));
 }

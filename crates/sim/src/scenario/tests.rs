@@ -89,7 +89,7 @@ fn wrong_values_say_what_was_expected_and_found() {
         ),
         ("seed = -1", "from 0 up"),
         ("kernel = \"linux-6.13\"", "kernel"),
-        ("load = \"hevy\"", "did you mean \"heavy\"?"),
+        ("load = \"hevy\"", "did you mean `heavy`?"),
         ("load = \"cpus=8,percent=90\"", "CPUs 0 to 7, found 8"),
         ("placement = \"best\"", "one of previous-or-idle"),
         ("utilization = [2000]", "from 1 to 1024"),
@@ -97,7 +97,8 @@ fn wrong_values_say_what_was_expected_and_found() {
         ("governor = \"shedutil\"", "expected a governor, found \"shedutil\""),
     ] {
         let error = error_of(&format!("{line}\n{MINIMAL}"));
-        assert!(error.to_string().contains(words), "{line}: {error}");
+        let told = format!("{error}\n{}", error.hint.as_deref().unwrap_or_default());
+        assert!(told.contains(words), "{line}: {told}");
         let at_line_1 = matches!(error.place, Some(Place::At { line: 1, .. }));
         assert!(at_line_1, "{line}: {error}");
     }
@@ -118,7 +119,10 @@ fn wrong_tasks_say_so() {
         ("kind = \"bursty\"\nevery = \"1s\"\nbusy = \"1ms\"\nwork = \"1ms\"", "found both"),
         ("kind = \"batch\"\nwork = \"0ms\"", "work above 0"),
         ("kind = \"periodic\"\nperiod = \"5ms\"\nwork = \"0ms\"", "work above 0"),
-        ("kind = \"batch\"\nwork = \"1ms@0MHz\"", "a frequency above 0, found \"1ms@0MHz\""),
+        (
+            "kind = \"batch\"\nwork = \"1ms@0MHz\"",
+            "a frequency from 1 kHz to 100 GHz, found \"0MHz\"",
+        ),
         ("kind = \"batch\"\nwork = \"1ns@1kHz\"", "work above 0"),
         (
             "kind = \"spin\"\nname = \"x\"\ncount = 2\n[[task]]\nkind = \"spin\"\nname = \"x-2\"",
