@@ -1,16 +1,16 @@
 //! Why a load did not start, or did not run.
 
+use super::GeneratorKind;
 use super::proof::LoadProof;
-use super::{GeneratorKind, ProfileError};
 use flyball_host::{ErrorKind, HostError};
-use flyball_units::{CpuId, CpuSet};
+use flyball_units::{CpuId, CpuSet, Mismatch};
 
 /// A load that can't be generated, or that did not run as asked.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LoadError {
     /// The profile can't be read.
     #[error(transparent)]
-    Profile(#[from] ProfileError),
+    Profile(#[from] Mismatch),
     /// The profile does not fit this machine.
     #[error(transparent)]
     Placement(#[from] PlacementError),
@@ -140,7 +140,7 @@ impl LoadError {
     /// What the reader can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            LoadError::Profile(error) => error.hint(),
+            LoadError::Profile(slip) => slip.hint.clone(),
             LoadError::Placement(error) => error.hint(),
             LoadError::Thread { source, .. } | LoadError::Host(source) => source.hint(),
             LoadError::Ended { .. } => None,

@@ -10,9 +10,10 @@
 use super::controller::{Controller, Step};
 use super::error::LoadError;
 use super::kinds::{CHUNK, Pace, Work};
-use super::place::{DEFAULT_PERIOD, Slot};
+use super::place::Slot;
 use super::proof::ThreadReading;
 use flyball_host::{Call, Errno, Host, HostError, SchedStatReader, Scheduling, Wake};
+use flyball_units::load::DEFAULT_PERIOD;
 use flyball_units::{CpuId, Nanos};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

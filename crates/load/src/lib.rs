@@ -1,7 +1,7 @@
 //! Background load: profiles, the generator, and the proof that it ran.
 //!
 //! ```text
-//! Profile --place(Site)--> Placement: one Slot per load thread
+//! Profile + Site -> Placement: one Slot per load thread
 //!     Load::start   threads of our own, and stress-ng where asked for
 //!     Load::sample  once a second: rows for the table `load`
 //!     Load::stop    LoadProof: proven, or why not
@@ -13,9 +13,7 @@ mod controller;
 mod error;
 mod generator;
 mod kinds;
-mod parse;
 mod place;
-mod profile;
 mod proof;
 mod stress_ng;
 #[cfg(test)]
@@ -24,8 +22,8 @@ pub mod text;
 
 pub use controller::{Controller, MEMORY, PATIENCE, Step};
 pub use error::{LoadError, PlacementError};
-pub use place::{DEFAULT_PERIOD, Placement, Site, Slot};
-pub use profile::{CpuChoice, GeneratorKind, Group, Kind, Profile, ProfileError};
+pub use flyball_units::load::{CpuChoice, DEFAULT_PERIOD, GeneratorKind, Group, Kind, Profile};
+pub use place::{Placement, Site, Slot};
 pub use proof::{
     CpuProof, LoadProof, LoadRow, Reading, Recorder, Shortfall, ThreadProof, ThreadReading,
     Tolerance,
@@ -70,7 +68,7 @@ impl Load {
         site: &Site,
         seed: u64,
     ) -> Result<Load, LoadError> {
-        let mut placement = profile.place(site)?;
+        let mut placement = Placement::of(profile, site)?;
         if host.kind() != HostKind::Real && !profile.is_idle() {
             return Err(LoadError::Unavailable {
                 generator: placement.slots.first().map(|slot| slot.generator).unwrap_or_default(),

@@ -11,11 +11,6 @@ use super::{CpuChoice, GeneratorKind, Group, Kind, Profile};
 use flyball_host::{Host, HostError, Topology};
 use flyball_units::{CpuId, CpuSet, Nanos};
 
-/// Length of one burst and the pause after it, where the profile does not say. Short against the
-/// 32 ms half-life of the kernel's load tracking, so that a governor sees a steady load; long
-/// against the cost of a wake-up.
-pub const DEFAULT_PERIOD: Nanos = Nanos::from_millis(5);
-
 /// Where load may run, and where it had better not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -70,22 +65,23 @@ impl Site {
     }
 }
 
-impl Profile {
-    /// Gives every thread its CPUs on `site`, and checks that they can carry the load.
-    pub fn place(&self, site: &Site) -> Result<Placement, PlacementError> {
+impl Placement {
+    /// Gives every thread of `profile` its CPUs on `site`, and checks that they can carry the load.
+    ///
+    /// # Errors
+    /// A profile that does not fit there.
+    pub fn of(profile: &Profile, site: &Site) -> Result<Placement, PlacementError> {
         let mut placement = Placement { slots: Vec::new(), notes: Vec::new() };
-        if site.usable.is_empty() && !self.is_idle() {
+        if site.usable.is_empty() && !profile.is_idle() {
             return Err(PlacementError::NoCpu);
         }
-        for (index, group) in self.groups.iter().enumerate() {
+        for (index, group) in profile.groups.iter().enumerate() {
             placement.add(index, group, site)?;
         }
         placement.check_room(site)?;
         Ok(placement)
     }
-}
 
-impl Placement {
     /// Load asked for on `cpu`, in percent of it: what is pinned there, and an equal share of
     /// each thread that may run on several CPUs.
     pub fn wanted_on(&self, cpu: CpuId) -> f64 {
@@ -201,7 +197,7 @@ mod tests {
     }
 
     fn place(profile: &str, site: &Site) -> Result<Placement, PlacementError> {
-        profile.parse::<Profile>().unwrap().place(site)
+        Placement::of(&profile.parse().unwrap(), site)
     }
 
     fn cpus(placement: &Placement) -> Vec<String> {

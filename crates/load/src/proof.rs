@@ -454,7 +454,7 @@ mod tests {
     /// Readings one second apart; `used` gives the milliseconds of each thread in each second.
     fn prove(profile: &str, used: &[&[u64]], waited_ms: u64) -> LoadProof {
         let profile: Profile = profile.parse().unwrap();
-        let placement = profile.place(&site()).unwrap();
+        let placement = Placement::of(&profile, &site()).unwrap();
         let threads = placement.slots.len();
         let source = vec!["test"; threads];
         let reading = |second: usize| Reading {

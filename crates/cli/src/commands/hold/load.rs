@@ -10,6 +10,7 @@ use flyball_host::Host;
 use flyball_load::{
     Load, LoadError, LoadProof, LoadRow, Profile, Site, Tolerance, Until, run_alone, text,
 };
+use flyball_units::Mismatch;
 use std::sync::Arc;
 
 /// A load as it was asked for.
@@ -22,7 +23,9 @@ impl Asked {
     /// Reads `--load` and `--duration`.
     pub fn of(args: &HoldArgs) -> Result<Option<Asked>, Failure> {
         let Some(profile) = &args.load else { return Ok(None) };
-        let profile = profile.parse().map_err(|error| Failure::from(LoadError::Profile(error)))?;
+        let profile = profile
+            .parse()
+            .map_err(|slip: Mismatch| Failure::from(LoadError::Profile(slip.at("load"))))?;
         let until = match &args.duration {
             Some(text) => Until::Elapsed(time("--duration", text)?.0),
             None => Until::Interrupted,

@@ -6,7 +6,7 @@ use crate::machine::error::MachineError;
 use crate::plan::PlannedCondition;
 use flyball_governors::{Governor, Tunable};
 use flyball_host::Scheduling;
-use flyball_load::Site;
+use flyball_load::{Placement, Site};
 use flyball_platform::{ClockDomain, FrequencyControl, rule};
 use flyball_sim::setup::Class;
 use flyball_units::{CpuSet, Frequency, KiloHertz, Relation};
@@ -62,7 +62,7 @@ impl ConditionSetup {
         let domains = domains(model, condition, &mut remarks)?;
         let measured = condition.cpus.clone().unwrap_or_else(|| online.clone());
         let site = Site { usable: online.clone(), measured };
-        let load = asked.load.place(&site).map_err(|source| MachineError::Load {
+        let load = Placement::of(&asked.load, &site).map_err(|source| MachineError::Load {
             condition: condition.name.clone(),
             source: Box::new(source.into()),
         })?;

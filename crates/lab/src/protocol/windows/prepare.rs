@@ -10,7 +10,7 @@ use crate::protocol::windows::trial::{ProbeMode, TrialLabels, TrialPlan, overhea
 use crate::session::Origin;
 use crate::workloads;
 use flyball_host::{Grant, Host, Permissions, Power, Topology};
-use flyball_load::Site;
+use flyball_load::{Placement, Site};
 use flyball_probe::{Calibration, Chain, calibrate, on_cpu};
 use flyball_probe::{board, calibration_targets};
 use flyball_run::Manifest;
@@ -69,9 +69,12 @@ pub fn prepare(
     settings::check(host.as_ref(), &plan, experiment.degrade)?;
     for condition in &plan.conditions {
         let measured = condition.cpus.clone().unwrap_or_else(|| site.usable.clone());
-        condition.asked.load.place(&site.clone().measuring_on(measured)).map_err(|source| {
-            BenchError::Load { condition: condition.name.clone(), source: Box::new(source.into()) }
-        })?;
+        Placement::of(&condition.asked.load, &site.clone().measuring_on(measured)).map_err(
+            |source| BenchError::Load {
+                condition: condition.name.clone(),
+                source: Box::new(source.into()),
+            },
+        )?;
     }
     let measured = measured_cpus(&plan, &site);
     let calibrations = match experiment.probe {
