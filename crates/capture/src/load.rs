@@ -12,6 +12,7 @@
 
 mod attribution;
 mod recorder;
+mod recording;
 mod sampled;
 mod sampler;
 mod source;
@@ -19,4 +20,5 @@ mod traced;
 
 pub use attribution::{Attribution, Interval};
 pub use recorder::{Options, Recorded, Recorder};
+pub use recording::{Recording, RecordingError};
 pub use source::Counting;

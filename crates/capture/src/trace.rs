@@ -14,6 +14,7 @@ mod pages;
 mod probes;
 mod reader;
 mod recover;
+mod run;
 mod session;
 mod setup;
 mod tracefs;

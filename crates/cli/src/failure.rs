@@ -160,6 +160,8 @@ impl From<MachineError> for Failure {
             MachineError::Bench(inner) => inner.into(),
             MachineError::Rampup(inner) => inner.into(),
             MachineError::Switches(inner) => inner.into(),
+            MachineError::Play(inner) => inner.into(),
+            MachineError::Host(inner) => inner.into(),
             MachineError::EventRecorder(inner) => inner.into(),
             MachineError::Experiment(inner) => inner.into(),
             MachineError::Board(inner) => inner.into(),

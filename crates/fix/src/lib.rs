@@ -16,6 +16,7 @@ mod goal;
 mod ladder;
 mod persist;
 mod search;
+pub mod text;
 mod trier;
 
 pub use change::{Candidate, Change, Kind};

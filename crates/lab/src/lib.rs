@@ -11,6 +11,7 @@
 
 pub mod compare;
 mod costs;
+pub mod delivered;
 pub mod experiment;
 pub mod job;
 pub mod machine;

@@ -6,6 +6,17 @@ use crate::subject::Subject;
 use flyball_run::manifest::{ClockRecord, ConditionRecord, Manifest, WorkloadRecord};
 use flyball_run::{EnergyShare, Note, Run, RunState, SweepValue};
 use flyball_units::Nanos;
+use std::path::PathBuf;
+
+/// One governor's replay, and how long it took here.
+pub struct Played {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Wall time.
+    pub took: Nanos,
+    /// Its run directory, where it is kept.
+    pub dir: Option<PathBuf>,
+}
 
 /// Virtual time has no date.
 const CREATED: &str = "1970-01-01T00:00:00Z";

@@ -19,14 +19,17 @@ mod place;
 mod play;
 pub mod search;
 pub mod shadow;
+mod source;
 mod subject;
+pub mod text;
 pub mod tune;
 mod work;
 
 pub use error::{ReplayError, ReplayErrorKind};
-pub use keep::to_run;
+pub use keep::{Played, to_run};
 pub use outcome::{DomainOutcome, Latency, Outcome, Share, Way};
 pub use place::{Load, Placing, Stint};
 pub use play::{Kept, play};
+pub use source::{Opened, SourceError};
 pub use subject::Subject;
 pub use work::{Item, Stream, Work};

@@ -20,6 +20,7 @@ mod score;
 mod seen;
 mod setup;
 mod tables;
+mod text;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,6 +39,7 @@ pub use run::{Answer, Ask, ShadowError, Source, Trial, shadow};
 pub use score::{Change, DomainReport, Miss, Report, Score};
 pub use seen::{Seen, SeenDomain};
 pub use setup::{Governed, Setup};
+pub use text::text;
 
 /// One clock domain with its governor.
 struct Shadowed {

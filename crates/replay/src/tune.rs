@@ -1,5 +1,9 @@
 //! The tunables of a governor that meet a goal with the least energy.
 
+mod text;
+
+pub use text::{json, text};
+
 use crate::error::ReplayError;
 use crate::goal::{Goal, Rank};
 use crate::outcome::Outcome;

@@ -7,16 +7,15 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output, program, runs};
-use flyball_capture::trace::{Capture, Captured, Group, Options, recover};
-use flyball_events::import::{self, Added};
+use flyball_capture::trace::{Capture, Group, Options, recover};
 use flyball_events::recording::comm;
 use flyball_host::{Host, Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
-use flyball_run::manifest::{Machine, WorkloadRecord};
-use flyball_run::{Manifest, Note, RunState, RunWriter};
+use flyball_lab::session::EventRecorderError;
+use flyball_run::manifest::WorkloadRecord;
+use flyball_run::{Manifest, Warning};
 use flyball_units::Nanos;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// The trace's text in the run directory: every number of the tables can be looked up there.
 const TEXT: &str = "trace.txt";
@@ -79,16 +78,27 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     let ended = ended.inspect_err(|_| {
         let _ = fs_err::remove_dir_all(&dir);
     })?;
-    let run = Run { host, writer, manifest, interrupted: ended.interrupted };
-    let finished = captured.map_err(Failure::from).and_then(|captured| run.finish(&captured, talk));
-    let (dir, restored) = finished.map_err(|failure| after_cmd(failure, &args.program, &dir))?;
+    let now = host.now();
+    let finished = captured.map_err(Failure::from).and_then(|captured| {
+        let (dir, warnings) = captured.into_run(writer, manifest, now, ended.interrupted)?;
+        Ok((dir, warnings, captured))
+    });
+    let (dir, warnings, captured) =
+        finished.map_err(|failure| after_cmd(failure, &args.program, &dir))?;
+    if !talk.quiet {
+        output::talk(&captured.cost.to_string());
+        let note = |warning: &Warning| format!("note: {}: {}", warning.object, warning.message);
+        output::lines(warnings.iter().map(note));
+    }
     match args.program.is_empty() {
         true => output::data(&format!("{}\n", dir.display()))?,
         false if !talk.quiet => output::talk(&format!("run: {}", dir.display())),
         false => {}
     }
-    restored?;
-    Ok(ended.exit)
+    match captured.left.is_empty() {
+        true => Ok(ended.exit),
+        false => Err(EventRecorderError::Left(captured.left).into()),
+    }
 }
 
 /// A failure of ours around a program that ran must not look like the program's own code.
@@ -156,89 +166,6 @@ fn workload(program: &[String]) -> Option<WorkloadRecord> {
     let name = Path::new(program.first()?).file_name()?.to_string_lossy();
     let name = comm(&name);
     Some(WorkloadRecord { name, ..WorkloadRecord::default() })
-}
-
-/// A run that is being ended.
-struct Run {
-    host: Arc<dyn Host>,
-    writer: RunWriter,
-    manifest: Manifest,
-    interrupted: bool,
-}
-
-impl Run {
-    /// Turns the text into tables and closes the run. The second part of the answer says whether
-    /// tracefs is as it was.
-    fn finish(
-        mut self,
-        captured: &Captured,
-        talk: Talk,
-    ) -> Result<(PathBuf, Result<(), Failure>), Failure> {
-        let added = import::add_to(&captured.text, &mut self.writer, &import::Options::default())?;
-        let now = self.host.now();
-        let cost = captured.cost.to_string();
-        for message in captured.notes.iter().chain([&cost]) {
-            self.writer.note(&Note {
-                t_ns: Some(now.0),
-                severity: "info".to_owned(),
-                object: "capture".to_owned(),
-                message: message.clone(),
-                hint: None,
-            })?;
-        }
-        if !talk.quiet {
-            output::talk(&cost);
-            for warning in &added.warnings {
-                output::talk(&format!("note: {}: {}", warning.object, warning.message));
-            }
-        }
-        let manifest = merged(self.manifest, added, captured, self.interrupted);
-        let dir = self.writer.finish(&manifest)?;
-        let restored = match captured.left.as_slice() {
-            [] => Ok(()),
-            left => Err(Failure::new(
-                Exit::RestoreFailed,
-                format!("tracefs is not as it was: {}", left.join("; ")),
-            )
-            .hint("try again with: sudo flyball capture --recover")),
-        };
-        Ok((dir, restored))
-    }
-}
-
-/// What is known of the machine, and what the trace adds.
-fn merged(
-    mut manifest: Manifest,
-    added: Added,
-    captured: &Captured,
-    interrupted: bool,
-) -> Manifest {
-    let from_trace = added.manifest;
-    manifest.machine = match (manifest.machine, from_trace.machine) {
-        (Some(known), Some(seen)) => Some(machine(known, seen)),
-        (known, seen) => known.or(seen),
-    };
-    manifest.state = if interrupted { RunState::Interrupted } else { RunState::Complete };
-    manifest.clocks = from_trace.clocks;
-    manifest.source = from_trace.source;
-    manifest.checks = from_trace.checks;
-    manifest.checks.extend(captured.checks());
-    manifest.overheads.push(captured.cost.overhead());
-    manifest
-}
-
-/// The machine as the host tells it; what it does not tell comes from the events.
-fn machine(mut known: Machine, seen: Machine) -> Machine {
-    for cpu in &mut known.cpus {
-        if let Some(same) = seen.cpus.iter().find(|seen| seen.cpu == cpu.cpu) {
-            cpu.capacity = cpu.capacity.or(same.capacity);
-            cpu.domain = cpu.domain.take().or_else(|| same.domain.clone());
-        }
-    }
-    if known.domains.is_empty() {
-        known.domains = seen.domains;
-    }
-    known
 }
 
 #[cfg(test)]

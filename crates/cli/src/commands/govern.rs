@@ -1,21 +1,21 @@
 //! `flyball govern`: one of the model's governors on this machine.
 
-mod record;
-
 use crate::args::{
     CheckFormat, CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice, Talk,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
-use crate::{flags, machine, output};
+use crate::{flags, machine, output, runs};
 use flyball_control::state_folder;
 use flyball_govern::{
-    Lines, Options, Order, Outline, SOCKET, Sink, SourceKind, Wish, ask, prepare, replay, text,
+    Lines, Options, Order, Outline, Recording, RunSink, SOCKET, Sink, SourceKind, Wish, ask,
+    prepare, replay, text,
 };
-use flyball_host::{Host, HostKind};
+use flyball_host::{Host, HostKind, Topology};
+use flyball_lab::machine::describe::describe;
+use flyball_run::Manifest;
 use flyball_units::CpuSet;
-use record::RunSink;
 use serde_json::json;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ fn socket(host: &dyn Host, args: &GovernArgs) -> Option<PathBuf> {
 }
 
 /// Where decisions go, and the run that is finished afterwards.
-type Kept = (Option<Box<dyn Sink>>, Option<record::Run>);
+type Kept = (Option<Box<dyn Sink>>, Option<Recording>);
 
 /// Opens where decisions go.
 fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, Failure> {
@@ -137,7 +137,11 @@ fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, F
     }
     match &args.out {
         Some(dir) => {
-            let (sink, run) = RunSink::begin(host, dir, outline)?;
+            let manifest = Manifest {
+                machine: Some(describe(&Topology::discover(host)?, host)),
+                ..runs::manifest("govern", runs::seconds(host))
+            };
+            let (sink, run) = RunSink::begin(dir, manifest, outline)?;
             Ok((Some(Box::new(sink)), Some(run)))
         }
         None => Ok((None, None)),

@@ -1,7 +1,6 @@
 //! `flyball hold`: a program with the machine's settings held; they are restored whatever happens.
 
 mod load;
-mod verify;
 
 use crate::args::{CheckFormat, HoldArgs, Talk};
 use crate::exit::Exit;
@@ -9,6 +8,7 @@ use crate::failure::Failure;
 use crate::{flags, machine, output, program};
 use flyball_control::{ControlError, Hold, Machine, Request, plan, recover, state_folder, text};
 use flyball_host::{Host, HostKind, Input};
+use flyball_lab::delivered;
 use flyball_load::text as load_text;
 use flyball_units::{CpuSet, Frequency, Nanos};
 use serde_json::json;
@@ -54,16 +54,16 @@ fn hold_and_run(
     args: &HoldArgs,
     talk: Talk,
 ) -> Result<Exit, Failure> {
-    let mut delivered = Vec::new();
+    let mut seen = Vec::new();
     if let Some(hold) = &hold {
         output::lines(text::recovered(hold.recovered(), talk.quiet));
         if !talk.quiet {
             output::lines(text::held(hold.plan(), talk.verbose));
         }
         if !args.no_verify {
-            delivered = verify::delivered(host.as_ref(), hold.plan());
+            seen = delivered::delivered(host.as_ref(), hold.plan());
         }
-        output::lines(verify::lines(&delivered, talk.quiet));
+        output::lines(delivered::lines(&seen, talk.quiet));
     }
     if host.interrupted() > 0 {
         hold.map(Hold::end).transpose()?;
@@ -115,7 +115,7 @@ fn hold_and_run(
             let mut result = json!({
                 "plan": plan,
                 "recovered": recovered,
-                "delivered": delivered,
+                "delivered": seen,
                 "ended": ended.as_ref().ok(),
                 "left": left,
                 "exit_code": code,

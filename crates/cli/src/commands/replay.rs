@@ -1,8 +1,6 @@
 //! `flyball replay`: recorded work through governors, side by side.
 
-mod print;
 mod shadow;
-mod shadow_print;
 mod source;
 mod tune;
 
@@ -12,20 +10,12 @@ use crate::failure::Failure;
 use crate::figure::Target;
 use crate::{machine, output};
 use flyball_replay::shadow::create;
-use flyball_replay::{Kept, Outcome, ReplayError, ReplayErrorKind, Subject, play, to_run};
+use flyball_replay::{Kept, Played, ReplayError, ReplayErrorKind, Subject, play, text, to_run};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
 use flyball_units::{GovernorSpec, Nanos};
 use std::path::{Path, PathBuf};
 
-use source::{open, prepare};
-
-/// One governor's replay, and how long it took here.
-pub struct Played {
-    pub outcome: Outcome,
-    /// Wall time.
-    pub took: Nanos,
-    pub dir: Option<PathBuf>,
-}
+use source::Source;
 
 pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.command {
@@ -36,8 +26,7 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
     host.catch_interrupts()?;
     let figure = args.figure.as_deref().map(Target::of).transpose()?;
-    let opened = open(&args.what)?;
-    let subject = prepare(&opened, &args.what)?;
+    let subject = Source::of(&args.what)?.subject()?;
     let choices = choices(args.governor.as_deref(), &subject)?;
     if let Some(out) = &args.out {
         crate::runs::check_out(Some(out))?;
@@ -65,8 +54,8 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         figure.write_figure(&tradeoff(&title, &points, None, Size::default()), talk)?;
     }
     output::data(&match args.format {
-        CheckFormat::Text => print::text(&subject, &played, talk.verbose),
-        CheckFormat::Json => format!("{:#}\n", print::json(&subject, &played)),
+        CheckFormat::Text => text::text(&subject, &played, talk.verbose),
+        CheckFormat::Json => format!("{:#}\n", text::json(&subject, &played)),
     })?;
     Ok(Exit::Ok)
 }

@@ -2,9 +2,11 @@
 
 use crate::experiment::ExperimentError;
 use crate::protocol::rampup::RampupError;
+use crate::protocol::score::PlayError;
 use crate::protocol::switches::TransitionError;
 use crate::protocol::windows::BenchError;
 use crate::session::EventRecorderError;
+use flyball_host::HostError;
 use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
 use flyball_sim::engine::SetupError;
@@ -125,6 +127,12 @@ pub enum MachineError {
     /// A measurement of switches.
     #[error(transparent)]
     Switches(#[from] TransitionError),
+    /// A scenario on this computer.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// This computer.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// The recording of events.
     #[error(transparent)]
     EventRecorder(#[from] EventRecorderError),
@@ -200,6 +208,8 @@ impl MachineError {
             MachineError::Bench(error) => error.hint(),
             MachineError::Rampup(error) => error.hint(),
             MachineError::Switches(error) => error.hint(),
+            MachineError::Play(error) => error.hint(),
+            MachineError::Host(error) => error.hint(),
             MachineError::EventRecorder(EventRecorderError::Capture(error)) => error.hint(),
             MachineError::EventRecorder(_) | MachineError::Events { .. } => None,
             MachineError::Board(error) => error.hint(),

@@ -17,12 +17,15 @@ pub const END: &str = "scenario end";
 mod error;
 mod performer;
 mod play;
+mod run;
 mod signal;
 mod speed;
 mod tasks;
+pub mod text;
 
 pub use error::PlayError;
 pub use performer::Player;
 pub use play::{Played, play};
+pub use run::PreparedScore;
 pub use speed::{Basis, Speed};
 pub use tasks::Score;

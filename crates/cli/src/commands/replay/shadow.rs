@@ -1,13 +1,12 @@
 //! `flyball replay shadow`: a governor fed with what a kernel recorded, beside what the kernel did.
 
-use super::shadow_print as print;
 use crate::args::{CheckFormat, ShadowArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output};
 use flyball_events::import::is_trace;
-use flyball_replay::shadow::{Ask, ShadowError, Source, governor, shadow};
+use flyball_replay::shadow::{Ask, ShadowError, Source, governor, shadow, text};
 use flyball_run::Run;
 use serde_json::json;
 use std::path::Path;
@@ -23,7 +22,10 @@ pub fn run(args: &ShadowArgs, talk: Talk) -> Result<Exit, Failure> {
     let answer = shadow(source, &ask)?;
     let name = path.display().to_string();
     output::data(&match args.format {
-        CheckFormat::Text => print::text(&name, &answer, run.as_ref(), talk.verbose),
+        CheckFormat::Text => {
+            let short = (!talk.verbose).then_some("--verbose");
+            text(&name, &answer, run.as_ref(), short)
+        }
         CheckFormat::Json => {
             format!("{:#}\n", json!({ "recording": name, "shadow": answer }))
         }

@@ -15,6 +15,9 @@ pub enum PlayError {
         /// What is asked for.
         found: String,
     },
+    /// There is no CPU to play on.
+    #[error("expected a CPU that may be used, found none")]
+    NoCpu,
     /// The machine refused a call.
     #[error("task {task}: {error}")]
     Host {
@@ -39,6 +42,7 @@ impl PlayError {
     pub fn hint(&self) -> Option<String> {
         match self {
             PlayError::Unplayable { .. } => Some("`flyball sim` runs it on the model".to_owned()),
+            PlayError::NoCpu => None,
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"
                     .to_owned(),

@@ -2,7 +2,6 @@
 
 use flyball_control::Plan;
 use flyball_host::{Host, Topology};
-use flyball_probe as probe;
 use flyball_units::{CpuId, CpuSet};
 use serde::Serialize;
 
@@ -15,10 +14,15 @@ const TOLERANCE_PERMILLE: u64 = 50;
 /// What one CPU delivers while it is busy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Delivered {
+    /// The CPU.
     pub cpu: CpuId,
+    /// Its clock domain.
     pub policy: u32,
+    /// What was measured.
     pub khz: Option<u64>,
+    /// What it is held at.
     pub pinned_khz: Option<u64>,
+    /// Whether they agree.
     pub verdict: Verdict,
     /// Why nothing is known.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -29,7 +33,9 @@ pub struct Delivered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// Within a twentieth.
     Agrees,
+    /// Further off.
     Differs,
     /// It is held at no single frequency, or the probe gives none.
     Unknown,
@@ -58,7 +64,7 @@ pub fn delivered(host: &dyn Host, plan: &Plan) -> Vec<Delivered> {
                 Ok(topology) => topology,
                 Err(error) => return Some(Delivered { note: error.to_string(), ..one }),
             };
-            match probe::delivered(host, topology, &CpuSet::from(cpu)) {
+            match flyball_probe::delivered(host, topology, &CpuSet::from(cpu)) {
                 Err(error) => one.note = error.to_string(),
                 Ok(seen) => {
                     one.khz = seen.first().and_then(|seen| seen.khz).map(|khz| khz.0);

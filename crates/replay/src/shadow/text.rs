@@ -1,6 +1,6 @@
 //! What the shadow found, for people.
 
-use flyball_replay::shadow::{Answer, DomainReport, Miss, Report, Trial};
+use crate::shadow::{Answer, DomainReport, Miss, Report, Trial};
 use flyball_report::text;
 use flyball_run::Run;
 use std::collections::BTreeMap;
@@ -9,7 +9,9 @@ use std::fmt::Write;
 /// Misses told one by one in the short form.
 const MISSES: usize = 20;
 
-pub fn text(name: &str, answer: &Answer, run: Option<&Run>, verbose: bool) -> String {
+/// Every trial of the recording `name`; `run` says what its trials are called. In the
+/// `short` form many misses are counted, and this says how to see all.
+pub fn text(name: &str, answer: &Answer, run: Option<&Run>, short: Option<&str>) -> String {
     let mut out = String::new();
     for (at, trial) in answer.trials.iter().enumerate() {
         if at > 0 {
@@ -19,7 +21,7 @@ pub fn text(name: &str, answer: &Answer, run: Option<&Run>, verbose: bool) -> St
             Some(title) => format!("{name}, {title}"),
             None => name.to_owned(),
         };
-        report(&mut out, &title, &answer.governor.to_string(), &trial.report, verbose);
+        report(&mut out, &title, &answer.governor.to_string(), &trial.report, short);
     }
     let _ = writeln!(out, "\nDomains  {}", answer.origin);
     for note in &answer.notes {
@@ -35,7 +37,7 @@ fn title(trial: &Trial, run: Option<&Run>) -> Option<String> {
     Some(record.map_or_else(|| format!("trial {number}"), |record| record.condition.clone()))
 }
 
-fn report(out: &mut String, title: &str, governor: &str, report: &Report, verbose: bool) {
+fn report(out: &mut String, title: &str, governor: &str, report: &Report, short: Option<&str>) {
     let title = text::plain(title);
     let tolerance = report.tolerance_ns as f64 / 1e6;
     let _ = match report.share {
@@ -80,8 +82,8 @@ fn report(out: &mut String, title: &str, governor: &str, report: &Report, verbos
             own.alone
         );
     }
-    misses(out, "Missed", &report.missed, report, verbose);
-    misses(out, "Decided alone", &report.alone, report, verbose);
+    misses(out, "Missed", &report.missed, report, short);
+    misses(out, "Decided alone", &report.alone, report, short);
 }
 
 fn times(count: usize) -> String {
@@ -99,12 +101,12 @@ fn ms(ns: f64) -> String {
 }
 
 /// Every one with its reason; of many first how often which reason.
-fn misses(out: &mut String, title: &str, misses: &[Miss], report: &Report, verbose: bool) {
+fn misses(out: &mut String, title: &str, misses: &[Miss], report: &Report, short: Option<&str>) {
     if misses.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n{title}");
-    let most = if verbose { usize::MAX } else { MISSES };
+    let most = if short.is_some() { MISSES } else { usize::MAX };
     if misses.len() > most {
         let mut reasons = BTreeMap::<String, usize>::new();
         for miss in misses {
@@ -128,7 +130,8 @@ fn misses(out: &mut String, title: &str, misses: &[Miss], report: &Report, verbo
         );
     }
     if misses.len() > most {
-        let _ = writeln!(out, "  ... and {} more: --verbose", misses.len() - most);
+        let more = short.map(|how| format!(": {how}")).unwrap_or_default();
+        let _ = writeln!(out, "  ... and {} more{more}", misses.len() - most);
     }
 }
 

@@ -1,11 +1,8 @@
 //! Decisions as a run directory: the tables `governor`, `frequency` and `notes`.
 
-use crate::failure::Failure;
-use crate::runs;
-use flyball_govern::{Entry, Note, Outline, Sink};
+use crate::log::{Entry, Note, Sink};
+use crate::prepare::Outline;
 use flyball_governors::{Decision, Request};
-use flyball_host::{Host, Topology};
-use flyball_lab::machine::describe::describe;
 use flyball_run::manifest::ClockRecord;
 use flyball_run::{FrequencySample, GovernorStep, Manifest, RunState, RunWriter};
 use flyball_units::KiloHertz;
@@ -19,32 +16,28 @@ pub struct RunSink {
 }
 
 /// A run that is being written.
-pub struct Run {
+pub struct Recording {
     writer: Arc<Mutex<Option<RunWriter>>>,
     manifest: Manifest,
 }
 
 impl RunSink {
-    /// Makes the run directory.
+    /// Makes the run directory; `manifest` says who asks, and on which machine.
     ///
     /// # Errors
     /// A folder that is not empty, or cannot be made.
     pub fn begin(
-        host: &dyn Host,
         dir: &Path,
+        manifest: Manifest,
         outline: &Outline,
-    ) -> Result<(RunSink, Run), Failure> {
-        let topology = Topology::discover(host)?;
+    ) -> flyball_run::Result<(RunSink, Recording)> {
         let clock = |table: &str| ClockRecord {
             table: table.to_owned(),
             clock: "monotonic".to_owned(),
             ..ClockRecord::default()
         };
-        let manifest = Manifest {
-            machine: Some(describe(&topology, host)),
-            clocks: ["governor", "frequency", "notes"].map(clock).to_vec(),
-            ..runs::manifest("govern", runs::seconds(host))
-        };
+        let manifest =
+            Manifest { clocks: ["governor", "frequency", "notes"].map(clock).to_vec(), ..manifest };
         let mut writer = RunWriter::create(dir, &manifest)?;
         writer.begin::<GovernorStep>()?;
         writer.begin::<FrequencySample>()?;
@@ -59,20 +52,20 @@ impl RunSink {
         }
         let writer = Arc::new(Mutex::new(Some(writer)));
         let sink = RunSink { writer: Arc::clone(&writer), governor: outline.governor.clone() };
-        Ok((sink, Run { writer, manifest }))
+        Ok((sink, Recording { writer, manifest }))
     }
 }
 
-impl Run {
+impl Recording {
     /// Ends it, complete or interrupted.
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(mut self, complete: bool) -> Result<PathBuf, Failure> {
+    pub fn finish(mut self, complete: bool) -> flyball_run::Result<PathBuf> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(writer) = writer else { return Ok(PathBuf::new()) };
         self.manifest.state = if complete { RunState::Complete } else { RunState::Interrupted };
-        Ok(writer.finish(&self.manifest)?)
+        writer.finish(&self.manifest)
     }
 }
 

@@ -1,7 +1,8 @@
-//! The result of a replay: one column per governor.
+//! The result of a replay, for people and as JSON: one column per governor.
 
-use super::Played;
-use flyball_replay::{Outcome, Subject, Way};
+use crate::keep::Played;
+use crate::outcome::{Outcome, Way};
+use crate::subject::Subject;
 use flyball_sim::record::Unit;
 use flyball_sim::text::value;
 use flyball_sim::workload::Pace;
@@ -18,6 +19,7 @@ type Cell<'a> = &'a dyn Fn(&Outcome) -> String;
 /// Governors beside each other at most; more go below.
 const BESIDE: usize = 5;
 
+/// One column per governor; every clock domain by itself where it is `verbose`.
 pub fn text(subject: &Subject, played: &[Played], verbose: bool) -> String {
     let mut text = heading(subject);
     for group in played.chunks(BESIDE) {
@@ -176,6 +178,7 @@ fn way(played: &Played) -> String {
     format!("{}: {:.0} times real time, {how}", outcome.governor, speed(played))
 }
 
+/// The same as JSON (`flyball-replay/1`).
 pub fn json(subject: &Subject, played: &[Played]) -> Value {
     let one = |played: &Played| {
         json!({
