@@ -29,7 +29,7 @@ fn recording(criterion: &mut Criterion) {
     let mut index = 0;
     group.bench_function("window", |bencher| {
         bencher.iter(|| {
-            bookkeeper.before(index);
+            bookkeeper.before();
             let mut record = WindowRecord { index, ..WindowRecord::default() };
             record.dispatch = host.now();
             record.cpu_before = host.current_cpu().ok();

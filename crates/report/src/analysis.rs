@@ -10,6 +10,7 @@
 
 mod across;
 mod blame;
+mod cause;
 mod cell;
 mod compare;
 mod contention;
@@ -17,6 +18,7 @@ mod delivered;
 mod distribution;
 mod disturbed;
 mod domains;
+mod effects;
 mod events;
 mod evidence;
 mod findings;

@@ -5,11 +5,13 @@
 //! always the 95 % one, and `None` means "not recorded" or "cannot be estimated", never zero.
 
 mod blame;
+mod effects;
 mod events;
 mod scheduling;
 mod traces;
 
 pub use blame::{BlameCell, BlameCulprit, BlamePart, BlameRun, BlameWindow};
+pub use effects::{Cause, CausePart, Effect, Judged, Part, quantile_name};
 pub use events::{
     CauseCount, DomainEvents, EnergySum, EventRun, EventTrial, Fact, PhaseResult, PointResults,
     TaskItems,
@@ -516,6 +518,13 @@ pub struct Comparison {
     pub sentence: String,
     /// Why, each in plain words with figures.
     pub reasons: Vec<Reason>,
+    /// Total effects on every quantity that was judged, those of all workloads together first; empty
+    /// where the order of the sides was not random.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// Where the difference comes from; `None` where the order was not random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Geometric mean of the ratios of medians, subject / baseline, all windows pooled.
     pub ratio: Estimate,
     /// The same inside strata: like for like.

@@ -65,6 +65,9 @@ table! {
         cpu_time_ns: Option<u64>,
         /// Time the thread was runnable but waited for a CPU during the window.
         run_delay_ns: Option<u64>,
+        /// Part of the lateness in which the thread was runnable and waited for a CPU; null where
+        /// nobody looked: a window that was hardly late, or data of another tool.
+        wake_delay_ns: Option<u64>,
         /// Time the hypervisor gave to others during the window.
         steal_ns: Option<u64>,
         /// CPU cycles of the window itself (perf event).

@@ -7,6 +7,7 @@
 //! `docs/statistics.md` gives each estimator's formula, source and default.
 
 mod autocorr;
+mod blocks;
 mod bootstrap;
 mod cell;
 mod density;
@@ -25,6 +26,7 @@ mod verdict;
 mod welch;
 
 pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
+pub use blocks::{BlockDraws, BlockValues, LEAST_BLOCKS, Replicated, together};
 pub use bootstrap::{
     BootstrapOptions, Distribution, Draws, Prepared, Statistic, difference, estimate,
     geometric_mean_of, geometric_mean_ratio, percentile_bootstrap, quantile_estimate, ratio,

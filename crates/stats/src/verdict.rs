@@ -9,6 +9,13 @@
 //!
 //! Rules 2 and 3 need at least 3 repeats on each side; with fewer the answer is `Undecided`.
 //!
+//! Where the order of the conditions was drawn at random within one run ([`Evidence::randomised`]),
+//! the randomisation decides: the family of intervals takes the place of rules 2 and 3, and what lies
+//! on the path from the condition to the latency (`mixture`, `placement`, `contention`, `drift`) is how
+//! it acts, or falls on all conditions alike: it limits what may be said of the cause, and confounds
+//! nothing. What still confounds is a condition that was not in force: a load that is not proven,
+//! settings or a class that were not applied, a program that failed.
+//!
 //! A reason that only limits never changes what the interval says, but is printed beside it. What
 //! is confounded is never called an effect, however small the interval. A difference whose
 //! interval excludes 1 but lies inside the margin is `Equivalent`: real, and too small to matter
@@ -130,6 +137,9 @@ pub struct Evidence {
     /// Where the sides are from two runs: what is known to differ between these besides the
     /// condition, one remark each. None within one run.
     pub across_runs: Option<Vec<String>>,
+    /// What the family of total effects says, where both sides are conditions of one run in an order
+    /// that was drawn at random. Never `Confounded`.
+    pub randomised: Option<Verdict>,
 }
 
 /// The answer.
@@ -180,6 +190,15 @@ pub enum ReasonKind {
     FrequencyUnknown,
 }
 
+impl ReasonKind {
+    /// Whether it is a path on which a randomised condition may act, or something that the random
+    /// order spreads over all conditions alike.
+    fn is_mediator(self) -> bool {
+        use ReasonKind::{Contention, Drift, Mixture, PlacementDiffers, PlacementUnrecorded};
+        matches!(self, Mixture | PlacementUnrecorded | PlacementDiffers | Contention | Drift)
+    }
+}
+
 /// One reason, in words that contain the figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
@@ -224,6 +243,11 @@ pub fn judge(evidence: &Evidence) -> Judgement {
         None => (evidence.pooled, Basis::Pooled),
     };
     let mut reasons = reasons::collect(evidence, &basis);
+    if evidence.randomised.is_some() {
+        reasons.iter_mut().filter(|reason| reason.kind.is_mediator()).for_each(|reason| {
+            reason.confounds = false;
+        });
+    }
     // Stable: within both kinds the order of the table stays.
     reasons.sort_by_key(|reason| !reason.confounds);
     let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS;
@@ -232,7 +256,7 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     } else if !enough {
         Verdict::Undecided
     } else {
-        by_interval(&basis, evidence.margin)
+        evidence.randomised.unwrap_or_else(|| by_interval(&basis, evidence.margin))
     };
     Judgement { verdict, reasons, basis, basis_kind }
 }

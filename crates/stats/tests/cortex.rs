@@ -196,6 +196,7 @@ fn the_trap_is_confounded() {
         stratified: None,
         margin: 0.02,
         across_runs: None,
+        randomised: None,
     };
     let asked = "stress-ng".to_owned();
     evidence.a.load = Some(LoadEvidence { asked, ..LoadEvidence::default() });

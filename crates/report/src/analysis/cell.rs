@@ -7,7 +7,7 @@ use super::contention::Contention;
 use super::delivered::{self, Source};
 use super::distribution::{with_intervals, without_intervals};
 use super::disturbed::{self, Causes, Marks};
-use super::rows::CellRows;
+use super::rows::{CellRows, RepeatRows};
 use super::schedule::{Releases, releases};
 use super::source::Context;
 use super::speed::Speeds;
@@ -64,6 +64,8 @@ pub(super) struct CellData {
     pub drift: Drift,
     /// Block of the randomised order, per repeat.
     pub blocks: Vec<u32>,
+    /// The rows of the table that it is made of.
+    pub rows: Vec<RepeatRows>,
     /// Stratum of each window by repeat: indices into `stratum_names`.
     pub strata: Option<Vec<Vec<u32>>>,
     pub stratum_names: Vec<String>,
@@ -178,6 +180,7 @@ fn assemble(
         failed_share: rows.failed as f64 / (rows.len() + rows.failed).max(1) as f64,
         drift: stats::drift(&cell, context.options.margin),
         blocks: samples.ends.iter().map(|end| end.1).collect(),
+        rows: rows.repeats.clone(),
         contention: contention::measure(context, &rows, &samples.windows),
         model: describe(
             context,

@@ -7,6 +7,7 @@ use flyball_stats::{
 use rayon::prelude::*;
 
 use super::cell::CellData;
+use super::effects::{self, Found};
 use super::like::{self, CellPair, Like};
 use super::pairs::{Pair, PairSide};
 use super::sentence::{self, Matter};
@@ -50,12 +51,14 @@ pub(super) fn compare_all(
     loads: &[LoadSummary],
 ) -> Vec<Compared> {
     let scene = Scene { contexts, cells, frequencies, loads };
-    pairs.par_iter().filter_map(|pair| scene.compare(pair)).collect()
+    let sides: Vec<Sides<'_>> = pairs.iter().filter_map(|pair| scene.sides(pair)).collect();
+    let effects = effects::find(&sides);
+    let both: Vec<_> = sides.into_iter().zip(effects).collect();
+    both.into_par_iter().filter_map(|(sides, effects)| scene.compare(sides, effects)).collect()
 }
 
 impl Scene<'_> {
-    fn compare(&self, pair: &Pair) -> Option<Compared> {
-        let sides = self.sides(pair)?;
+    fn compare(&self, sides: Sides<'_>, found: Option<Found>) -> Option<Compared> {
         let context = sides.contexts[0];
         let options = context.options;
         let like = like::compare(
@@ -70,16 +73,23 @@ impl Scene<'_> {
         let pooled =
             stats::geometric_mean_ratio(&prepared, Statistic::Median, draws, &bootstrap).ok()?;
         let pooled = pooled.estimate;
-        let judgement = self.judge(&sides, &sides.pairs, pooled, &like);
+        let decided = found.as_ref().map(|found| found.verdict);
+        let judgement = self.judge(&sides, &sides.pairs, (pooled, &like), decided);
         let workloads: Vec<WorkloadComparison> = (sides.pairs.par_iter().enumerate())
             .filter_map(|(at, pair)| {
                 let like = like.of_workload((at, *pair), options);
-                self.workload(&sides, *pair, like)
+                self.workload(&sides, *pair, like, found.as_ref())
             })
             .collect();
         let verdict = word(&judgement);
         let equal_frequency = speed::ratio(&sides.pairs, options);
+        let (mut total, cause) = found.map_or((Vec::new(), None), |f| (f.effects, f.cause));
+        if judgement.verdict == Verdict::Confounded {
+            total.iter_mut().for_each(|effect| effect.verdict = verdict);
+        }
         let matter = Matter {
+            effects: &total,
+            cause: cause.as_ref(),
             sides: &sides,
             judgement: &judgement,
             pooled,
@@ -93,6 +103,8 @@ impl Scene<'_> {
             verdict,
             sentence: sentence::write(&matter, verdict),
             reasons: reasons::write(&sides, &judgement, self.loads, self.frequencies),
+            effects: total,
+            cause,
             ratio: pooled,
             like_for_like: like.ratios.clone(),
             equal_frequency,
@@ -135,13 +147,14 @@ impl Scene<'_> {
         })
     }
 
-    /// Judges some of the workloads by the evidence about exactly their cells.
+    /// Judges some of the workloads by the evidence about exactly their cells; `randomised` is what
+    /// their total effects say, where the order was random.
     fn judge(
         &self,
         sides: &Sides<'_>,
         pairs: &[CellPair<'_>],
-        pooled: Estimate,
-        like: &Like,
+        (pooled, like): (Estimate, &Like),
+        randomised: Option<Verdict>,
     ) -> Judgement {
         let subject: Vec<&CellData> = pairs.iter().map(|pair| pair.0).collect();
         let baseline: Vec<&CellData> = pairs.iter().map(|pair| pair.1).collect();
@@ -155,6 +168,7 @@ impl Scene<'_> {
             stratified: like.recorded,
             margin: sides.contexts[0].options.margin,
             across_runs: across::differences(sides.contexts, pairs),
+            randomised,
         })
     }
 
@@ -163,6 +177,7 @@ impl Scene<'_> {
         sides: &Sides<'_>,
         (a, b): CellPair<'_>,
         like: Like,
+        found: Option<&Found>,
     ) -> Option<WorkloadComparison> {
         let bootstrap = sides.contexts[0].options.bootstrap();
         let draws = draws(&[(a, b)]);
@@ -170,11 +185,12 @@ impl Scene<'_> {
             |statistic| stats::ratio(&a.prepared, &b.prepared, statistic, draws, &bootstrap).ok();
         let ratio = |statistic| ratio(statistic).map(|found| found.estimate);
         let pooled = ratio(Statistic::Median)?;
+        let decided = found.map(|found| found.of_workload(&a.model.workload));
         Some(WorkloadComparison {
             workload: a.model.workload.clone(),
             ratio: pooled,
             p99_ratio: ratio(Statistic::Quantile(0.99))?,
-            verdict: word(&self.judge(sides, &[(a, b)], pooled, &like)),
+            verdict: word(&self.judge(sides, &[(a, b)], (pooled, &like), decided)),
             welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
             repeat_level: repeat_level(a, b).and_then(welch),
             like_for_like: like.ratios,

@@ -8,7 +8,7 @@ use flyball_run::Windows;
 use super::source::RunData;
 
 /// The windows of one workload under one condition, warm-up left out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CellRows {
     pub workload: String,
     pub condition: String,

@@ -4,8 +4,11 @@ use flyball_stats::{Basis, Judgement, ReasonKind};
 
 use super::compare::Sides;
 use super::like::Like;
-use super::{reasons, words};
-use crate::model::{Estimate, LoadSummary, Measure, StratumRatio, VerdictWord, WorkloadComparison};
+use super::{cause, effects, reasons, words};
+use crate::model::{
+    Cause, Effect, Estimate, Judged, LoadSummary, Measure, StratumRatio, VerdictWord,
+    WorkloadComparison,
+};
 
 /// What a sentence is made of.
 pub(super) struct Matter<'a> {
@@ -16,11 +19,18 @@ pub(super) struct Matter<'a> {
     pub equal_frequency: Option<&'a StratumRatio>,
     pub workloads: &'a [WorkloadComparison],
     pub loads: &'a [LoadSummary],
+    /// Total effects, where the order was random.
+    pub effects: &'a [Effect],
+    pub cause: Option<&'a Cause>,
 }
 
 /// The sentence for a verdict.
 pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
+    let randomised = !matter.effects.is_empty();
     match verdict {
+        VerdictWord::Effect | VerdictWord::Equivalent | VerdictWord::Undecided if randomised => {
+            total(matter, verdict)
+        }
         VerdictWord::Effect => effect(matter),
         VerdictWord::Equivalent => {
             let margin = words::share(matter.sides.contexts[0].options.margin);
@@ -34,6 +44,64 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             let why = reasons::unproven(matter.sides, matter.loads);
             format!("{why} (pooled {})", words::factor(&matter.pooled))
         }
+    }
+}
+
+/// What the randomised order decides: how much, because of what, and what is left open.
+fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
+    let margin = words::share(matter.sides.contexts[0].options.margin);
+    let all: Vec<&Effect> = matter.effects.iter().filter(|e| e.workload.is_none()).collect();
+    let of = |word: VerdictWord| all.iter().copied().filter(move |effect| effect.verdict == word);
+    let names = |word| {
+        let names: Vec<String> = of(word).map(Effect::name).collect();
+        words::list(&names)
+    };
+    match verdict {
+        VerdictWord::Effect => {
+            let Some(first) = effects::headline(matter.effects) else { return String::new() };
+            let others = (all.iter().copied())
+                .filter(|other| !std::ptr::eq(*other, first))
+                .filter(|other| other.of == first.of && other.verdict == VerdictWord::Effect);
+            let figures: Vec<String> = std::iter::once(first).chain(others).map(size).collect();
+            let cause = matter.cause.map(|cause| format!(": {}", cause::sentence(cause)));
+            let cause = cause.unwrap_or_default();
+            format!("{}{cause}{}{}", figures.join(", "), agreement(matter), limits(matter))
+        }
+        VerdictWord::Equivalent => {
+            let median = effects::headline(matter.effects).map(size).unwrap_or_default();
+            format!(
+                "equal within {margin}: {median}; so are the other {} figures{}",
+                all.len().saturating_sub(1),
+                limits(matter)
+            )
+        }
+        _ => {
+            let equal = match of(VerdictWord::Equivalent).next() {
+                Some(_) => format!("; equal within {margin}: {}", names(VerdictWord::Equivalent)),
+                None => String::new(),
+            };
+            let median = effects::headline(matter.effects).map(size).unwrap_or_default();
+            let wide = match matter
+                .effects
+                .iter()
+                .any(|effect| effect.change().is_some_and(|change| change.low.is_some()))
+            {
+                true => "the intervals are too wide to say",
+                false => "there are no intervals to say more",
+            };
+            format!("{median}: {wide}{equal}{}", limits(matter))
+        }
+    }
+}
+
+/// `response p99 4.80x [4.10, 5.60]`, `lateness p99 +1876 us [1500, 2250]`.
+fn size(effect: &Effect) -> String {
+    let name = effect.name();
+    match (&effect.ratio, &effect.difference, effect.of) {
+        (Some(found), ..) => format!("{name} {}", words::ratio(found)),
+        (_, Some(found), Judged::Missed) => format!("{name} {}", words::points(found)),
+        (_, Some(found), _) => format!("{name} {}", words::microseconds(found)),
+        _ => name,
     }
 }
 

@@ -61,6 +61,33 @@ pub(super) fn share(value: f64) -> String {
     }
 }
 
+/// A difference with its interval: `+1876 us [1502, 2250]`.
+pub(super) fn microseconds(estimate: &Estimate) -> String {
+    let value = |us: f64| match us.abs() {
+        small if small < 0.05 => "0".to_owned(),
+        few if few < 100.0 => format!("{us:.1}"),
+        _ => format!("{us:.0}"),
+    };
+    let sign = if estimate.value >= 0.05 { "+" } else { "" };
+    match estimate.interval() {
+        Some((low, high)) => {
+            format!("{sign}{} us [{}, {}]", value(estimate.value), value(low), value(high))
+        }
+        None => format!("{sign}{} us", value(estimate.value)),
+    }
+}
+
+/// A difference of shares in percentage points: `+12.0 points [8.1, 15.9]`.
+pub(super) fn points(estimate: &Estimate) -> String {
+    let value = |share: f64| signed(100.0 * share);
+    match estimate.interval() {
+        Some((low, high)) => {
+            format!("{} points [{}, {}]", value(estimate.value), value(low), value(high))
+        }
+        None => format!("{} points", value(estimate.value)),
+    }
+}
+
 /// A latency in microseconds with three or four significant digits.
 pub(super) fn latency(us: f64) -> String {
     match us {

@@ -179,6 +179,8 @@ fn compare(
         }
     });
     Comparison {
+        effects: vec![],
+        cause: None,
         title: format!("{} against {}", RUNS[s].1, RUNS[b].1),
         subject: side(RUNS[s].0, RUNS[s].1),
         baseline: side(RUNS[b].0, RUNS[b].1),

@@ -104,6 +104,8 @@ fn comparison() -> Comparison {
         equal_frequency: None,
     });
     Comparison {
+        effects: vec![],
+        cause: None,
         title: "heavy load against idle".to_owned(),
         subject: side(RUN, "heavy"),
         baseline: side(RUN, "idle"),

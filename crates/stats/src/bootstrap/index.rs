@@ -97,13 +97,18 @@ impl Index {
     }
 }
 
-/// Ascending by value, then unit. The bits of a positive float order as the float does (a cell
-/// holds no others), so each pair is sorted as one integer: without branches, twice as fast.
+/// Ascending by value, then unit. The bits of a positive float order as the float does, those of a
+/// negative one the other way round, so each pair is sorted as one integer: without branches, twice
+/// as fast.
 fn sorted_pairs(values: Vec<(f64, u32)>) -> Vec<(f64, u32)> {
-    let key = |(value, unit): (f64, u32)| u128::from(value.to_bits()) << 32 | u128::from(unit);
+    const SIGN: u64 = 1 << 63;
+    let ordered = |bits: u64| if bits & SIGN == 0 { bits | SIGN } else { !bits };
+    let back = |key: u64| if key & SIGN == 0 { !key } else { key & !SIGN };
+    let key =
+        |(value, unit): (f64, u32)| u128::from(ordered(value.to_bits())) << 32 | u128::from(unit);
     let mut keys: Vec<u128> = values.into_iter().map(key).collect();
     keys.sort_unstable();
-    keys.into_iter().map(|key| (f64::from_bits((key >> 32) as u64), key as u32)).collect()
+    keys.into_iter().map(|key| (f64::from_bits(back((key >> 32) as u64)), key as u32)).collect()
 }
 
 fn dot(counts: &[u32], weights: &[u32]) -> u64 {

@@ -19,7 +19,7 @@ fn side(name: &str) -> SideEvidence {
 
 fn evidence(pooled: Estimate) -> Evidence {
     let (a, b) = (side("schedutil"), side("powersave"));
-    Evidence { a, b, pooled, stratified: None, margin: 0.02, across_runs: None }
+    Evidence { a, b, pooled, stratified: None, margin: 0.02, across_runs: None, randomised: None }
 }
 
 fn shares(p: f64, e: f64) -> Vec<StratumShare> {

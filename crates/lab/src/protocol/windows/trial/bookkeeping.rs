@@ -1,17 +1,19 @@
 //! What is read around each window, outside its timed part.
 //!
 //! Which calls, and what they cost on a KVM guest (EPYC, 2.6 GHz counter), minima: getrusage
-//! 0.24 us, the thread's CPU clock 0.45 us, schedstat 0.61 us. getrusage alone says whether the
-//! thread was switched out or faulted, so it is read twice per window. A thread that was never
-//! switched out waited for no CPU: schedstat is read only after windows that were, and in one gap
-//! of [`REFRESH`]. That keeps recording under 1 us per window.
+//! 0.24 us, the thread's CPU clock 0.45 us, schedstat 0.61 us. All three are read in the gap before
+//! the release. After the window getrusage alone says whether the thread was switched out or
+//! faulted: a thread that was never switched out waited for no CPU inside the window, and one that
+//! was dispatched within [`NOTABLE`] of its release hardly waited before it. The other two are read
+//! only after windows that were switched out or late.
 
 use super::record::WindowRecord;
 use flyball_host::{CycleCounter, Cycles, Host, SchedStatReader, ThreadUsage};
 use flyball_units::Nanos;
 
-/// The account of waiting is read anew in one gap of so many.
-const REFRESH: u64 = 16;
+/// Lateness from which on it is worth a reading to know how much of it was waiting for the CPU: a
+/// timer, an idle core's exit and a switch of threads take less.
+const NOTABLE: Nanos = Nanos(20_000);
 
 /// Reads the kernel's accounts of this thread before and after each window.
 #[derive(Debug)]
@@ -19,7 +21,8 @@ pub struct Bookkeeper<'a> {
     host: &'a dyn Host,
     cycles: Option<CycleCounter>,
     schedstat: Option<SchedStatReader>,
-    run_delay_base: Option<Nanos>,
+    run_delay_before: Option<Nanos>,
+    cpu_time_before: Option<Nanos>,
     usage_before: Option<ThreadUsage>,
     cycles_before: Option<Cycles>,
 }
@@ -29,16 +32,15 @@ impl<'a> Bookkeeper<'a> {
     pub fn open(host: &'a dyn Host, count_cycles: bool) -> Bookkeeper<'a> {
         let cycles = if count_cycles { host.open_cycles().ok() } else { None };
         let schedstat = host.schedstat_of(host.thread_id()).ok();
-        let mut this = Bookkeeper {
+        Bookkeeper {
             host,
             cycles,
             schedstat,
-            run_delay_base: None,
+            run_delay_before: None,
+            cpu_time_before: None,
             usage_before: None,
             cycles_before: None,
-        };
-        this.run_delay_base = this.run_delay();
-        this
+        }
     }
 
     /// Whether the window's cycles are counted.
@@ -46,11 +48,10 @@ impl<'a> Bookkeeper<'a> {
         self.cycles.is_some()
     }
 
-    /// Reads the accounts as they are before window `index`, in the gap before its release.
-    pub fn before(&mut self, index: u64) {
-        if index.is_multiple_of(REFRESH) {
-            self.run_delay_base = self.run_delay();
-        }
+    /// Reads the accounts as they are in the gap before a release.
+    pub fn before(&mut self) {
+        self.run_delay_before = self.run_delay();
+        self.cpu_time_before = self.host.thread_cpu_time().ok();
         self.usage_before = self.host.usage().ok();
         // Last: in user mode only these few instructions and the window itself follow.
         self.cycles_before = self.cycles.as_mut().and_then(|counter| counter.read().ok());
@@ -73,22 +74,35 @@ impl<'a> Bookkeeper<'a> {
             record.yields = Some(saturate(yields));
             record.minor_faults = Some(saturate(delta.minor_faults));
             record.major_faults = Some(saturate(delta.major_faults));
-            let switched = delta.involuntary > 0 || yields > 0;
-            record.run_delay = self.run_delay_of_window(switched, record);
+            self.waiting(record, delta.involuntary > 0 || yields > 0);
         }
     }
 
-    /// Time that the thread was ready and had no CPU. Zero for a window that was never switched
-    /// out. For others an upper bound: all that was added since the account was last read, and at
-    /// most the window itself.
-    fn run_delay_of_window(&mut self, switched: bool, record: &WindowRecord) -> Option<Nanos> {
-        let base = self.run_delay_base?;
+    /// Splits what the thread waited for a CPU, ready to run, into the part inside the window and
+    /// the part before its dispatch. Inside: nothing where it was never switched out, else at most
+    /// the time that it had no CPU. Before: what is left, at most the lateness.
+    fn waiting(&self, record: &mut WindowRecord, switched: bool) {
+        let lateness = record.dispatch.since(record.release);
         if !switched {
-            return Some(Nanos::ZERO);
+            record.run_delay = self.run_delay_before.map(|_| Nanos::ZERO);
+            if lateness < NOTABLE {
+                return;
+            }
         }
-        let now = self.run_delay()?;
-        self.run_delay_base = Some(now);
-        Some(now.since(base).min(record.end.since(record.dispatch)))
+        let Some(waited) = self.run_delay().zip(self.run_delay_before) else { return };
+        let waited = waited.0.since(waited.1);
+        let execution = record.end.since(record.dispatch);
+        let mut inside = Nanos::ZERO;
+        if switched {
+            let account = self.host.thread_cpu_time().ok().zip(self.cpu_time_before);
+            // The account also holds the way to sleep and back: at most the window is the window's.
+            let on_cpu = account.map(|(now, then)| now.since(then).min(execution));
+            // The work's own account, of a program, is the better one.
+            record.cpu_time = record.cpu_time.or(on_cpu);
+            inside = waited.min(execution.since(on_cpu.unwrap_or(Nanos::ZERO)));
+            record.run_delay = Some(inside);
+        }
+        record.wake_delay = Some(waited.since(inside).min(lateness));
     }
 
     fn run_delay(&self) -> Option<Nanos> {

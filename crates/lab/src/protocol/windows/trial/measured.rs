@@ -63,7 +63,7 @@ impl MeasuredLoop<'_> {
         let Ok(probe_before) = self.probe_before(release)? else {
             return Ok(None);
         };
-        self.bookkeeper.before(index);
+        self.bookkeeper.before();
         let waits = self.host.now() < release;
         let dispatch = if waits {
             let woken = self.host.wait_until(release).map_err(not_released)?;

@@ -37,7 +37,7 @@ pub fn overheads(
         drain();
     });
     let recording = stopwatch.time("recording", ROUNDS, || {
-        bookkeeper.before(1);
+        bookkeeper.before();
         black_box(host.now());
         record.cpu_before = host.current_cpu().ok();
         record.cpu_after = host.current_cpu().ok();

@@ -36,10 +36,13 @@ pub struct WindowRecord {
     pub minor_faults: Option<u32>,
     /// Page faults with I/O, from before the wait to the end.
     pub major_faults: Option<u32>,
-    /// CPU time of the window: of a command, what the kernel accounted to it.
+    /// CPU time of the window: of a command, what the kernel accounted to it; of a window that was
+    /// switched out, what the thread had of the execution.
     pub cpu_time: Option<Nanos>,
-    /// Upper bound of the time the thread was runnable without a CPU.
+    /// Upper bound of the time the thread was runnable without a CPU, from dispatch to end.
     pub run_delay: Option<Nanos>,
+    /// Part of the lateness in which the thread was runnable without a CPU; none where nobody looked.
+    pub wake_delay: Option<Nanos>,
     /// Cycles in user mode.
     pub cycles: Option<u64>,
     /// Reference cycles in user mode.
@@ -93,6 +96,7 @@ impl WindowRecord {
             major_faults: self.major_faults,
             cpu_time_ns: self.cpu_time.map(|time| time.0),
             run_delay_ns: self.run_delay.map(|delay| delay.0),
+            wake_delay_ns: self.wake_delay.map(|delay| delay.0),
             steal_ns: None,
             cycles: self.cycles,
             ref_cycles: self.ref_cycles,

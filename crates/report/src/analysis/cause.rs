@@ -1,0 +1,330 @@
+//! Because of what: a difference split into the parts that each window is made of.
+//!
+//! response = lateness + waiting + other time off the CPU + cycles / delivered frequency
+//!
+//! This is an identity, no model: each part is read off the windows. The mean over windows splits
+//! alike, with the mean frequency taken as all cycles over all time on the CPU. A difference of two
+//! means of cycles / frequency is the baseline's cycles at the subject's frequency instead of its own,
+//! plus what the subject has more of cycles, at its own frequency. For a quantile the mean is taken over
+//! the windows around it.
+
+use flyball_run::Windows;
+use flyball_stats::{self as stats, BlockDraws, Replicated};
+
+use super::cell::CellData;
+use super::delivered::Source;
+use super::disturbed::has;
+use super::effects::in_blocks;
+use super::like::CellPair;
+use super::rows::CellRows;
+use super::source::Context;
+use super::words;
+use crate::model::{Cause, CausePart, Estimate, Judged, Part};
+
+/// Half width, as a share of the windows, of what lies around the median.
+const AROUND_MEDIAN: f64 = 0.05;
+/// Of what lies beyond a tail's quantile, the share that lies around it.
+const AROUND_TAIL: f64 = 0.5;
+/// A part below this share of the whole is named only where its interval excludes zero.
+const NEGLIGIBLE: f64 = 0.005;
+
+/// What one window is made of, microseconds (cycles: microseconds times the unit of frequency).
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    block: u32,
+    /// What is ranked: response, or execution.
+    rank_us: f64,
+    means: [f64; QUANTITIES],
+}
+
+const QUANTITIES: usize = 6;
+/// Places in [`Window::means`].
+const WHOLE: usize = 0;
+const WAITING: usize = 1;
+const LATE: usize = 2;
+const OFF: usize = 3;
+const ON: usize = 4;
+const CYCLES: usize = 5;
+
+/// What can be told apart on both sides.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Releases are on a schedule.
+    released: bool,
+    /// How much of the lateness was waiting.
+    wake_delay: bool,
+    /// How much of the execution was on the CPU.
+    cpu_time: bool,
+    /// Where frequency and cycles come from.
+    speed: Option<Speed>,
+}
+
+/// Where a window's cycles come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speed {
+    /// The window's own count.
+    Counted,
+    /// The probe around it times its time on the CPU.
+    Probed(Source),
+}
+
+/// The cause of a difference around a quantile: the mean over the workloads. None where a side has no
+/// window there.
+pub(super) fn split(
+    context: &Context<'_>,
+    pairs: &[CellPair<'_>],
+    blocks: &[u32],
+    draws: &BlockDraws,
+    quantile: f64,
+) -> Option<Cause> {
+    let windows = &context.run.tables.windows;
+    let known = Known::of(windows, pairs)?;
+    let mut counts = [0, 0];
+    let mut sides = Vec::new();
+    for (a, b) in pairs {
+        let of = |cell: &CellData| made_of(windows, cell, blocks, known);
+        let (a, b) = (of(a), of(b));
+        for (count, side) in counts.iter_mut().zip([&a, &b]) {
+            *count += band(side.len() as f64, quantile).1.ceil() as u64;
+        }
+        sides.push([a, b].map(|side| draws.replicate(|weights| around(&side, weights, quantile))));
+    }
+    let parts = known.parts();
+    let mut split: Vec<(Part, Replicated)> = Vec::new();
+    for part in parts {
+        let each: Vec<Replicated> = sides.iter().map(|[a, b]| difference_of(part, a, b)).collect();
+        split.push((part, Replicated::mean_of(&each.iter().collect::<Vec<_>>())?));
+    }
+    let whole: Vec<Replicated> =
+        sides.iter().map(|[a, b]| Replicated::difference(&a[WHOLE], &b[WHOLE])).collect();
+    let whole = Replicated::mean_of(&whole.iter().collect::<Vec<_>>())?;
+    let alone = |figure: &Replicated| -> Option<Estimate> {
+        let estimate = stats::together(std::slice::from_ref(figure), draws.blocks(), stats::LEVEL);
+        estimate.first().copied().filter(|estimate| estimate.value.is_finite())
+    };
+    let total_us = alone(&whole)?;
+    let mut parts: Vec<CausePart> = split
+        .iter()
+        .map(|(part, figure)| Some(CausePart { part: *part, us: alone(figure)? }))
+        .collect::<Option<_>>()?;
+    parts.sort_by(|a, b| b.us.value.abs().total_cmp(&a.us.value.abs()));
+    Some(Cause {
+        of: if known.released { Judged::Response } else { Judged::Execution },
+        quantile,
+        total_us,
+        parts,
+        missing: known.missing(),
+        windows: counts,
+    })
+}
+
+impl Known {
+    fn of(windows: &Windows, pairs: &[CellPair<'_>]) -> Option<Known> {
+        let cells = || pairs.iter().flat_map(|(a, b)| [*a, *b]);
+        let first = cells().next()?;
+        let rows = |cell: &CellData| CellRows { repeats: cell.rows.clone(), ..CellRows::default() };
+        let all = |of: &dyn Fn(&CellRows) -> bool| cells().all(|cell| of(&rows(cell)));
+        let on_cpu = |rows: &CellRows| {
+            rows.rows().all(|row| {
+                let time = on_cpu(windows, row);
+                // Threads side by side have more CPU time than there is time.
+                time.is_some_and(|us| us <= 1.01 * microseconds(windows.exec_ns.get(row)))
+            })
+        };
+        let counted = |rows: &CellRows| rows.rows().all(|row| windows.cycles.get(row).is_some());
+        let source = Source::of(windows, &rows(first));
+        let speed = match () {
+            () if all(&counted) => Some(Speed::Counted),
+            () => source
+                .filter(|source| all(&|rows: &CellRows| Source::of(windows, rows) == Some(*source)))
+                .map(Speed::Probed),
+        };
+        let cpu_time = all(&on_cpu);
+        Some(Known {
+            released: cells().all(|cell| cell.model.response.is_some()),
+            wake_delay: all(&|rows| has(&windows.wake_delay_ns, rows) || prompt(windows, rows)),
+            cpu_time,
+            speed: speed.filter(|_| cpu_time),
+        })
+    }
+
+    /// The parts that a difference is split into.
+    fn parts(self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if self.released {
+            parts.push(Part::Lateness);
+        }
+        if self.cpu_time || (self.released && self.wake_delay) {
+            parts.push(Part::Waiting);
+        }
+        match (self.cpu_time, self.speed) {
+            (false, _) => parts.push(Part::Execution),
+            (true, None) => parts.extend([Part::OffCpu, Part::OnCpu]),
+            (true, Some(_)) => parts.extend([Part::OffCpu, Part::Frequency, Part::Cycles]),
+        }
+        parts
+    }
+
+    fn missing(self) -> Vec<String> {
+        let mut missing = Vec::new();
+        if self.released && !self.wake_delay {
+            missing.push("how much of the lateness was waiting for the CPU".to_owned());
+        }
+        if !self.cpu_time {
+            missing.push("how much of the execution was on the CPU".to_owned());
+        } else if self.speed.is_none() {
+            missing.push("the delivered frequency of the windows".to_owned());
+        }
+        missing
+    }
+}
+
+/// Lateness below which nobody looks how much of it was waiting, microseconds.
+const PROMPT_US: f64 = 20.0;
+
+/// Whether every window of a cell was dispatched so early that there was nothing to look at.
+fn prompt(windows: &Windows, rows: &CellRows) -> bool {
+    rows.rows()
+        .all(|row| windows.lateness_ns.get(row).is_none_or(|&ns| ns as f64 / 1e3 < PROMPT_US))
+}
+
+fn microseconds(ns: Option<&u64>) -> f64 {
+    ns.map_or(0.0, |&ns| ns as f64 / 1e3)
+}
+
+/// Time of a window on the CPU, microseconds: as accounted, or the whole execution of a window that
+/// was never switched out.
+fn on_cpu(windows: &Windows, row: usize) -> Option<f64> {
+    if let Some(ns) = windows.cpu_time_ns.get(row) {
+        return Some(ns as f64 / 1e3);
+    }
+    let never = windows.preemptions.get(row) == Some(0) && windows.yields.get(row) == Some(0);
+    never.then(|| microseconds(windows.exec_ns.get(row)))
+}
+
+/// The windows of a cell in these blocks, ascending in what is ranked.
+fn made_of(windows: &Windows, cell: &CellData, blocks: &[u32], known: Known) -> Vec<Window> {
+    let mut made = Vec::new();
+    for (block, repeat) in (0_u32..).zip(in_blocks(cell, blocks)) {
+        let speeds: Vec<Option<f64>> =
+            repeat.rows().map(|row| speed(windows, row, known)).collect();
+        // A window whose probe was disturbed ran, as far as one knows, as fast as its neighbours.
+        let usual = stats::median_of(speeds.iter().copied().flatten()).unwrap_or(0.0);
+        for (row, speed) in repeat.rows().zip(speeds) {
+            made.push(window(windows, (row, block), known, speed.unwrap_or(usual)));
+        }
+    }
+    made.sort_by(|a, b| a.rank_us.total_cmp(&b.rank_us));
+    made
+}
+
+/// The frequency of a window in megahertz or percent; none where it is not known.
+fn speed(windows: &Windows, row: usize, known: Known) -> Option<f64> {
+    match known.speed? {
+        Speed::Counted => {
+            let on = on_cpu(windows, row).filter(|us| *us > 0.0)?;
+            Some(windows.cycles.get(row)? as f64 / on)
+        }
+        Speed::Probed(source) => source.value(windows, row),
+    }
+}
+
+fn window(windows: &Windows, (row, block): (usize, u32), known: Known, speed: f64) -> Window {
+    let execution = microseconds(windows.exec_ns.get(row));
+    let lateness = match known.released {
+        true => windows.lateness_ns.get(row).map_or(0.0, |&ns| ns as f64 / 1e3),
+        false => 0.0,
+    };
+    let on = on_cpu(windows, row).filter(|_| known.cpu_time).unwrap_or(execution).min(execution);
+    let delay = |ns: Option<u64>| ns.map_or(0.0, |ns| ns as f64 / 1e3);
+    let before =
+        delay(windows.wake_delay_ns.get(row).filter(|_| known.wake_delay && known.released));
+    let inside = delay(windows.run_delay_ns.get(row)).min(execution - on);
+    let mut means = [0.0; QUANTITIES];
+    means[WHOLE] = lateness + execution;
+    means[WAITING] = before + inside;
+    means[LATE] = lateness - before;
+    means[OFF] = execution - on - inside;
+    means[ON] = on;
+    means[CYCLES] = on * speed;
+    Window { block, rank_us: lateness + execution, means }
+}
+
+/// First window, and number of windows, that lie around a quantile of `count`.
+fn band(count: f64, quantile: f64) -> (f64, f64) {
+    let half = match quantile {
+        0.5 => AROUND_MEDIAN,
+        tail => AROUND_TAIL * (1.0 - tail).min(tail),
+    };
+    let width = (2.0 * half * count).max(1.0).min(count);
+    let first = (quantile * count - width / 2.0).clamp(0.0, (count - width).max(0.0));
+    (first, width)
+}
+
+/// The means over the windows around a quantile when each block counts as often as `weights` says.
+fn around(windows: &[Window], weights: &[u32], quantile: f64) -> [f64; QUANTITIES] {
+    let weight =
+        |window: &Window| f64::from(weights.get(window.block as usize).copied().unwrap_or(0));
+    let count: f64 = windows.iter().map(weight).sum();
+    let (first, width) = band(count, quantile);
+    let (mut seen, mut sums) = (0.0, [0.0; QUANTITIES]);
+    for window in windows {
+        // The part of this window, counted so often, that lies inside the band.
+        let own = weight(window);
+        let inside = (seen + own).min(first + width) - seen.max(first);
+        seen += own;
+        if inside > 0.0 {
+            for (sum, mean) in sums.iter_mut().zip(window.means) {
+                *sum += inside * mean;
+            }
+        }
+        if seen >= first + width {
+            break;
+        }
+    }
+    sums.map(|sum| sum / width)
+}
+
+/// A part of the difference of two sides' means.
+fn difference_of(
+    part: Part,
+    a: &[Replicated; QUANTITIES],
+    b: &[Replicated; QUANTITIES],
+) -> Replicated {
+    let simple = |at: usize| Replicated::difference(&a[at], &b[at]);
+    let sides = [&a[ON], &a[CYCLES], &b[ON], &b[CYCLES]];
+    match part {
+        Part::Waiting => simple(WAITING),
+        Part::Lateness => simple(LATE),
+        Part::OffCpu => simple(OFF),
+        // Where the time on the CPU is not known, all of the execution is taken for it.
+        Part::OnCpu | Part::Execution => simple(ON),
+        Part::Frequency => Replicated::combine(&sides, |row| {
+            let [on_a, cycles_a, on_b, cycles_b] = [row[0], row[1], row[2], row[3]];
+            // cycles_b / frequency_a - cycles_b / frequency_b
+            cycles_b * on_a / cycles_a - on_b
+        }),
+        Part::Cycles => Replicated::combine(&sides, |row| {
+            let [on_a, cycles_a, cycles_b] = [row[0], row[1], row[3]];
+            on_a - cycles_b * on_a / cycles_a
+        }),
+    }
+}
+
+/// In a sentence: `waiting for the CPU +1876 us [1502, 2250], cycles +40.1 us [31.0, 49.2]; nothing
+/// from lateness and frequency`.
+pub(super) fn sentence(cause: &Cause) -> String {
+    let whole = cause.total_us.value.abs();
+    let nothing =
+        |found: &&CausePart| found.us.value.abs() < NEGLIGIBLE * whole && !found.us.excludes(0.0);
+    let (none, some): (Vec<&CausePart>, Vec<&CausePart>) = cause.parts.iter().partition(nothing);
+    let sizes = some
+        .iter()
+        .map(|found| format!("{} {}", found.part.name(), words::microseconds(&found.us)));
+    let sizes = sizes.collect::<Vec<_>>().join(", ");
+    let names: Vec<String> = none.iter().map(|found| found.part.name().to_owned()).collect();
+    match none.is_empty() {
+        true => sizes,
+        false => format!("{sizes}; nothing from {}", words::list(&names)),
+    }
+}

@@ -1,0 +1,167 @@
+//! How much a condition cost, and because of what.
+
+use flyball_stats::Estimate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::VerdictWord;
+
+/// What is judged of a window.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged {
+    /// From the scheduled release to the end.
+    #[default]
+    Response,
+    /// From dispatch to the end.
+    Execution,
+    /// From the scheduled release to dispatch.
+    Lateness,
+    /// Whether the deadline was missed.
+    Missed,
+}
+
+/// The total effect of a condition on one quantity: what changed because the condition was set,
+/// through whatever path. Intervals of all effects of a run hold at once with 95 %.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Effect {
+    /// The workload; `None` is the mean over all of them.
+    pub workload: Option<String>,
+    /// What is judged.
+    pub of: Judged,
+    /// Which quantile of it, 0 to 1; `None` for a share of windows.
+    pub quantile: Option<f64>,
+    /// Under the subject, microseconds, or a share from 0 to 1. Over several workloads the geometric
+    /// mean of response and execution, the mean of the others.
+    pub subject: f64,
+    /// Under the baseline.
+    pub baseline: f64,
+    /// Subject over baseline, of response and execution.
+    pub ratio: Option<Estimate>,
+    /// Subject minus baseline, of lateness (microseconds) and of missed deadlines (share).
+    pub difference: Option<Estimate>,
+    /// What its interval says.
+    pub verdict: VerdictWord,
+}
+
+/// Where a difference comes from. The parts sum to `total_us` exactly, since each window is
+/// lateness + waiting + other time off the CPU + cycles / delivered frequency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// The quantity whose difference is split: response, or execution where no release is known.
+    pub of: Judged,
+    /// The quantile around which the windows were taken, 0 to 1.
+    pub quantile: f64,
+    /// Mean of the windows around the quantile, subject minus baseline, microseconds. Its interval and
+    /// those of the parts hold each by itself with 95 %.
+    pub total_us: Estimate,
+    /// The parts, the largest first.
+    pub parts: Vec<CausePart>,
+    /// What was not recorded, so that parts had to be left together.
+    pub missing: Vec<String>,
+    /// Windows that the means are taken over, of the subject and of the baseline.
+    pub windows: [u64; 2],
+}
+
+/// One part of a difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CausePart {
+    /// What it is.
+    pub part: Part,
+    /// Its size, microseconds; below zero where it made the subject faster.
+    pub us: Estimate,
+}
+
+/// The paths from a condition to the latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Ready to run without a CPU: before dispatch, preempted, queued, throttled.
+    Waiting,
+    /// Late for another reason than waiting: the timer, the way out of an idle state. All lateness
+    /// where nobody looked at how much of it was waiting.
+    Lateness,
+    /// Off the CPU inside the window and not known to be ready: sleep, I/O, page faults, or waiting
+    /// that was not recorded.
+    OffCpu,
+    /// The baseline's cycles at the subject's frequency instead of its own.
+    Frequency,
+    /// More or fewer cycles for the same work: a shared core, cold caches, memory, another kind of core.
+    Cycles,
+    /// Time on the CPU, where frequency and cycles cannot be told apart.
+    OnCpu,
+    /// Execution as a whole, where the time on the CPU is not known.
+    Execution,
+}
+
+impl Part {
+    /// In a sentence.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Waiting => "waiting for the CPU",
+            Part::Lateness => "lateness",
+            Part::OffCpu => "off the CPU",
+            Part::Frequency => "frequency",
+            Part::Cycles => "cycles",
+            Part::OnCpu => "on the CPU",
+            Part::Execution => "execution",
+        }
+    }
+}
+
+impl Judged {
+    /// In a sentence.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Judged::Response => "response",
+            Judged::Execution => "execution",
+            Judged::Lateness => "lateness",
+            Judged::Missed => "missed deadlines",
+        }
+    }
+}
+
+impl Effect {
+    /// `response p99`, `execution median`, `missed deadlines`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.quantile {
+            Some(quantile) => format!("{} {}", self.of.name(), quantile_name(quantile)),
+            None => self.of.name().to_owned(),
+        }
+    }
+
+    /// Its interval: a ratio or a difference.
+    #[must_use]
+    pub fn change(&self) -> Option<&Estimate> {
+        self.ratio.as_ref().or(self.difference.as_ref())
+    }
+}
+
+/// `median`, `p99`, `p99.9`.
+#[must_use]
+pub fn quantile_name(quantile: f64) -> String {
+    match quantile {
+        0.5 => "median".to_owned(),
+        quantile => {
+            // One part in a hundred thousand is finer than any quantile that is judged.
+            let percent = (quantile * 1e5).round() / 1e3;
+            format!("p{percent}")
+        }
+    }
+}
