@@ -159,6 +159,7 @@ impl From<MachineError> for Failure {
         match error {
             MachineError::Bench(inner) => inner.into(),
             MachineError::Rampup(inner) => inner.into(),
+            MachineError::Ask(inner) => inner.into(),
             MachineError::Switches(inner) => inner.into(),
             MachineError::Play(inner) => inner.into(),
             MachineError::Host(inner) => inner.into(),

@@ -39,6 +39,15 @@ pub fn to_read(text: &str, faults: Option<&str>) -> Result<Arc<dyn Host>, Failur
     }
 }
 
+/// A machine to measure on: a recording cannot be measured.
+pub fn to_measure(text: &str) -> Result<MachineSpec, Failure> {
+    match target(text)? {
+        MachineSpec::Record(dir) => Err(expected("host, model:NAME or board:NAME", text)
+            .hint(format!("read it with: flyball report {}", dir.display()))),
+        spec => Ok(spec),
+    }
+}
+
 /// A `--machine` that this command cannot take.
 pub fn expected(forms: &str, found: &str) -> Failure {
     Failure::new(Exit::Usage, format!("--machine: expected {forms}, found {found}"))

@@ -24,13 +24,6 @@ impl Bar {
         Bar { bar, quiet, plain, total: 0, what: "trials", seconds: 0.0, last_tenth: 0 }
     }
 
-    /// As [`Progress::planned`], for a machine whose time is not ours: nobody waits for it.
-    pub fn planned_in_virtual_time(&mut self, steps: usize, what: &str, total: Nanos) {
-        self.total = steps;
-        self.say(&format!("{steps} {what}, {:.0} s of virtual time", total.as_secs_f64()));
-        self.show(steps);
-    }
-
     fn show(&mut self, trials: usize) {
         if self.quiet || self.plain {
             return;
@@ -55,6 +48,12 @@ impl Progress for Bar {
         self.what = what;
         let order = if order.is_empty() { String::new() } else { format!("; order: {order}") };
         self.say(&format!("{steps} {what}, about {:.0} s{order}", self.seconds));
+        self.show(steps);
+    }
+
+    fn planned_in_virtual_time(&mut self, steps: usize, what: &'static str, total: Nanos) {
+        self.total = steps;
+        self.say(&format!("{steps} {what}, {:.0} s of virtual time", total.as_secs_f64()));
         self.show(steps);
     }
 

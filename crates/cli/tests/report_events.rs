@@ -56,7 +56,7 @@ fn ramps_and_sweeps_are_reported() {
     assert_eq!(run(dir, &ramp).0, 0);
     let (code, stdout, stderr) = run(dir, &["report", "ramp"]);
     assert_eq!(code, 0, "{stderr}");
-    for words in ["default (schedutil), 70 us", "70 us: util_avg", "first mark, `spin`"] {
+    for words in ["default, 100 x 10 ms", "70 us, 100 x 10 ms", "to utilisation 450"] {
         assert!(stdout.contains(words), "expected {words}\n{stdout}");
     }
     let sweep =

@@ -57,7 +57,9 @@ fn a_model_is_measured_and_read_again() {
 fn slips_are_named() {
     let dir = folder();
     for (arguments, code, words) in [
-        (&["transition", "--machine", "model:zen"] as &[&str], 3, "zen2"),
+        (&["transition", "--machine", "model:zen"] as &[&str], 2, "zen2"),
+        (&["transition", "--machine", "model:zen2,kernel=linux-6.12"], 2, "without a kernel"),
+        (&["transition", "--machine", "record:none", "--dry-run"], 3, "none"),
         (&["transition", "--machine", "model:zen2", "--method", "detec"], 2, "detect"),
         (&["transition", "--machine", "model:zen2", "--levels", "1500"], 2, "1500MHz"),
         (&["transition", "--machine", "model:zen2", "--levels", "1500MHz,7GHz"], 3, "7000 MHz"),

@@ -25,8 +25,8 @@ pub mod workloads;
 pub use costs::{Cost, CostTable, Point, fit};
 pub use job::{Job, Protocol};
 pub use machine::{
-    Board, ErrorKind, Events, Host, Machine, MachineError, Model, ModelRun, Prepared, TrialRun,
-    open, open_recording,
+    Board, ErrorKind, Events, Host, Machine, MachineError, Model, ModelRun, Order, Prepared,
+    TrialRun, open, open_recording,
 };
 pub use sweep::{
     Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,

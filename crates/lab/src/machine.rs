@@ -23,10 +23,12 @@ pub use model::{Events, Model, ModelRun, TrialRun};
 
 use crate::costs::CostTable;
 use crate::experiment::Experiment;
+use crate::job::{Job, Protocol};
 use crate::plan::Plan;
 use crate::protocol::windows::Context;
-use crate::session::{Destination, Outcome, Progress, SideRecorder};
-use flyball_units::MachineSpec;
+use crate::protocol::{rampup, switches};
+use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder};
+use flyball_units::{MachineSpec, Mismatch};
 use std::sync::Arc;
 
 /// Something that experiments run on.
@@ -44,6 +46,46 @@ pub trait Machine {
         experiment: Experiment,
         context: &Context<'_>,
     ) -> Result<Box<dyn Prepared>, MachineError>;
+
+    /// Does what else can be measured, and writes its run directory.
+    ///
+    /// # Errors
+    /// What this machine cannot do, or refuses; what had been measured until then stays in the run
+    /// directory.
+    fn run(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        order: &Order,
+        destination: &Destination,
+        origin: &Origin,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, MachineError>;
+}
+
+/// What a machine can measure, beside windows.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// Ramp-ups.
+    Rampup(rampup::Ask),
+    /// Frequency switches.
+    Switches(switches::methods::Plan),
+}
+
+impl Order {
+    /// For a real kernel, here or in a guest.
+    ///
+    /// # Errors
+    /// What only a model has.
+    fn job(&self) -> Result<Job, MachineError> {
+        Ok(match self {
+            Order::Rampup(ask) => {
+                Job { events: ask.events.clone(), protocol: Protocol::Rampup(ask.plan()?) }
+            }
+            Order::Switches(plan) => {
+                Job { events: None, protocol: Protocol::Switches(plan.clone()) }
+            }
+        })
+    }
 }
 
 /// An experiment that is ready to run.
@@ -53,6 +95,13 @@ pub trait Prepared {
 
     /// The order of its trials.
     fn plan(&self) -> &Plan;
+
+    /// Says what is going to happen.
+    fn announce(&self, progress: &mut dyn Progress) {
+        let plan = self.plan();
+        let total = plan.duration(self.experiment());
+        progress.planned(plan.trials.len(), "trials", total, &plan.order());
+    }
 
     /// Runs it and writes its run directory, with the rows of what records on its `side`. Nothing
     /// here can record another machine: a model and a board leave `side` alone and keep their own
@@ -73,7 +122,7 @@ pub trait Prepared {
 /// model; nothing else has a use for them.
 ///
 /// # Errors
-/// A name that nothing has, or a machine that this version does not have.
+/// A name that nothing has, or a recording, on which nothing can be measured.
 pub fn open(
     target: &MachineSpec,
     costs: Option<CostTable>,
@@ -91,7 +140,6 @@ pub fn open_recording(
     costs: Option<CostTable>,
     events: bool,
 ) -> Result<Box<dyn Machine>, MachineError> {
-    let not_yet = |brings| Err(MachineError::NotYet { machine: target.to_string(), brings });
     match target {
         MachineSpec::Host => Ok(Box::new(Host)),
         MachineSpec::Model { name, kernel } => {
@@ -102,8 +150,10 @@ pub fn open_recording(
             }))
         }
         MachineSpec::Board(board) => Ok(Box::new(Board::of(board, events)?)),
+        // It has no clock to wait for and nothing to write.
         MachineSpec::Record(_) => {
-            not_yet("replaying recorded load through a machine (`flyball replay`) will bring it")
+            let wanted = "host, model:NAME or board:NAME";
+            Err(MachineError::Machine(Mismatch::text(wanted, &target.to_string())))
         }
     }
 }

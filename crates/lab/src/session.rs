@@ -78,6 +78,8 @@ pub trait Progress {
     /// The plan is made: how many `what` (trials, ramp-ups, ...), how long all of them take, and
     /// their order in words.
     fn planned(&mut self, _steps: usize, _what: &'static str, _total: Nanos, _order: &str) {}
+    /// The same of a machine whose time is not ours: nobody waits for it.
+    fn planned_in_virtual_time(&mut self, _steps: usize, _what: &'static str, _total: Nanos) {}
     /// `done` are done; this one comes now, under this condition.
     fn step(&mut self, _done: usize, _now: &str, _condition: &str) {}
     /// Something the user should know now.

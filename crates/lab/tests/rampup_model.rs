@@ -35,6 +35,7 @@ fn a_ramp_on_an_m1() {
     let destination = Destination::Dir(folder.path().join("run"));
     let host = RealHost::new();
     let left = run(&[case], ("model:apple-m1", machine), &host, &destination, &mut Silent).unwrap();
+    let left = left.outcome;
     assert_eq!(left.state, RunState::Complete);
     let found = analyse(&Run::open(left.dir).unwrap());
     assert_eq!(found.name, "model:apple-m1");

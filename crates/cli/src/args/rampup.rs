@@ -19,7 +19,7 @@ Examples:
   sudo flyball rampup --variant 'now:' --variant 'clamped: uclamp_min=512' \\
       --variant 'no governor: governor=performance'
 
-A variant is NAME: SETTINGS, separated by spaces: governor=, uclamp_min=, uclamp_max=, sleeps=,
+A variant is NAME: SETTINGS, separated by spaces: governor=NAME[:TUNABLE=VALUE,...], uclamp_min=, uclamp_max=, sleeps=,
 gap=, cpus=, or a tunable of the governor (rate_limit_us=70); on models also series, hz=, kernel=,
 rampup_multiplier= and a patch (headroom_from_delay=true); on machines also frequency=, min=, max=,
 boost=. It starts from the options of the command line. On a machine, settings are held and
@@ -35,9 +35,6 @@ pub struct RampupArgs {
     /// the machine's, or the kernel's default on a model
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
-    /// The governor's tunables, NAME=VALUE each.
-    #[arg(skip)]
-    pub tunables: Vec<String>,
     /// Lower utilisation clamp, 0 to 1024
     #[arg(long, value_name = "UTIL")]
     pub uclamp_min: Option<u32>,

@@ -28,7 +28,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let (experiment, folder) = experiment(&args, &host)?;
     let context = runs::context(folder.as_deref());
     let margin = experiment.margin;
-    let target = machine::target(&args.machine)?;
+    let target = machine::to_measure(&args.machine)?;
     let machine = machine(&args, &target)?;
     let prepared = machine.prepare(&host, experiment, &context)?;
     reporting::check_baseline(
@@ -40,18 +40,12 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let mut bar = Bar::new(talk.quiet);
-    let (plan, experiment) = (prepared.plan(), prepared.experiment());
-    if experiment.name == "quick" && target == MachineSpec::Host && !talk.quiet {
+    if prepared.experiment().name == "quick" && target == MachineSpec::Host && !talk.quiet {
         bar.note(
             "quick default: needs no privileges and changes nothing (yours: flyball bench --init)",
         );
     }
-    match target {
-        MachineSpec::Model { .. } => {
-            bar.planned_in_virtual_time(plan.trials.len(), "trials", plan.duration(experiment));
-        }
-        _ => bar.planned(plan.trials.len(), "trials", plan.duration(experiment), &plan.order()),
-    }
+    prepared.announce(&mut bar);
     let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.
     let groups = groups.filter(|_| target == MachineSpec::Host).map(Some);

@@ -1,35 +1,110 @@
-//! `flyball rampup`: how long a machine takes to answer a sudden demand.
-//!
-//! ```text
-//! one model, nothing asked of gaps -> model     variants and figures that only a model knows
-//! anything else                    -> machines  one run directory per machine, side by side
-//! ```
+//! `flyball rampup`: how long a machine takes to answer a sudden demand. Each machine leaves a run
+//! directory of its own, and all are shown beside each other; one model, with the figures that only a
+//! model knows.
 
 mod asked;
-mod machines;
-mod model;
-mod variant;
 
-use crate::args::{RampupArgs, Talk};
+use crate::args::{CheckFormat, RampupArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::machine;
+use crate::figure::Target as Figure;
+use crate::progress::Bar;
 use crate::reporting::{self, Wanted};
+use crate::runs::{self, RUNS};
+use crate::{machine, output};
+use flyball_events::Recording;
+use flyball_host::Host;
+use flyball_lab::protocol::rampup::model::{Case, Simulated};
+use flyball_lab::protocol::rampup::{Ask, text};
+use flyball_lab::session::Destination;
+use flyball_lab::{Model, Order};
+use flyball_report::timeline::{self, Options, RunView};
+use flyball_run::name::RAMPUP_TASK;
 use flyball_run::{Columns, Run, RunState};
+use flyball_sim::text::json as sim_json;
+use flyball_sim::workload::SPIN;
 use flyball_units::MachineSpec;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
-    let args = &asked::with_tunables(args)?;
-    let targets = args.machine.iter().map(|text| machine::target(text));
+    let targets = args.machine.iter().map(|text| machine::to_measure(text));
     let targets = targets.collect::<Result<Vec<MachineSpec>, _>>()?;
-    let plain = args.gap.is_empty() && args.sleeps.is_none() && args.trace.is_none();
-    match &targets[..] {
-        [MachineSpec::Model { name, kernel }] if plain => {
-            model::run(args, name, kernel.as_deref(), talk)
-        }
-        _ => machines::run(args, &targets, talk),
+    let ask = asked::asked(args, targets == [MachineSpec::Host])?;
+    let asked_of_gaps = !args.gap.is_empty() || args.sleeps.is_some() || args.trace.is_some();
+    let plain = !asked_of_gaps && ask.variants.iter().all(|variant| variant.gaps.len() == 1);
+    if let ([MachineSpec::Model { name, kernel }], true) = (&targets[..], plain) {
+        return model(args, &ask, &Model::named(name, kernel.as_deref())?, talk);
     }
+    if args.figure.is_some() {
+        let text = "--figure: expected one model, and nothing asked of its gaps";
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    refuse_models_own(args, &targets)?;
+    let host = machine::real();
+    host.catch_interrupts()?;
+    let destinations = destinations(&host, args, &targets)?;
+    let order = Order::Rampup(ask);
+    let (mut dirs, mut interrupted) = (Vec::new(), false);
+    for (target, destination) in targets.iter().zip(destinations) {
+        let machine = flyball_lab::open(target, None)?;
+        let mut bar = Bar::new(talk.quiet);
+        let left = machine.run(&host, &order, &destination, &runs::origin(), &mut bar)?;
+        dirs.push(left.dir);
+        interrupted = left.state == RunState::Interrupted;
+        if interrupted {
+            break;
+        }
+    }
+    if args.no_report {
+        return Ok(if interrupted { Exit::Interrupted } else { Exit::Ok });
+    }
+    show(&dirs, args, talk)
+}
+
+/// Flags of models where a real kernel is among the machines.
+fn refuse_models_own(args: &RampupArgs, targets: &[MachineSpec]) -> Result<(), Failure> {
+    let flags = [
+        (args.series, "--series"),
+        (!args.feature.is_empty(), "--feature"),
+        (args.multiplier.is_some(), "--multiplier"),
+        (args.hz.is_some(), "--hz"),
+    ];
+    let real = targets.iter().any(|target| !matches!(target, MachineSpec::Model { .. }));
+    match flags.iter().find(|(given, _)| *given && real) {
+        None => Ok(()),
+        Some((_, flag)) => {
+            let text = format!("{flag}: expected a setting that a real machine has");
+            Err(Failure::new(Exit::Usage, text)
+                .hint("only models have it: --machine model:NAME by itself"))
+        }
+    }
+}
+
+/// One directory per machine: of several in one folder, by their names.
+fn destinations(
+    host: &Arc<dyn Host>,
+    args: &RampupArgs,
+    targets: &[MachineSpec],
+) -> Result<Vec<Destination>, Failure> {
+    if targets.len() == 1 {
+        return Ok(vec![runs::destination(args.out.as_deref())]);
+    }
+    let folder = match &args.out {
+        Some(dir) => flyball_run::empty_dir(dir)?,
+        None => {
+            let seconds = runs::seconds(host.as_ref());
+            flyball_run::new_dir_below(Path::new(RUNS), seconds, "rampup")?
+        }
+    };
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    let name = |(number, target): (usize, &MachineSpec)| {
+        let name: String = target.to_string().chars().map(plain).collect();
+        Destination::Dir(folder.join(format!("{}-{name}", number + 1)))
+    };
+    Ok(targets.iter().enumerate().map(name).collect())
 }
 
 /// The findings of runs, printed; an invalid run is no result.
@@ -51,4 +126,74 @@ fn show(dirs: &[PathBuf], args: &RampupArgs, talk: Talk) -> Result<Exit, Failure
         }
     }
     Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
+}
+
+/// One model: variants side by side.
+fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit, Failure> {
+    let figure = args.figure.as_deref().map(Figure::of).transpose()?;
+    let host = machine::real();
+    host.catch_interrupts()?;
+    let to = runs::destination(args.out.as_deref());
+    runs::check_out(args.out.as_deref())?;
+    let mut bar = Bar::new(talk.quiet);
+    let (cases, Simulated { outcome, phases }) = model.rampup(host.as_ref(), ask, &to, &mut bar)?;
+    if outcome.state == RunState::Interrupted {
+        output::talk("interrupted: no result");
+        return Ok(Exit::Interrupted);
+    }
+    let names: Vec<String> = cases.iter().map(|case| name(case, model)).collect();
+    let views = views(&Run::open(&outcome.dir)?, &names, &cases)?;
+    if let Some(figure) = figure {
+        figure.write(&views, talk)?;
+    }
+    let dir = outcome.dir.display();
+    output::data(&match args.format {
+        CheckFormat::Text => {
+            let mut text = text::figures(&names, &cases, &phases, asked::spin(args, false));
+            let _ = writeln!(text, "\nPhase 0 of each, from the start of the spin\n");
+            let options = Options {
+                width: Some(output::width(host.as_ref())),
+                color: output::color(host.as_ref()),
+                charset: output::charset(host.as_ref()),
+                ..Options::default()
+            };
+            text.push_str(&timeline::render(&views, &options));
+            let _ = writeln!(text, "\nRun   {dir}");
+            text
+        }
+        CheckFormat::Json => {
+            let variant = |(number, case): (usize, &Case)| -> Value {
+                let result = sim_json(&case.scenario, &phases[number], None);
+                json!({ "name": names[number], "result": result, "timeline": views[number] })
+            };
+            let variants: Vec<Value> = cases.iter().enumerate().map(variant).collect();
+            let json = json!({
+                "schema": "flyball-rampup/1", "variants": variants, "run": dir.to_string(),
+            });
+            format!("{json:#}\n")
+        }
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// The variant's name, or what it is where none was named.
+fn name(case: &Case, model: &Model) -> String {
+    match case.scenario.governor_in_charge().filter(|_| case.condition == asked::ONLY) {
+        Some(governor) => format!("{} {governor}", model.platform().name),
+        None => case.condition.clone(),
+    }
+}
+
+/// Phase 0 of each.
+fn views(run: &Run, names: &[String], cases: &[Case]) -> Result<Vec<RunView>, Failure> {
+    let (task, marker) = (Some(RAMPUP_TASK.to_owned()), Some(SPIN.to_owned()));
+    let ask = timeline::Ask { task, marker, ..timeline::Ask::default() };
+    let mut trial = 0;
+    let view = |(name, case): (&String, &Case)| {
+        let recording = Recording::of_trial(run, trial);
+        trial += case.scenario.phases;
+        RunView::of(name.clone(), &recording, &ask)
+            .map_err(|missing| Failure::new(Exit::InvalidRun, missing))
+    };
+    names.iter().zip(cases).map(view).collect()
 }

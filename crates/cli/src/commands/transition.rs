@@ -1,44 +1,60 @@
 //! `flyball transition`: what a frequency switch costs.
 
-mod measure;
-
 use crate::args::{Talk, TransitionArgs};
+use crate::commands::ended;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::machine;
-use flyball_lab::Board;
+use crate::progress::Bar;
+use crate::reporting::{self, Wanted};
+use crate::{machine, output, runs};
 use flyball_lab::protocol::switches::methods::{Method, Plan};
+use flyball_lab::protocol::switches::run::planned;
+use flyball_lab::{Order, open};
 use flyball_units::{CpuId, KiloHertz, MachineSpec, Mismatch, Nanos};
 
 pub fn run(args: &TransitionArgs, talk: Talk) -> Result<Exit, Failure> {
     let plan = plan(args)?;
+    if let MachineSpec::Model { kernel: Some(_), .. } = machine::target(&args.machine)? {
+        let found = &args.machine;
+        return Err(machine::expected("a model without a kernel, which has no part here", found));
+    }
+    if args.dry_run {
+        output::data(&dry_run(args, &plan)?)?;
+        return Ok(Exit::Ok);
+    }
+    let machine = open(&machine::to_measure(&args.machine)?, None)?;
+    let host = machine::with_faults(args.faults.as_deref())?;
+    host.catch_interrupts()?;
+    let (to, origin) = (runs::destination(args.out.as_deref()), runs::origin());
+    let outcome =
+        machine.run(&host, &Order::Switches(plan), &to, &origin, &mut Bar::new(talk.quiet))?;
+    let wanted = Wanted {
+        format: args.format.into(),
+        figures: args.figures.clone(),
+        page: args.page.clone(),
+    };
+    // What was measured is shown, however it ended.
+    let dirs = std::slice::from_ref(&outcome.dir);
+    reporting::after_runs(host.as_ref(), dirs, &wanted, talk)?;
+    ended::exit(&outcome, Ok(Exit::Ok))
+}
+
+/// The files and what they get.
+fn dry_run(args: &TransitionArgs, plan: &Plan) -> Result<String, Failure> {
     match machine::target(&args.machine)? {
-        MachineSpec::Host => {
-            let host = machine::with_faults(args.faults.as_deref())?;
-            if args.dry_run {
-                return measure::dry_run(host.as_ref(), &plan);
-            }
-            measure::host(&host, args, plan, talk)
+        MachineSpec::Host | MachineSpec::Record(_) => {
+            let host = machine::to_read(&args.machine, args.faults.as_deref())?;
+            Ok(planned(host.as_ref(), plan)?)
         }
-        MachineSpec::Model { kernel: Some(_), .. } => Err(Failure::new(
-            Exit::Usage,
-            "--machine: expected a model without a kernel: it has no part in what a switch costs",
-        )),
-        MachineSpec::Model { name, kernel: None } => measure::model(&name, args, &plan, talk),
-        MachineSpec::Board(_) if args.dry_run => Err(Failure::new(
+        ref target @ MachineSpec::Model { ref name, .. } => {
+            open(target, None)?;
+            Ok(format!("{name}: a model, nothing of this machine is written\n"))
+        }
+        MachineSpec::Board(_) => Err(Failure::new(
             Exit::Usage,
             "--dry-run: expected this machine or a model, found a board",
         )
         .hint("inside: flyball board run -- flyball transition --dry-run")),
-        MachineSpec::Board(board) => measure::board(&Board::of(&board, false)?, args, plan, talk),
-        MachineSpec::Record(dir) => Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "--machine: expected host, model:NAME or board:NAME, found record:{}",
-                dir.display()
-            ),
-        )
-        .hint(format!("read it with: flyball report {}", dir.display()))),
     }
 }
 

@@ -5,7 +5,7 @@
 //! Board::prepare   the plan, from the platform; emulator, kernel and root are looked for
 //! BoardRun::run    boot; flyball bench in the guest -> run directory; then what only the outside
 //!                  knows: whether the CPUs kept their pace, and the P-state writes
-//! Board::flyball   the same for another command of the guest's flyball
+//! Board::run       the same for another protocol
 //! ```
 
 use crate::experiment::Experiment;
@@ -13,7 +13,7 @@ use crate::job::{Job, Protocol};
 use crate::machine::cores;
 use crate::machine::error::MachineError;
 use crate::machine::in_guest;
-use crate::machine::{Machine, Prepared};
+use crate::machine::{Machine, Order, Prepared};
 use crate::plan::{Plan, plan};
 use crate::protocol::windows::Context;
 use crate::session::{BLAME, Destination, Origin, Outcome, Progress, SideRecorder};
@@ -80,23 +80,6 @@ impl Board {
         })
     }
 
-    /// Lets the guest do a job other than windows, which [`Machine::prepare`] prepares.
-    ///
-    /// # Errors
-    /// A board that is not there or does not boot; a guest that refuses.
-    pub fn run(
-        &self,
-        host: &Arc<dyn Host>,
-        job: &Job,
-        destination: &Destination,
-        origin: &Origin,
-        progress: &mut dyn Progress,
-    ) -> Result<Outcome, MachineError> {
-        let request = self.request(job.patience(None), self.command(job)?);
-        let mut ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
-        run(host, &self.name, &mut ready, (&job.protocol, origin), destination, progress)
-    }
-
     /// What the guest runs for a job.
     fn command(&self, job: &Job) -> Result<Vec<String>, BoardError> {
         let text =
@@ -124,6 +107,10 @@ impl Board {
         self
     }
 }
+
+/// The groups of events that a ramp-up asks the guest's kernel for: what the answers need, and no more,
+/// for its CPUs are slow.
+const RAMPUP_EVENTS: [&str; 4] = ["sched", "frequency", "util", "capacity"];
 
 impl Machine for Board {
     fn name(&self) -> String {
@@ -172,6 +159,23 @@ impl Machine for Board {
         let ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
         let (name, origin) = (self.name.clone(), context.origin.clone());
         Ok(Box::new(BoardRun { name, ready, experiment, plan, job, origin }))
+    }
+
+    fn run(
+        &self,
+        host: &Arc<dyn Host>,
+        order: &Order,
+        destination: &Destination,
+        origin: &Origin,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, MachineError> {
+        let mut job = order.job()?;
+        if matches!(order, Order::Rampup(_)) && job.events.as_ref().is_none_or(Vec::is_empty) {
+            job.events = Some(RAMPUP_EVENTS.map(str::to_owned).to_vec());
+        }
+        let request = self.request(job.patience(None), self.command(&job)?);
+        let mut ready = request.ready_for_flyball(host.as_ref(), &Cache::of(host.as_ref())?)?;
+        run(host, &self.name, &mut ready, (&job.protocol, origin), destination, progress)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why an experiment could not be run on a machine.
 
 use crate::experiment::ExperimentError;
-use crate::protocol::rampup::RampupError;
+use crate::protocol::rampup::{AskError, RampupError};
 use crate::protocol::score::PlayError;
 use crate::protocol::switches::TransitionError;
 use crate::protocol::windows::BenchError;
@@ -18,14 +18,6 @@ pub enum MachineError {
     /// A machine that there is not, or a text that names none.
     #[error(transparent)]
     Machine(Mismatch),
-    /// A machine that this version does not have yet.
-    #[error("{machine}: not available yet: {brings}")]
-    NotYet {
-        /// The machine.
-        machine: String,
-        /// What will bring it.
-        brings: &'static str,
-    },
     /// A platform or a kernel that does not read.
     #[error("{machine}: {}", .source.message)]
     Description {
@@ -121,6 +113,9 @@ pub enum MachineError {
         /// Its hint.
         hint: Option<String>,
     },
+    /// What is asked of ramp-ups.
+    #[error(transparent)]
+    Ask(#[from] AskError),
     /// A ramp-up.
     #[error(transparent)]
     Rampup(#[from] RampupError),
@@ -177,9 +172,7 @@ impl MachineError {
             MachineError::Machine(_)
             | MachineError::Events { .. }
             | MachineError::Description { .. } => ErrorKind::Usage,
-            MachineError::NotYet { .. }
-            | MachineError::NotApplied { .. }
-            | MachineError::Cost { .. } => ErrorKind::Unsupported,
+            MachineError::NotApplied { .. } | MachineError::Cost { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::BadInput,
         }
     }
@@ -188,7 +181,6 @@ impl MachineError {
     pub fn hint(&self) -> Option<String> {
         match self {
             MachineError::Machine(error) => error.hint.clone(),
-            MachineError::NotYet { .. } => Some("use host or model:NAME".to_owned()),
             MachineError::Description { source, .. } => source.hint().map(str::to_owned),
             MachineError::Governor { source, .. } => source.hint(),
             MachineError::Tunable { .. }
@@ -207,6 +199,9 @@ impl MachineError {
             MachineError::Experiment(error) => error.hint.clone(),
             MachineError::Bench(error) => error.hint(),
             MachineError::Rampup(error) => error.hint(),
+            MachineError::Ask(AskError::Scenario(error)) => error.hint.clone(),
+            MachineError::Ask(AskError::Setting(slip)) => slip.hint.clone(),
+            MachineError::Ask(AskError::ModelOnly(_) | AskError::Word(_)) => None,
             MachineError::Switches(error) => error.hint(),
             MachineError::Play(error) => error.hint(),
             MachineError::Host(error) => error.hint(),

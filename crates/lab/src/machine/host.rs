@@ -2,10 +2,10 @@
 
 use crate::experiment::Experiment;
 use crate::machine::error::MachineError;
-use crate::machine::{Machine, Prepared};
+use crate::machine::{Machine, Order, Prepared};
 use crate::plan::Plan;
 use crate::protocol::windows::{self, Context};
-use crate::session::{Destination, Outcome, Progress, SideRecorder};
+use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder};
 use std::sync::Arc;
 
 /// The computer that the program runs on.
@@ -24,6 +24,17 @@ impl Machine for Host {
         context: &Context<'_>,
     ) -> Result<Box<dyn Prepared>, MachineError> {
         Ok(Box::new(windows::prepare(host, experiment, context)?))
+    }
+
+    fn run(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        order: &Order,
+        destination: &Destination,
+        origin: &Origin,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, MachineError> {
+        order.job()?.run(host, destination, origin, progress)
     }
 }
 

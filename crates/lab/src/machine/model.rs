@@ -27,10 +27,12 @@ use crate::experiment::{Experiment, Workload};
 use crate::machine::cores;
 use crate::machine::error::MachineError;
 use crate::machine::shipped;
-use crate::machine::{Machine, Prepared};
+use crate::machine::{Machine, Order, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
+use crate::protocol::rampup::model::{Case, Simulated};
 use crate::protocol::windows::Context;
-use crate::session::{Destination, Outcome, Progress, SideRecorder};
+use crate::protocol::{rampup, rampup::Ask, switches};
+use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder, Silent};
 use control::DomainControl;
 use flyball_load::{Placement, Site};
 use flyball_platform::{Kernel, Platform};
@@ -47,6 +49,8 @@ pub struct Model {
     kernel: Kernel,
     costs: CostTable,
     events: bool,
+    /// As it was asked for.
+    asked: String,
 }
 
 /// An experiment that is ready to run on a model.
@@ -86,12 +90,13 @@ impl Model {
         let wrong = |source| MachineError::Description { machine: target.to_string(), source };
         let platform = Platform::named(name).map_err(wrong)?;
         let kernel = Kernel::named(kernel.unwrap_or(&platform.default_kernel)).map_err(wrong)?;
-        Ok(Model::new(platform, kernel))
+        Ok(Model { asked: target.to_string(), ..Model::new(platform, kernel) })
     }
 
     /// A platform under a kernel, with the built-in costs of the signal kernels.
     pub fn new(platform: Platform, kernel: Kernel) -> Model {
-        Model { platform, kernel, costs: CostTable::built_in(), events: false }
+        let asked = format!("model:{}", platform.name);
+        Model { platform, kernel, costs: CostTable::built_in(), events: false, asked }
     }
 
     /// What a manifest says of it.
@@ -109,6 +114,23 @@ impl Model {
     pub fn with_events(mut self, events: bool) -> Model {
         self.events = events;
         self
+    }
+
+    /// Ramp-ups, with the scenarios and the outcomes of their phases.
+    ///
+    /// # Errors
+    /// A setting that this model does not have; a full disk.
+    pub fn rampup(
+        &self,
+        host: &dyn flyball_host::Host,
+        ask: &Ask,
+        destination: &Destination,
+        progress: &mut dyn Progress,
+    ) -> Result<(Vec<Case>, Simulated), MachineError> {
+        let cases = ask.cases(&self.platform.name, &self.kernel.name)?;
+        let about = (self.asked.as_str(), self.record());
+        let simulated = rampup::model::run(&cases, about, host, destination, progress)?;
+        Ok((cases, simulated))
     }
 
     /// The hardware.
@@ -251,9 +273,33 @@ impl Machine for Model {
         run.flyball = context.origin.flyball.clone();
         Ok(Box::new(run))
     }
+
+    fn run(
+        &self,
+        host: &Arc<dyn flyball_host::Host>,
+        order: &Order,
+        destination: &Destination,
+        origin: &Origin,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, MachineError> {
+        let host = host.as_ref();
+        match order {
+            Order::Rampup(ask) => Ok(self.rampup(host, ask, destination, progress)?.1.outcome),
+            // Virtual time needs no patience.
+            Order::Switches(plan) => {
+                let (platform, watch) = (&self.platform, &mut Silent);
+                Ok(switches::run::model(host, platform, plan, destination, origin, watch)?)
+            }
+        }
+    }
 }
 
 impl Prepared for ModelRun {
+    fn announce(&self, progress: &mut dyn Progress) {
+        let total = self.plan.duration(&self.experiment);
+        progress.planned_in_virtual_time(self.plan.trials.len(), "trials", total);
+    }
+
     fn experiment(&self) -> &Experiment {
         &self.experiment
     }

@@ -2,15 +2,18 @@
 //! delivers is watched.
 //!
 //! ```text
-//! plan -> live (this machine, a board's guest) --> rampups, rampup_samples [+ events]
-//!         model (virtual time)                 -->
+//! ask -> plan -> live (this machine, a board's guest) --> rampups, rampup_samples [+ events]
+//!     -> cases -> model (virtual time)                -->
 //! ```
 //! One run directory, whichever machine: the same tables, the same questions to them.
 
+pub mod ask;
 pub mod error;
 pub mod live;
 pub mod model;
 pub mod plan;
 pub mod spin;
+pub mod text;
 
+pub use ask::{Ask, AskError, Variant};
 pub use error::RampupError;

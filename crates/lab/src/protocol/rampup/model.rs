@@ -33,6 +33,14 @@ pub struct Case {
 /// Time between two samples at the start: what the probe of a machine takes.
 const SHORTEST_NS: u64 = 16_000;
 
+/// What was simulated.
+pub struct Simulated {
+    /// The run directory.
+    pub outcome: Outcome,
+    /// The phases of each case; fewer where it was interrupted.
+    pub phases: Vec<Vec<flyball_sim::record::Outcome>>,
+}
+
 /// Simulates every phase of every case into a run directory.
 /// `name` and `machine` describe the model.
 ///
@@ -44,17 +52,24 @@ pub fn run(
     host: &dyn Host,
     destination: &Destination,
     progress: &mut dyn Progress,
-) -> Result<Outcome, RampupError> {
+) -> Result<Simulated, RampupError> {
+    let count: usize = cases.iter().map(|case| case.scenario.phases as usize).sum();
+    let length = |case: &Case| case.scenario.duration.0 * u64::from(case.scenario.phases);
+    progress.planned_in_virtual_time(count, "phases", Nanos(cases.iter().map(length).sum()));
     let mut manifest = describe(cases, name, machine);
     let mut writer = destination.begin(host, &manifest)?;
     let stop = || host.interrupted() > 0;
     let mut whole = true;
     let mut trial = 0;
-    'all: for case in cases {
+    let mut phases: Vec<Vec<_>> = vec![Vec::new(); cases.len()];
+    'all: for (case, phases) in cases.iter().zip(&mut phases) {
         for phase in 0..case.scenario.phases {
-            if record_phase(&case.scenario, phase, trial, &mut writer, &stop)?.is_none() {
-                whole = false;
-                break 'all;
+            match record_phase(&case.scenario, phase, trial, &mut writer, &stop)? {
+                Some(outcome) => phases.push(outcome),
+                None => {
+                    whole = false;
+                    break 'all;
+                }
             }
             trial += 1;
             progress.step(trial as usize, RAMPUP_TASK, &case.condition);
@@ -75,7 +90,8 @@ pub fn run(
     manifest.state = if whole { RunState::Complete } else { RunState::Interrupted };
     let dir = writer.finish(&manifest)?;
     progress.closing();
-    Ok(Outcome { dir, state: manifest.state, invalid: Vec::new() })
+    let outcome = Outcome { dir, state: manifest.state, invalid: Vec::new() };
+    Ok(Simulated { outcome, phases })
 }
 
 /// Nothing in it depends on the computer, the time or the place where it was made.

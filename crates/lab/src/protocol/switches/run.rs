@@ -32,6 +32,33 @@ pub fn controls(machine: &Machine, plan: &Plan) -> Result<Vec<Control>, Transiti
     cpus.into_iter().map(|cpu| Control::of(machine, cpu, &plan.levels)).collect()
 }
 
+/// What would be written on this machine, and what then restored, as text.
+///
+/// # Errors
+/// A machine that cannot switch.
+pub fn planned(host: &dyn Host, plan: &Plan) -> Result<String, TransitionError> {
+    let machine = live::machine(host)?;
+    let mut text = String::new();
+    for control in controls(&machine, plan)? {
+        let steps = control.steps(&machine)?;
+        for step in steps.all().filter(|step| step.is_change()) {
+            let old = if step.old.is_empty() { String::new() } else { format!("{} -> ", step.old) };
+            text += &format!("{}: {old}{}\n", step.path.display(), step.new);
+        }
+        let levels: Vec<String> = control.levels.iter().map(|khz| khz.0.to_string()).collect();
+        text += &format!(
+            "{}: {}, in turn, by {}; then all of this is restored\n",
+            control.path.display(),
+            levels.join(", "),
+            control.cpu
+        );
+        for note in control.notes.iter().chain(&steps.notes) {
+            text += &format!("note: {note}\n");
+        }
+    }
+    Ok(text)
+}
+
 /// On this machine.
 ///
 /// # Errors
