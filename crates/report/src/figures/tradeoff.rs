@@ -66,8 +66,13 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
         scene.line((x, TOP), (x, bottom)).stroke(Paint::Alarm, 1.4).dashed();
         scene.text(x + 4.0, TOP + 12.0, "goal", 11.0).fill(Paint::Alarm);
     }
-    for (series, point) in points.iter().enumerate().filter(|(_, point)| is_drawn(point)) {
-        let (x, y) = (across.at(point.latency_ns / 1e6), up.at(point.energy_mj / 1e3));
+    let place =
+        |point: &TradeoffPoint| (across.at(point.latency_ns / 1e6), up.at(point.energy_mj / 1e3));
+    let drawn: Vec<(usize, &TradeoffPoint)> =
+        points.iter().enumerate().filter(|(_, point)| is_drawn(point)).collect();
+    let mut taken: Vec<Area> = drawn.iter().map(|(_, point)| Area::dot(place(point))).collect();
+    for (series, point) in drawn {
+        let (x, y) = place(point);
         let told = format!(
             "{}: {:.3} ms, {:.3} J",
             point.label,
@@ -75,14 +80,66 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
             point.energy_mj / 1e3
         );
         scene.dots(vec![(x, y)], DOT).fill(Paint::Series(series)).tooltip(told);
-        let label = font::fit(&point.label, 11.0, Weight::Regular, 200.0);
-        // To the left of its point where there is no room on the right.
-        match x > right - 130.0 {
-            true => scene.text(x - 9.0, y - 6.0, label, 11.0).end(),
-            false => scene.text(x + 9.0, y - 6.0, label, 11.0),
-        };
+        let label = font::fit(&point.label, LABEL, Weight::Regular, 200.0);
+        let wide = font::width(&label, LABEL, Weight::Regular);
+        let frame = Area { left: LEFT, right: size.width, top: TOP - 8.0, bottom };
+        let area = free_place((x, y), wide, &frame, &taken);
+        let baseline = area.bottom - 3.0;
+        if (baseline - 4.0 - y).abs() > LINE {
+            // Far from its point: a line says whose it is.
+            let near = if area.left > x { area.left } else { area.right };
+            scene.line((x, y), (near, baseline - 4.0)).stroke(Paint::Series(series), 0.8);
+        }
+        scene.text(area.left, baseline, label, LABEL);
+        taken.push(area);
     }
     Figure { name: "tradeoff".to_owned(), scene }
+}
+
+/// Size of a point's label.
+const LABEL: f64 = 11.0;
+
+/// From line to line of labels.
+const LINE: f64 = 14.0;
+
+/// A rectangle that a dot or a label covers.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Area {
+    fn dot((x, y): (f64, f64)) -> Area {
+        Area { left: x - DOT, right: x + DOT, top: y - DOT, bottom: y + DOT }
+    }
+
+    fn meets(&self, other: &Area) -> bool {
+        let across = self.left < other.right && other.left < self.right;
+        across && self.top < other.bottom && other.top < self.bottom
+    }
+
+    fn lies_in(&self, other: &Area) -> bool {
+        let across = other.left <= self.left && self.right <= other.right;
+        across && other.top <= self.top && self.bottom <= other.bottom
+    }
+}
+
+/// Where a label of this width fits beside its point without covering anything: right of it, then
+/// left of it, then ever farther above and below; right of it where nothing is free.
+fn free_place((x, y): (f64, f64), wide: f64, frame: &Area, taken: &[Area]) -> Area {
+    let at = |left: f64, shift: f64| {
+        let middle = y + shift;
+        Area { left, right: left + wide, top: middle - LINE / 2.0, bottom: middle + LINE / 2.0 }
+    };
+    let shifts =
+        (0..24).flat_map(|step| [-1.0, 1.0].map(|sign| sign * LINE / 2.0 * f64::from(step)));
+    let mut places =
+        shifts.flat_map(|shift| [at(x + DOT + 5.0, shift), at(x - DOT - 5.0 - wide, shift)]);
+    let free = |area: &Area| area.lies_in(frame) && !taken.iter().any(|other| area.meets(other));
+    places.find(free).unwrap_or_else(|| at(x + DOT + 5.0, 0.0))
 }
 
 /// Whether a point has a place: a governor that finished nothing has no latency.
@@ -119,6 +176,20 @@ mod tests {
         let svg = tradeoff("a load", &points, Some(5e6), Size::default()).svg();
         for wanted in ["ondemand", "powersave", "goal", "a load", "p99 latency, ms"] {
             assert!(svg.contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn labels_of_points_close_together_do_not_overprint() {
+        let frame = Area { left: 76.0, right: 560.0, top: 76.0, bottom: 320.0 };
+        let points =
+            [(300.0, 200.0), (301.0, 200.0), (301.0, 203.0), (540.0, 200.0), (300.0, 200.0)];
+        let mut taken: Vec<Area> = points.map(Area::dot).to_vec();
+        for point in points {
+            let area = free_place(point, 90.0, &frame, &taken);
+            assert!(area.lies_in(&frame), "{area:?}");
+            assert!(!taken.iter().any(|other| area.meets(other)), "{area:?} in {taken:?}");
+            taken.push(area);
         }
     }
 

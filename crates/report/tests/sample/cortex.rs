@@ -67,7 +67,7 @@ pub fn cortex() -> Report {
         not_checked: vec![
             finding("placement", "the CPU of the windows was not recorded; core types are inferred from modes", Some("flyball bench --placement per-core-type")),
             finding("delivered frequency", "the log holds what sysfs claims, once per second", Some("flyball bench")),
-            finding("load", "nothing in run-004 shows that stress-ng ran", Some("flyball loadgen heavy")),
+            finding("load", "nothing in run-004 shows that stress-ng ran", Some("flyball hold --load heavy")),
         ],
         warnings: vec!["run-003: the log's clock is not the windows' clock; samples are assigned to the run as a whole".to_owned()],
         bootstrap: BootstrapNote {

@@ -6,7 +6,7 @@ use super::settings;
 use crate::experiment::{Experiment, ProbeTiming, Workload};
 use crate::machine::describe;
 use crate::plan::{Plan, PlannedCondition, plan};
-use crate::protocol::windows::trial::{ProbeMode, TrialLabels, TrialPlan, overheads};
+use crate::protocol::windows::trial::{self, ProbeMode, TrialLabels, TrialPlan, overheads};
 use crate::session::Origin;
 use crate::workloads;
 use flyball_host::{Grant, Host, Permissions, Power, Topology};
@@ -103,6 +103,16 @@ pub fn prepare(
         calibrations,
         batches,
     };
+    if !prepared.experiment.degrade {
+        for condition in &prepared.plan.conditions {
+            let plan = prepared.trial_plan(TrialLabels::default(), condition);
+            let refused = trial::refused(host.as_ref(), &plan)?;
+            if let Some(setting) = refused.into_iter().next() {
+                let condition = condition.name.clone();
+                return Err(BenchError::NotApplied { condition, setting });
+            }
+        }
+    }
     prepared.manifest = manifest(host.as_ref(), &prepared, &topology, input, context)?;
     Ok(prepared)
 }

@@ -99,18 +99,35 @@ pub fn run(
     stop: &StopFlag,
 ) -> Result<TrialOutcome, TrialError> {
     check(plan)?;
+    in_thread(format!("trial-{}", plan.labels.trial), || {
+        run_here(host, plan, work, chain, recorder, stop)
+    })
+}
+
+/// What of a plan's settings this machine refuses, tried in a thread that ends at once: so that a
+/// run that cannot be whole is refused before its first trial.
+///
+/// # Errors
+/// No thread could be started.
+pub fn refused(host: &dyn Host, plan: &TrialPlan) -> Result<Vec<Degraded>, TrialError> {
+    in_thread("trial-settings".to_owned(), || {
+        Ok(Settings::apply(host, plan).applied.degraded.clone())
+    })
+}
+
+/// Runs `job` in a thread as a trial has it, and waits for its end.
+fn in_thread<T: Send>(
+    name: String,
+    job: impl FnOnce() -> Result<T, TrialError> + Send,
+) -> Result<T, TrialError> {
+    let failed = |found: String| TrialError::Thread { thread: "measuring", found };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
-            .name(format!("trial-{}", plan.labels.trial))
+            .name(name)
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || run_here(host, plan, work, chain, recorder, stop))
-            .map_err(|error| TrialError::Thread {
-                thread: "measuring",
-                found: error.to_string(),
-            })?;
-        thread.join().unwrap_or_else(|_| {
-            Err(TrialError::Thread { thread: "measuring", found: "a panic".to_owned() })
-        })
+            .spawn_scoped(scope, job)
+            .map_err(|error| failed(error.to_string()))?;
+        thread.join().unwrap_or_else(|_| Err(failed("a panic".to_owned())))
     })
 }
 

@@ -234,13 +234,15 @@ fn cells<'a>(manifest: &Manifest, all: &'a [Series]) -> Vec<(Key<'a>, Vec<&'a Se
 
 fn cell(key: &Key<'_>, members: &[&Series], run: &Rows<'_>, context: &Context) -> Cell {
     let options = |level: f64| Options { level, seed: context.seed };
+    let longest = members.iter().map(|it| it.spin_ns).max().unwrap_or(0) as f64 / 1e6;
     let time = |level: u32, values: Vec<Option<f64>>| Time {
         level,
         reached: values.iter().flatten().count(),
         quantiles: quantiles(
             values.into_iter().map(|value| value.map_or(NEVER, |ns| ns / 1e6)).collect(),
             options(0.95),
-        ),
+        )
+        .within(longest),
     };
     let times = PERCENT.iter().map(|&percent| {
         let wanted = context.highest_per_us * f64::from(percent) / 100.0;
@@ -254,7 +256,8 @@ fn cell(key: &Key<'_>, members: &[&Series], run: &Rows<'_>, context: &Context) -
     });
     let cores = events.cores.into_iter().map(|(core_type, values)| OnCore {
         core_type,
-        quantiles: quantiles(values.into_iter().map(|ns| ns / 1e6).collect(), options(0.95)),
+        quantiles: quantiles(values.into_iter().map(|ns| ns / 1e6).collect(), options(0.95))
+            .within(longest),
     });
     let mut first_cpu = BTreeMap::new();
     for cpu in members.iter().filter_map(|it| it.cpus.first()) {

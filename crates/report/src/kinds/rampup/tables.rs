@@ -28,6 +28,7 @@ fn alone(found: &Findings) -> Vec<Table> {
         "Time from the wake-up to a share of the highest rate, ms: median [95 %], 90th percentile";
     let mut times = Table::new("rampup", title, columns).rows(rows);
     times.notes.extend(legend(found));
+    times.notes.extend(unbounded([found]));
     let name = |cell: &Figures| Cell::text(label(cell, several));
     vec![times, curves(found, name), from_events(found, name), places(found, name)]
 }
@@ -72,8 +73,8 @@ fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
     };
     let at = |value: f64| match value {
         value if value < first => "at once".to_owned(),
-        value if value.is_infinite() => "never".to_owned(),
-        value => number(value),
+        value if value.is_infinite() && time.reached < of => "never".to_owned(),
+        value => end(value),
     };
     let p90 = time.quantiles.p90.map_or("never".to_owned(), |p90| at(p90.estimate.value));
     shown(median.ends().map(at), &p90)
@@ -81,10 +82,15 @@ fn time(time: &Time, first: f64, found: &Findings, of: usize) -> String {
 
 /// The same of a length, which may be none.
 fn length(quantiles: &Quantiles) -> String {
-    let at = |value: f64| if value < MOMENT_MS { "0".to_owned() } else { number(value) };
+    let at = |value: f64| if value < MOMENT_MS { "0".to_owned() } else { end(value) };
     let Some(median) = quantiles.median else { return "-".to_owned() };
     let p90 = quantiles.p90.map_or("-".to_owned(), |p90| at(p90.estimate.value));
     shown(median.ends().map(at), &p90)
+}
+
+/// A number; `-` for an end that is not known.
+fn end(value: f64) -> String {
+    if value.is_infinite() { "-".to_owned() } else { number(value) }
 }
 
 fn shown([low, value, high]: [String; 3], p90: &str) -> String {
@@ -119,6 +125,26 @@ fn legend(found: &Findings) -> Option<String> {
              seen (95 %)"
         )
     })
+}
+
+/// Why some intervals end in `-`.
+fn unbounded<'a>(all: impl IntoIterator<Item = &'a Findings>) -> Option<String> {
+    let open = |(cell, quantiles): (&Figures, &Quantiles)| {
+        let open = quantiles.median.is_some_and(|median| median.estimate.high.is_none());
+        open.then_some(cell.repetitions)
+    };
+    let all_of = |cell: &'a Figures| {
+        let times = cell.times.iter().chain(&cell.utilization);
+        let times = times.filter(|time| time.reached == cell.repetitions);
+        let times = times.map(|time| &time.quantiles);
+        let cores = cell.cores.iter().map(|core| &core.quantiles);
+        times.chain(cores).map(move |quantiles| (cell, quantiles))
+    };
+    let cells = all.into_iter().flat_map(|found| &found.cells);
+    let fewest = cells.flat_map(all_of).filter_map(open).min()?;
+    Some(format!(
+        "-: {fewest} repetitions give the interval no upper end within the spin; more repetitions do"
+    ))
 }
 
 /// The rate in stretches of time, one row per cell.
@@ -217,7 +243,11 @@ fn side_by_side(all: &[Findings]) -> Vec<Table> {
             all.iter().map(|found| (found, of(found))).collect();
         block(&columns)
     };
-    seen.into_iter().map(table).collect()
+    let mut tables: Vec<Table> = seen.into_iter().map(table).collect();
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(unbounded(all));
+    }
+    tables
 }
 
 fn block(machines: &[(&Findings, Option<Figures>)]) -> Table {

@@ -17,7 +17,7 @@ const LEAST: f64 = 1e-9;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct AtLevel {
     /// From all repetitions. The lower end is always known: no time is below 0. No upper end where
-    /// some replicates never got there.
+    /// some replicates never got there, or where it lies beyond what was watched.
     #[serde(flatten)]
     pub estimate: Estimate,
     /// Coverage.
@@ -39,6 +39,18 @@ pub struct Quantiles {
     pub median: Option<AtLevel>,
     /// The 90th percentile.
     pub p90: Option<AtLevel>,
+}
+
+impl Quantiles {
+    /// Without upper ends beyond `longest`: nothing was watched for longer, so such an end, which few
+    /// repetitions give, says nothing.
+    pub fn within(self, longest: f64) -> Quantiles {
+        let bounded = |at: AtLevel| {
+            let high = at.estimate.high.filter(|high| *high <= longest);
+            AtLevel { estimate: Estimate { high, ..at.estimate }, ..at }
+        };
+        Quantiles { median: self.median.map(bounded), p90: self.p90.map(bounded) }
+    }
 }
 
 /// How to resample.
@@ -88,6 +100,16 @@ mod tests {
         values[..12].fill(NEVER);
         assert_eq!(quantiles(values, OPTIONS), Quantiles::default());
         assert_eq!(quantiles(Vec::new(), OPTIONS), Quantiles::default());
+    }
+
+    #[test]
+    fn an_end_beyond_what_was_watched_is_none() {
+        let found = quantiles(vec![0.001, 103.0, 110.0], OPTIONS);
+        assert!(found.median.unwrap().ends()[2] > 1e6, "three repetitions bound nothing");
+        let median = found.within(300.0).median.unwrap();
+        assert!((median.estimate.value - 103.0).abs() < 1e-9 && median.estimate.high.is_none());
+        let close = quantiles(vec![103.0, 104.0, 105.0], OPTIONS).within(300.0).median.unwrap();
+        assert!(close.estimate.high.is_some_and(|high| high < 120.0), "{close:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Runs a load profile: `loadgen PROFILE [SECONDS]`, until interrupted where no time is given.
+//! Runs a load profile: `load_profile PROFILE [SECONDS]`, until interrupted where no time is given.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example speaks to the terminal")]
 
 use flyball_host::{Host, RealHost};
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         [profile] => (profile, None),
         [profile, seconds] => (profile, seconds.parse().ok()),
         _ => {
-            eprintln!("usage: loadgen PROFILE [SECONDS]");
+            eprintln!("usage: load_profile PROFILE [SECONDS]");
             return ExitCode::from(2);
         }
     };
