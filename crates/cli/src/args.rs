@@ -1,5 +1,6 @@
 //! The one definition of the command line: help, man pages and completions come from it.
 
+mod ab;
 mod board;
 mod capture;
 mod fix;
@@ -12,6 +13,7 @@ mod replay;
 mod reproduce;
 mod transition;
 
+pub use ab::AbArgs;
 pub use board::{
     BoardAbArgs, BoardArgs, BoardCommand, BoardCompareArgs, BoardRunArgs, BoardSetupArgs,
 };
@@ -64,6 +66,9 @@ pub enum Command {
     /// Latency of kernels or of your program under loads
     #[command(after_long_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
+    /// Programs or commits against each other, until it is decided
+    #[command(after_long_help = ab::EXAMPLES)]
+    Ab(AbArgs),
     /// Time until a sudden demand has its frequency
     #[command(after_long_help = rampup::EXAMPLES)]
     Rampup(RampupArgs),
@@ -112,7 +117,7 @@ pub enum Command {
 
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["check", "bench", "rampup", "transition"]),
+    ("Measure", &["check", "bench", "ab", "rampup", "transition"]),
     ("Control", &["hold", "fix", "govern"]),
     ("Predict", &["sim", "replay", "board"]),
     ("Read", &["capture", "report", "reproduce"]),

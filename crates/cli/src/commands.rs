@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod ab;
 pub mod bench;
 pub mod board;
 pub mod capture;

@@ -5,6 +5,7 @@ use flyball_capture::trace::{CaptureError, CaptureErrorKind};
 use flyball_control::{ControlError, ControlErrorKind};
 use flyball_fix::FixError;
 use flyball_govern::{GovernError, GovernErrorKind};
+use flyball_lab::ab::AbError;
 use flyball_lab::experiment::ExperimentError;
 use flyball_lab::protocol::rampup::RampupError;
 use flyball_lab::protocol::switches::TransitionError;
@@ -117,6 +118,19 @@ impl From<flyball_run::Error> for Failure {
 impl From<ExperimentError> for Failure {
     fn from(error: ExperimentError) -> Failure {
         Failure::new(Exit::BadInput, &error).maybe_hint(error.hint)
+    }
+}
+
+impl From<AbError> for Failure {
+    fn from(error: AbError) -> Failure {
+        match error {
+            AbError::Host(inner) => inner.into(),
+            AbError::Experiment(inner) => inner.into(),
+            AbError::Interrupted => Failure::new(Exit::Interrupted, &error),
+            AbError::Failed { .. } => Failure::new(Exit::BadInput, &error).hint(
+                "a program that fails is often faster than one that works; run it by hand first",
+            ),
+        }
     }
 }
 

@@ -53,6 +53,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     match command {
         Command::Check(args) => commands::check::run(&args, talk),
         Command::Bench(args) => commands::bench::run(args, talk),
+        Command::Ab(args) => commands::ab::run(args, talk),
         Command::Rampup(args) => commands::rampup::run(&args, talk),
         Command::Transition(args) => commands::transition::run(&args, talk),
         Command::Hold(args) => commands::hold::run(&args, talk),

@@ -35,7 +35,7 @@ fn recording(criterion: &mut Criterion) {
             record.cpu_before = host.current_cpu().ok();
             record.end = host.now();
             record.cpu_after = host.current_cpu().ok();
-            bookkeeper.after(&mut record, false);
+            bookkeeper.after(&mut record, false, None);
             recorder.push(black_box(record));
             index += 1;
             take()

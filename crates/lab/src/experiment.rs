@@ -103,6 +103,19 @@ fn check_deadline_class(experiment: &Experiment, origin: &str) -> Result<(), Exp
 
 fn check_times(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
     let bad = |message: String| Err(ExperimentError::bad(origin, message));
+    if experiment.within.is_some() && experiment.runs.is_none() {
+        return bad("within: expected runs beside it, found none".into());
+    }
+    if experiment.runs.is_some() {
+        let kernel = experiment.workloads.iter().find(|workload| workload.command.is_none());
+        return match kernel {
+            Some(workload) => bad(format!(
+                "runs: expected programs only, found workload \"{}\"",
+                workload.label()
+            )),
+            None => Ok(()),
+        };
+    }
     let period = experiment.period.nanos();
     if period < 50_000 {
         return bad(format!("period: expected at least 50us, found {}", experiment.period));
@@ -241,11 +254,17 @@ impl Experiment {
 
     /// Measured windows per trial.
     pub fn windows(&self) -> u64 {
+        if let Some(runs) = self.runs {
+            return u64::from(runs.get());
+        }
         self.duration.nanos() / self.period.nanos().max(1)
     }
 
     /// Warm-up windows per trial.
     pub fn warmup_windows(&self) -> u64 {
+        if self.runs.is_some() {
+            return 0;
+        }
         self.warmup.nanos().div_ceil(self.period.nanos().max(1))
     }
 }

@@ -9,6 +9,8 @@
 //! Whoever reads the run directory does not see the difference, but for the clock (`virtual`) and
 //! the machine's description.
 
+pub mod ab;
+pub mod commits;
 pub mod compare;
 mod costs;
 pub mod delivered;

@@ -63,7 +63,10 @@ impl Plan {
     /// Time that all trials of `experiment` take, warm-up included.
     pub fn duration(&self, experiment: &Experiment) -> Nanos {
         let windows = experiment.windows() + experiment.warmup_windows();
-        let trial = windows.saturating_mul(experiment.period.nanos());
+        let trial = match experiment.runs {
+            Some(_) => experiment.duration.nanos(),
+            None => windows.saturating_mul(experiment.period.nanos()),
+        };
         Nanos(trial.saturating_mul(self.trials.len() as u64))
     }
 }

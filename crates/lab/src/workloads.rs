@@ -6,7 +6,7 @@ use flyball_host::{Host, ProcessSpec};
 use flyball_run::manifest::{InputRecord, WorkloadRecord};
 use flyball_signal::input::{Given, InputError, Recording, Synthetic, WindowSource, open};
 use flyball_signal::{ParamError, WorkloadSpec};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A workload or its input that cannot be prepared.
@@ -102,8 +102,17 @@ pub fn prepare(
     batch: u32,
 ) -> Result<Box<dyn Work>, WorkloadError> {
     if let Some([program, arguments @ ..]) = workload.command.as_deref() {
-        let spec = ProcessSpec::new(program, arguments);
-        return Ok(Box::new(CommandWork::new(Arc::clone(host), spec)));
+        let folder = workload.folder.as_ref().map(PathBuf::from);
+        let spec = |program: &String, arguments: &[String]| ProcessSpec {
+            folder: folder.clone(),
+            ..ProcessSpec::new(program, arguments)
+        };
+        let before = match workload.prepare.as_deref() {
+            Some([program, arguments @ ..]) => Some(spec(program, arguments)),
+            _ => None,
+        };
+        let work = CommandWork::new(Arc::clone(host), spec(program, arguments));
+        return Ok(Box::new(work.after(before)));
     }
     let spec = spec(workload, recording)?;
     let kernel = spec
@@ -150,6 +159,7 @@ pub fn record(
     batch: u32,
 ) -> WorkloadRecord {
     let command = workload.command.as_ref().map(|command| command.join(" "));
+    let periodic = experiment.runs.is_none();
     let spec = spec(workload, recording).ok();
     let params = spec.as_ref().map(WorkloadSpec::params);
     let mut table = toml::Table::new();
@@ -171,8 +181,8 @@ pub fn record(
             .unwrap_or_default(),
         kernel: workload.kernel.clone().unwrap_or_else(|| "command".to_owned()),
         form: spec.map(|spec| spec.form.name().to_owned()),
-        deadline_ns: Some(experiment.deadline().nanos()),
-        period_ns: Some(experiment.period.nanos()),
+        deadline_ns: periodic.then(|| experiment.deadline().nanos()),
+        period_ns: periodic.then(|| experiment.period.nanos()),
         params: table,
     }
 }

@@ -349,6 +349,14 @@ pub struct Disturbed {
     pub nan: Option<u64>,
 }
 
+impl Side {
+    /// What is compared: the workload, or the condition.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.workload.as_deref().unwrap_or(&self.condition)
+    }
+}
+
 impl Report {
     /// The time lines of all runs with events, in their order; a report from JSON has none.
     #[must_use]
@@ -547,6 +555,9 @@ pub struct Side {
     pub run: String,
     /// Condition's name.
     pub condition: String,
+    /// Workload's name, where workloads are compared and not conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
 }
 
 /// A reason with its figures.

@@ -12,7 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use board::{BoardPaceRecord, BoardPolicyRecord, BoardRecord};
-pub use conditions::{ConditionRecord, LoadCpuRecord, LoadRecord, TrialRecord, WorkloadRecord};
+pub use conditions::{
+    ConditionRecord, LoadCpuRecord, LoadRecord, LooksRecord, TrialRecord, WorkloadRecord,
+};
 pub use machine::{CpuRecord, DomainRecord, IdleStateRecord, Machine};
 pub use record::{
     CheckOutcome, CheckRecord, ClockRecord, FileRecord, InputRecord, OverheadRecord, ProbeBasis,
@@ -63,6 +65,9 @@ pub struct Manifest {
     /// The trials in order of execution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<TrialRecord>,
+    /// The looks at the data while it ran, which could have ended it; absent where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looks: Option<LooksRecord>,
     /// Which clock each table uses, and the offsets between clocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockRecord>,
@@ -98,6 +103,7 @@ impl Default for Manifest {
             workloads: Vec::new(),
             conditions: Vec::new(),
             order: Vec::new(),
+            looks: None,
             clocks: Vec::new(),
             overheads: Vec::new(),
             probe: Vec::new(),

@@ -43,7 +43,7 @@ table! {
         exec_ns: u64,
         /// End after scheduled release: `end_ns - release_ns`.
         response_ns: i64,
-        /// Absolute deadline, on the same clock.
+        /// Absolute deadline, on the same clock; the release where there is none.
         deadline_ns: u64,
         /// Whether the window ended after its deadline.
         missed: bool,

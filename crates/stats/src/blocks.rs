@@ -15,12 +15,33 @@ use crate::bootstrap::Index;
 use crate::quantile::quantile;
 use crate::rng::Rng;
 use crate::summary::mean;
-use crate::{BootstrapOptions, Estimate, Statistic};
+use crate::{BootstrapOptions, Estimate, Statistic, Verdict};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Fewer blocks decide nothing: an interval would rest on one or two differences.
 pub const LEAST_BLOCKS: usize = 3;
+
+/// Windows beyond a quantile that each side needs before it is judged: of fewer it is one window's.
+const BEYOND: f64 = 2.0;
+/// The quantiles that are judged of a latency.
+const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
+
+/// The quantiles of a latency that so many windows carry: the median, p99 from 200 on, p99.9 from 2,000.
+pub fn quantiles_judged(windows: usize) -> Vec<f64> {
+    let carried = |q: &f64| *q == 0.5 || windows as f64 * (1.0 - q) >= BEYOND - 1e-9;
+    QUANTILES.into_iter().filter(carried).collect()
+}
+
+/// What the interval of a contrast says when everything from `-margin` to `margin` counts as equal:
+/// `Effect`, `Equivalent` or `Undecided`.
+pub fn judge_contrast(contrast: &Estimate, margin: f64) -> Verdict {
+    match contrast.interval() {
+        Some((low, high)) if low >= -margin && high <= margin => Verdict::Equivalent,
+        Some(_) if contrast.excludes(0.0) => Verdict::Effect,
+        _ => Verdict::Undecided,
+    }
+}
 
 /// Values of one quantity of one cell, by block.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ mod drift;
 mod equivalence;
 mod error;
 mod estimate;
+mod looks;
 mod modes;
 mod quantile;
 pub mod random;
@@ -26,7 +27,9 @@ mod verdict;
 mod welch;
 
 pub use autocorr::{EffectiveSize, autocorrelation, effective_size};
-pub use blocks::{BlockDraws, BlockValues, LEAST_BLOCKS, Replicated, together};
+pub use blocks::{
+    BlockDraws, BlockValues, LEAST_BLOCKS, Replicated, judge_contrast, quantiles_judged, together,
+};
 pub use bootstrap::{
     BootstrapOptions, Distribution, Draws, Prepared, Statistic, difference, estimate,
     geometric_mean_of, geometric_mean_ratio, percentile_bootstrap, quantile_estimate, ratio,
@@ -37,6 +40,7 @@ pub use drift::{Drift, drift};
 pub use equivalence::{Equivalence, equivalence};
 pub use error::StatsError;
 pub use estimate::{Estimate, LEVEL, Resampled};
+pub use looks::{look_level, look_times};
 pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
 pub use quantile::{
     QuantileType, median, median_high, median_in_place, median_of, nearest_rank, quantile,

@@ -6,6 +6,7 @@ use flyball_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// An experiment: workloads x conditions x repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,14 @@ pub struct Experiment {
     /// Measured time per trial (one workload, one condition, one repeat).
     #[serde(default = "default_duration")]
     pub duration: Duration,
+    /// Executions per trial, one right after the other, instead of a period and a duration: for
+    /// programs that are compared with each other. `duration` is then what a trial is expected to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<NonZeroU32>,
+    /// Look at the programs while they run and stop as soon as each is decided against the first one,
+    /// at the latest after this time (with `runs`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Duration>,
     /// Time before each trial's measured part; its windows are stored, marked as warm-up.
     #[serde(default = "default_warmup")]
     pub warmup: Duration,
@@ -127,6 +136,12 @@ pub struct Workload {
     /// `reference` (scalar, as defined) or `fast` (vectorised).
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::form")]
     pub form: Option<String>,
+    /// Folder that the program is run in; the present one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// A program to run before each window of this one, not timed: `["rm", "-f", "cache"]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<Vec<String>>,
     /// As [`flyball_signal::WorkloadSpec::window`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
@@ -159,7 +174,7 @@ pub struct Workload {
     /// How often a signal kernel is executed, on the same input, within each window; 1 where absent,
     /// on a virtual board as often as its steps need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<std::num::NonZeroU32>,
+    pub batch: Option<NonZeroU32>,
 }
 
 /// One condition: everything that may differ between two sides of a comparison.

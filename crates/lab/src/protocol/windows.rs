@@ -8,6 +8,7 @@
 
 mod conditions;
 mod error;
+mod looks;
 mod prepare;
 mod segment;
 mod settings;
@@ -28,6 +29,8 @@ use flyball_host::Host;
 use flyball_probe::{Calibration, Calibrations, recalibrate};
 use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState};
+use flyball_units::Nanos;
+use looks::Looks;
 use std::path::Path;
 use std::sync::Arc;
 use trial::{Degraded, Ended, StopFlag, TrialLabels};
@@ -69,6 +72,8 @@ pub fn run(
         stop,
         progress,
         done: 0,
+        looks: Looks::of(&prepared.experiment),
+        begun: host.now(),
     };
     let measured = session.blocks();
     session.progress.closing();
@@ -101,6 +106,9 @@ struct Session<'a> {
     stop: StopFlag,
     progress: &'a mut dyn Progress,
     done: usize,
+    /// Who looks whether there is an answer yet; none where nobody does.
+    looks: Option<Looks>,
+    begun: Nanos,
 }
 
 impl Session<'_> {
@@ -113,8 +121,20 @@ impl Session<'_> {
             if self.segment(segment)? == Ended::Stopped {
                 return Ok(Ended::Stopped);
             }
+            if self.has_answer() {
+                break;
+            }
         }
         Ok(Ended::Complete)
+    }
+
+    /// Whether whoever looks has seen enough: an answer, or the end of the time.
+    fn has_answer(&mut self) -> bool {
+        let Some(looks) = &mut self.looks else { return false };
+        let decided = looks.decided();
+        self.manifest.looks = Some(looks.record());
+        let within = self.prepared.experiment.within.map_or(Nanos(u64::MAX), |within| within.0);
+        decided || self.host.now().since(self.begun) >= within
     }
 
     fn segment(&mut self, trials: &[PlannedTrial]) -> Result<Ended, BenchError> {
@@ -260,6 +280,10 @@ impl Session<'_> {
         self.progress.step(self.done, &labels.workload, &labels.condition);
         let mut work = crate::workloads::prepare(workload, &prepared.recording, self.host, batch)?;
         let plan = prepared.trial_plan(labels.clone(), condition);
+        self.recorder.keep(match self.looks {
+            Some(_) => usize::try_from(plan.windows).unwrap_or(0),
+            None => 0,
+        });
         self.rows.begin(labels.clone());
         let outcome = trial::run(
             self.host.as_ref(),
@@ -291,6 +315,9 @@ impl Session<'_> {
         });
         if let Some(log) = self.logs.get_mut(planned.condition) {
             log.applied(outcome.applied);
+        }
+        if let Some(looks) = self.looks.as_mut().filter(|_| outcome.ended == Ended::Complete) {
+            looks.add(planned.workload, self.recorder.kept());
         }
         self.done += 1;
         Ok(outcome.ended)

@@ -219,7 +219,11 @@ fn describe(
     let mixture = modes.filter(|modes| modes.is_mixture());
     // No window is ever dispatched at its release to the nanosecond: where all are, the importer
     // laid the windows out, and nothing was recorded that a rule could pass on.
-    let released = rows.rows().any(|row| windows.lateness_ns.get(row).is_some_and(|&ns| ns != 0));
+    // Nor is there a schedule where each window follows the one before.
+    let record = context.run.manifest.workload(&rows.workload);
+    let scheduled = context.imported() || record.is_none_or(|record| record.period_ns.is_some());
+    let released =
+        scheduled && rows.rows().any(|row| windows.lateness_ns.get(row).is_some_and(|&ns| ns != 0));
     model::Cell {
         n: rows.len() as u64,
         repeats: cell.repeats().len() as u32,

@@ -118,8 +118,12 @@ impl Scene<'_> {
 
     fn sides(&self, pair: &Pair) -> Option<Sides<'_>> {
         let of = |side: &PairSide| -> Vec<&CellData> {
-            let inside =
-                |cell: &&CellData| cell.run == side.run && cell.model.condition == side.condition;
+            let named = |cell: &CellData| {
+                side.workload.as_ref().is_none_or(|name| *name == cell.model.workload)
+            };
+            let inside = |cell: &&CellData| {
+                cell.run == side.run && cell.model.condition == side.condition && named(cell)
+            };
             self.cells.iter().filter(inside).collect()
         };
         let (subject, baseline) = (of(&pair.subject), of(&pair.baseline));
@@ -127,7 +131,8 @@ impl Scene<'_> {
             .into_iter()
             .filter_map(|a| {
                 let alike = |b: &&&CellData| {
-                    b.model.workload == a.model.workload && b.model.measure == a.model.measure
+                    (pair.subject.workload.is_some() || b.model.workload == a.model.workload)
+                        && b.model.measure == a.model.measure
                 };
                 let b = baseline.iter().find(alike)?;
                 Some((a, *b))
@@ -138,6 +143,7 @@ impl Scene<'_> {
         let side = |context: &Context<'_>, side: &PairSide| Side {
             run: context.name.clone(),
             condition: side.condition.clone(),
+            workload: side.workload.clone(),
         };
         (!pairs.is_empty()).then(|| Sides {
             subject: side(contexts[0], &pair.subject),
@@ -159,7 +165,8 @@ impl Scene<'_> {
         let subject: Vec<&CellData> = pairs.iter().map(|pair| pair.0).collect();
         let baseline: Vec<&CellData> = pairs.iter().map(|pair| pair.1).collect();
         let side = |at: usize, side: &Side, cells: &[&CellData]| -> SideEvidence {
-            evidence::side(sides.contexts[at], &side.condition, cells, self.loads)
+            let known = evidence::side(sides.contexts[at], &side.condition, cells, self.loads);
+            SideEvidence { name: side.label().to_owned(), ..known }
         };
         judge(&Evidence {
             a: side(0, &sides.subject, &subject),
@@ -245,6 +252,9 @@ fn word(judgement: &Judgement) -> VerdictWord {
 /// `heavy against idle`; across runs with the runs' names.
 fn title(sides: &Sides<'_>) -> String {
     let (subject, baseline) = (&sides.subject, &sides.baseline);
+    if let (Some(subject), Some(baseline)) = (&subject.workload, &baseline.workload) {
+        return format!("{subject} against {baseline}");
+    }
     match (subject.run == baseline.run, subject.condition == baseline.condition) {
         (true, _) => format!("{} against {}", subject.condition, baseline.condition),
         (false, true) => format!("{}: {} against {}", subject.condition, subject.run, baseline.run),

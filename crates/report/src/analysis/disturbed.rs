@@ -41,7 +41,9 @@ impl<'a> Causes<'a> {
             preempted: above_zero(&w.preemptions, row),
             migrated: above_zero(&w.migrations, row) || self.moved(row),
             steal: w.steal_ns.get(row).is_some_and(|ns| ns > 0),
-            faults: above_zero(&w.minor_faults, row) || above_zero(&w.major_faults, row),
+            // A program that is started maps its pages: that is its work, no disturbance.
+            faults: (above_zero(&w.minor_faults, row) && w.exit_status.get(row).is_none())
+                || above_zero(&w.major_faults, row),
             probe: w.probe_disturbed.get(row) == Some(true),
             nan: above_zero(&w.nan_replaced, row),
         }

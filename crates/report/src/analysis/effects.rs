@@ -17,10 +17,6 @@ use super::rows::RepeatRows;
 use super::source::Context;
 use crate::model::{Cause, Effect, Estimate, Judged, VerdictWord};
 
-/// Windows beyond a quantile that each side needs before it is judged: of fewer it is one window's.
-const BEYOND: f64 = 2.0;
-/// The quantiles that are judged of a latency.
-const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
 /// Shares of missed deadlines that differ by less are equal.
 const MISSED_MARGIN: f64 = 0.001;
 /// Replicates for the parts of a difference, which walk all windows.
@@ -125,7 +121,9 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
         })
         .collect();
     let changes: Vec<Replicated> = contrasts.iter().flatten().map(|c| c.change.clone()).collect();
-    let mut intervals = stats::together(&changes, blocks.len(), options.level).into_iter();
+    // Whoever looked while it ran has a stricter level, which was fixed beforehand.
+    let level = context.run.manifest.looks.as_ref().map_or(options.level, |looks| looks.level);
+    let mut intervals = stats::together(&changes, blocks.len(), level).into_iter();
     let cause_draws = BlockDraws::new(
         blocks.len(),
         &stats::BootstrapOptions { replicates: CAUSE_REPLICATES, ..options },
@@ -141,7 +139,10 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
         .collect();
     let whole = |(sides, effects): (&&Sides<'_>, Vec<Effect>)| {
         let verdict = overall(effects.iter().filter(|effect| effect.workload.is_none()));
-        let split = headline(&effects).and_then(|effect| effect.quantile);
+        // CPU time and missed deadlines have no parts.
+        let in_time = |of: Judged| !matches!(of, Judged::CpuTime | Judged::Missed);
+        let split = headline(&effects).filter(|effect| in_time(effect.of));
+        let split = split.and_then(|effect| effect.quantile);
         let cause = split.filter(|_| blocks.len() >= LEAST_BLOCKS).and_then(|quantile| {
             cause::split(context, &sides.pairs, &blocks, &cause_draws, quantile)
         });
@@ -175,7 +176,7 @@ fn overall<'a>(effects: impl Iterator<Item = &'a Effect>) -> Verdict {
 }
 
 /// The effect that a headline names: on the response where there is one, its tail before its median,
-/// then execution, missed deadlines, lateness. Where there is no effect, the response's median.
+/// then execution, CPU time, lateness, missed deadlines. Where there is no effect, the response's median.
 pub(super) fn headline(effects: &[Effect]) -> Option<&Effect> {
     let all = || effects.iter().filter(|effect| effect.workload.is_none());
     let rank = |effect: &&Effect| {
@@ -183,8 +184,9 @@ pub(super) fn headline(effects: &[Effect]) -> Option<&Effect> {
         match effect.of {
             Judged::Response => u8::from(!tail),
             Judged::Execution => 2 + u8::from(!tail),
-            Judged::Lateness => 4 + u8::from(!tail),
-            Judged::Missed => 6,
+            Judged::CpuTime => 4,
+            Judged::Lateness => 5 + u8::from(!tail),
+            Judged::Missed => 7,
         }
     };
     let shown = all().filter(|effect| effect.verdict == VerdictWord::Effect).min_by_key(rank);
@@ -195,9 +197,9 @@ impl Contrast {
     fn judge(self, interval: Estimate) -> Effect {
         let Contrast { mut effect, is_ratio, margin, .. } = self;
         let bound = if is_ratio { margin.ln_1p() } else { margin };
-        effect.verdict = match interval.interval() {
-            Some((low, high)) if low >= -bound && high <= bound => VerdictWord::Equivalent,
-            Some(_) if interval.excludes(0.0) => VerdictWord::Effect,
+        effect.verdict = match stats::judge_contrast(&interval, bound) {
+            Verdict::Equivalent => VerdictWord::Equivalent,
+            Verdict::Effect => VerdictWord::Effect,
             _ => VerdictWord::Undecided,
         };
         if is_ratio {
@@ -212,7 +214,7 @@ impl Contrast {
 }
 
 /// What is judged: a quantile of a latency, or the share of missed deadlines.
-type Question = (Judged, Option<u32>);
+type Question = (Judged, Option<f64>);
 
 /// The figures of one cell, with their replicates.
 struct Figures(Vec<(Question, Replicated)>);
@@ -233,11 +235,9 @@ impl Figures {
         let count: usize = repeats.iter().map(|repeat| repeat.len()).sum();
         let mut found = Vec::new();
         let mut add = |of: Judged, values: &BlockValues| {
-            for (at, quantile) in (0_u32..).zip(QUANTILES) {
-                if quantile == 0.5 || count as f64 * (1.0 - quantile) >= BEYOND {
-                    let statistic = Statistic::Quantile(quantile);
-                    found.push(((of, Some(at)), draws.statistic(values, statistic)));
-                }
+            for quantile in stats::quantiles_judged(count) {
+                let statistic = Statistic::Quantile(quantile);
+                found.push(((of, Some(quantile)), draws.statistic(values, statistic)));
             }
         };
         add(Judged::Execution, &values(&execution));
@@ -248,6 +248,13 @@ impl Figures {
                 let share = draws.statistic(&values(&missed), Statistic::Mean);
                 found.push(((Judged::Missed, None), share));
             }
+        }
+        let cpu_time = |row: usize| windows.cpu_time_ns.get(row).unwrap_or(0) as f64 / 1e3;
+        let mut rows = repeats.iter().flat_map(|repeat| repeat.rows());
+        // A program whose CPU time was never counted, or too short for its clock, has none to judge.
+        if rows.all(|row| windows.exit_status.get(row).is_some() && cpu_time(row) > 0.0) {
+            let median = draws.statistic(&values(&cpu_time), Statistic::Median);
+            found.push(((Judged::CpuTime, Some(0.5)), median));
         }
         Figures(found)
     }
@@ -280,8 +287,8 @@ fn contrast(
     workload: Option<&str>,
     margin: f64,
 ) -> Option<Contrast> {
-    let (of, at) = question;
-    let is_ratio = matches!(of, Judged::Response | Judged::Execution);
+    let (of, quantile) = question;
+    let is_ratio = matches!(of, Judged::Response | Judged::Execution | Judged::CpuTime);
     let both: Option<Vec<(&Replicated, &Replicated)>> =
         pairs.iter().map(|(_, a, b)| Some((a.get(question)?, b.get(question)?))).collect();
     let both = both?;
@@ -302,11 +309,11 @@ fn contrast(
     let (subject, baseline) = (level(|(a, _)| a.value), level(|(_, b)| b.value));
     // Lateness is part of the response, and matters as much as it changes it.
     let response = || -> Vec<f64> {
-        let baselines = pairs.iter().filter_map(|pair| pair.2.get((Judged::Response, at)));
+        let baselines = pairs.iter().filter_map(|pair| pair.2.get((Judged::Response, quantile)));
         baselines.map(|figure| figure.value).collect()
     };
     let margin = match of {
-        Judged::Response | Judged::Execution => margin,
+        Judged::Response | Judged::Execution | Judged::CpuTime => margin,
         Judged::Lateness => margin * stats::mean(&response()),
         Judged::Missed => MISSED_MARGIN,
     };
@@ -314,7 +321,7 @@ fn contrast(
         effect: Effect {
             workload: workload.map(str::to_owned),
             of,
-            quantile: at.and_then(|at| QUANTILES.get(at as usize).copied()),
+            quantile,
             subject,
             baseline,
             ratio: None,

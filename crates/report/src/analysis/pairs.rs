@@ -22,6 +22,14 @@ const BASELINES: [&str; 4] = ["baseline", "idle", "performance", "none"];
 pub(super) struct PairSide {
     pub run: usize,
     pub condition: String,
+    /// The workload, where workloads are compared and not conditions.
+    pub workload: Option<String>,
+}
+
+impl PairSide {
+    fn of(run: usize, condition: &str) -> PairSide {
+        PairSide { run, condition: condition.to_owned(), workload: None }
+    }
 }
 
 /// Two sides to compare.
@@ -58,6 +66,10 @@ pub(super) fn choose(
     let mut pairs = across(&runs);
     for (run, conditions) in &runs {
         pairs.extend(within(*run, conditions, options.baseline.as_deref()));
+        if let [condition] = conditions.as_slice() {
+            let programs = programs(*run, contexts, cells);
+            pairs.extend(between(*run, condition, &programs, options.baseline.as_deref()));
+        }
     }
     pairs
 }
@@ -65,7 +77,6 @@ pub(super) fn choose(
 /// Pairs between runs. Runs of one condition each are compared whatever its name is.
 fn across(runs: &[(usize, Vec<String>)]) -> Vec<Pair> {
     let Some(((first, baseline), later)) = runs.split_first() else { return Vec::new() };
-    let side = |run: usize, condition: &String| PairSide { run, condition: condition.clone() };
     let mut pairs = Vec::new();
     for (run, conditions) in later {
         for condition in conditions {
@@ -73,12 +84,42 @@ fn across(runs: &[(usize, Vec<String>)]) -> Vec<Pair> {
                 ([only], 1) => Some(only),
                 _ => baseline.iter().find(|name| *name == condition),
             };
-            pairs.extend(
-                same.map(|same| Pair {
-                    subject: side(*run, condition),
-                    baseline: side(*first, same),
-                }),
-            );
+            pairs.extend(same.map(|same| Pair {
+                subject: PairSide::of(*run, condition),
+                baseline: PairSide::of(*first, same),
+            }));
+        }
+    }
+    pairs
+}
+
+/// The programs of a run, in the manifest's order: what else there is to compare under a single
+/// condition. Signal kernels do different work, so that none is the slower one.
+fn programs(run: usize, contexts: &[Context<'_>], cells: &[CellData]) -> Vec<String> {
+    let Some(context) = contexts.iter().find(|context| context.index == run) else {
+        return Vec::new();
+    };
+    let is_program = |name: &String| {
+        context.run.manifest.workload(name).is_some_and(|record| record.kernel == "command")
+    };
+    let of_run = cells.iter().filter(|cell| cell.run == run);
+    of_run.map(|cell| cell.model.workload.clone()).filter(is_program).collect()
+}
+
+/// Pairs of workloads under one condition: every one against the baseline or the first, and, with
+/// few of them, every other pair too.
+fn between(run: usize, condition: &str, names: &[String], wanted: Option<&str>) -> Vec<Pair> {
+    let mut ordered: Vec<&String> = names.iter().collect();
+    ordered.sort_by_key(|name| Some(name.as_str()) != wanted);
+    let side = |workload: &String| PairSide {
+        workload: Some(workload.clone()),
+        ..PairSide::of(run, condition)
+    };
+    let mut pairs = Vec::new();
+    for (at, baseline) in ordered.iter().enumerate() {
+        if at == 0 || ordered.len() <= ALL_PAIRS_UP_TO {
+            let later = ordered.iter().skip(at + 1);
+            pairs.extend(later.map(|name| Pair { subject: side(name), baseline: side(baseline) }));
         }
     }
     pairs
@@ -87,7 +128,6 @@ fn across(runs: &[(usize, Vec<String>)]) -> Vec<Pair> {
 /// Pairs within one run.
 fn within(run: usize, conditions: &[String], wanted: Option<&str>) -> Vec<Pair> {
     let ordered = baseline_first(conditions, wanted);
-    let side = |condition: &str| PairSide { run, condition: condition.to_owned() };
     let mut pairs = Vec::new();
     for (at, baseline) in ordered.iter().enumerate() {
         for subject in ordered.iter().skip(at + 1) {
@@ -95,7 +135,10 @@ fn within(run: usize, conditions: &[String], wanted: Option<&str>) -> Vec<Pair> 
                 || ordered.len() <= ALL_PAIRS_UP_TO
                 || is_baseline(split(baseline).0, wanted);
             if judged && comparable(baseline, subject) {
-                pairs.push(Pair { subject: side(subject), baseline: side(baseline) });
+                pairs.push(Pair {
+                    subject: PairSide::of(run, subject),
+                    baseline: PairSide::of(run, baseline),
+                });
             }
         }
     }

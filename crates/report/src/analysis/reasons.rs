@@ -69,8 +69,8 @@ fn mixture(sides: &Sides<'_>) -> String {
     let side = |name: &str, cells: Vec<&CellData>| format!("{} of {name}", modes_of(&cells));
     format!(
         "{}, {}",
-        side(&sides.baseline.condition, sides.pairs.iter().map(|pair| pair.1).collect()),
-        side(&sides.subject.condition, sides.pairs.iter().map(|pair| pair.0).collect())
+        side(sides.baseline.label(), sides.pairs.iter().map(|pair| pair.1).collect()),
+        side(sides.subject.label(), sides.pairs.iter().map(|pair| pair.0).collect())
     )
 }
 
@@ -97,8 +97,8 @@ fn placement(sides: &Sides<'_>) -> String {
     let subject = unrecorded(|pair| !pair.0.model.placement.recorded);
     let baseline = unrecorded(|pair| !pair.1.model.placement.recorded);
     match (subject, baseline) {
-        (true, false) => format!("the CPU was not recorded under {}", sides.subject.condition),
-        (false, true) => format!("the CPU was not recorded under {}", sides.baseline.condition),
+        (true, false) => format!("the CPU was not recorded under {}", sides.subject.label()),
+        (false, true) => format!("the CPU was not recorded under {}", sides.baseline.label()),
         _ => "the CPU was not recorded".to_owned(),
     }
 }
@@ -115,10 +115,10 @@ pub(super) fn unproven(sides: &Sides<'_>, loads: &[LoadSummary]) -> String {
             format!("{subject}, on either side")
         }
         (Some(subject), Some(baseline)) => {
-            format!("{subject}; {}: {baseline}", sides.baseline.condition)
+            format!("{subject}; {}: {baseline}", sides.baseline.label())
         }
         (Some(subject), None) => subject,
-        (None, Some(baseline)) => format!("{}: {baseline}", sides.baseline.condition),
+        (None, Some(baseline)) => format!("{}: {baseline}", sides.baseline.label()),
         (None, None) => "nothing in the data shows that the load ran".to_owned(),
     }
 }
@@ -134,9 +134,9 @@ fn contention(sides: &Sides<'_>) -> String {
             format!(
                 "{what} in {} of windows under {}, {} under {}",
                 words::share(subject),
-                sides.subject.condition,
+                sides.subject.label(),
                 words::share(baseline),
-                sides.baseline.condition
+                sides.baseline.label()
             )
         })
     };

@@ -76,20 +76,21 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             )
         }
         _ => {
+            let headline = effects::headline(matter.effects);
+            let wide = match all.iter().any(|e| e.change().is_some_and(|c| c.low.is_some())) {
+                true => "the intervals are too wide to say",
+                false => "there are no intervals to say more",
+            };
+            let first = headline.map(size).unwrap_or_default();
+            let first = match headline.is_some_and(|e| e.verdict == VerdictWord::Equivalent) {
+                true => format!("{first}; {wide}: {}", names(VerdictWord::Undecided)),
+                false => format!("{first}: {wide}"),
+            };
             let equal = match of(VerdictWord::Equivalent).next() {
                 Some(_) => format!("; equal within {margin}: {}", names(VerdictWord::Equivalent)),
                 None => String::new(),
             };
-            let median = effects::headline(matter.effects).map(size).unwrap_or_default();
-            let wide = match matter
-                .effects
-                .iter()
-                .any(|effect| effect.change().is_some_and(|change| change.low.is_some()))
-            {
-                true => "the intervals are too wide to say",
-                false => "there are no intervals to say more",
-            };
-            format!("{median}: {wide}{equal}{}", limits(matter))
+            format!("{first}{equal}{}", limits(matter))
         }
     }
 }

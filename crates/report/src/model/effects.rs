@@ -30,6 +30,8 @@ pub enum Judged {
     Execution,
     /// From the scheduled release to dispatch.
     Lateness,
+    /// CPU time of a program with its threads and children.
+    CpuTime,
     /// Whether the deadline was missed.
     Missed,
 }
@@ -49,7 +51,7 @@ pub struct Effect {
     pub subject: f64,
     /// Under the baseline.
     pub baseline: f64,
-    /// Subject over baseline, of response and execution.
+    /// Subject over baseline, of response, execution and CPU time.
     pub ratio: Option<Estimate>,
     /// Subject minus baseline, of lateness (microseconds) and of missed deadlines (share).
     pub difference: Option<Estimate>,
@@ -131,6 +133,7 @@ impl Judged {
             Judged::Response => "response",
             Judged::Execution => "execution",
             Judged::Lateness => "lateness",
+            Judged::CpuTime => "CPU time",
             Judged::Missed => "missed deadlines",
         }
     }

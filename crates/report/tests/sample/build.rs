@@ -220,7 +220,7 @@ pub fn geometric_mean(cells: &[Cell], run: &str, condition: &str) -> GeometricMe
 }
 
 pub fn side(run: &str, condition: &str) -> Side {
-    Side { run: run.to_owned(), condition: condition.to_owned() }
+    Side { run: run.to_owned(), condition: condition.to_owned(), workload: None }
 }
 
 pub fn reason(kind: &str, text: &str, inferred: bool) -> Reason {

@@ -102,6 +102,18 @@ pub struct LoadCpuRecord {
     pub achieved_percent: Option<f64>,
 }
 
+/// Looks at the data while the run was made. They were fixed beforehand, and so was the level.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LooksRecord {
+    /// Numbers of blocks at which to look.
+    pub at: Vec<u32>,
+    /// Level of the intervals of each look, with which all looks together hold with 95 %.
+    pub level: f64,
+    /// Looks that were made.
+    pub made: u32,
+}
+
 /// One trial: a workload under a condition, once through its windows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

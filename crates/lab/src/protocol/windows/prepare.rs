@@ -141,7 +141,10 @@ impl Prepared {
     ) -> TrialPlan {
         let experiment = &self.experiment;
         TrialPlan {
-            deadline: experiment.deadline().0,
+            deadline: match experiment.runs {
+                Some(_) => Nanos::ZERO,
+                None => experiment.deadline().0,
+            },
             warmup_windows: experiment.warmup_windows(),
             cpus: condition.cpus.clone(),
             scheduling: condition.scheduling,
@@ -157,7 +160,14 @@ impl Prepared {
                 ProbeTiming::Off => ProbeMode::Off,
             },
             allow_degraded: experiment.degrade,
-            ..TrialPlan::new(labels, experiment.period.0, experiment.windows())
+            ..TrialPlan::new(
+                labels,
+                match experiment.runs {
+                    Some(_) => Nanos::ZERO,
+                    None => experiment.period.0,
+                },
+                experiment.windows(),
+            )
         }
     }
 }

@@ -24,6 +24,7 @@ pub use work::{CommandWork, NoWork, SignalWork, Work, WorkInfo};
 use crate::protocol::windows::telemetry::Recorder;
 use flyball_host::Host;
 use flyball_probe::Chain;
+use flyball_units::Nanos;
 use measured::MeasuredLoop;
 use setup::Settings;
 use std::sync::Arc;
@@ -153,14 +154,13 @@ fn run_here(
 }
 
 fn check(plan: &TrialPlan) -> Result<(), TrialError> {
-    let fail = |expected, found: String| {
-        Err(TrialError::Plan { trial: plan.labels.trial, expected, found })
-    };
-    if plan.period.0 == 0 {
-        return fail("a period above zero", "0 ns".to_owned());
+    // Back to back there is neither.
+    if (plan.period == Nanos::ZERO) == (plan.deadline == Nanos::ZERO) {
+        return Ok(());
     }
-    if plan.deadline.0 == 0 {
-        return fail("a deadline above zero", "0 ns".to_owned());
-    }
-    Ok(())
+    Err(TrialError::Plan {
+        trial: plan.labels.trial,
+        expected: "a period and a deadline above zero, or neither",
+        found: format!("{} ns and {} ns", plan.period.0, plan.deadline.0),
+    })
 }

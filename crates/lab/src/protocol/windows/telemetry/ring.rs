@@ -8,14 +8,29 @@ use rtrb::{Consumer, Producer, RingBuffer};
 pub struct Recorder {
     producer: Producer<WindowRecord>,
     dropped: u64,
+    /// Execution times of the windows since [`Recorder::keep`], nanoseconds; never grows.
+    kept: Vec<u64>,
 }
 
 impl Recorder {
     /// Puts a record into the ring; false where it was full, which is counted. Never blocks.
     pub fn push(&mut self, record: WindowRecord) -> bool {
+        if self.kept.len() < self.kept.capacity() {
+            self.kept.push(record.end.since(record.dispatch).0);
+        }
         let pushed = self.producer.push(record).is_ok();
         self.dropped += u64::from(!pushed);
         pushed
+    }
+
+    /// Keeps the execution times of the next `windows` windows beside the ring; none for 0.
+    pub fn keep(&mut self, windows: usize) {
+        self.kept = Vec::with_capacity(windows);
+    }
+
+    /// The execution times that were kept, nanoseconds.
+    pub fn kept(&self) -> &[u64] {
+        &self.kept
     }
 
     /// Records that found the ring full.
@@ -37,7 +52,7 @@ pub(super) fn ring(windows: usize) -> (Recorder, Consumer<WindowRecord>) {
     let (mut producer, mut consumer) = RingBuffer::new(windows.max(1));
     while producer.push(WindowRecord::default()).is_ok() {}
     while consumer.pop().is_ok() {}
-    (Recorder { producer, dropped: 0 }, consumer)
+    (Recorder { producer, dropped: 0, kept: Vec::new() }, consumer)
 }
 
 #[cfg(test)]

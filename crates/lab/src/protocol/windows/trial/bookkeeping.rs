@@ -58,16 +58,32 @@ impl<'a> Bookkeeper<'a> {
     }
 
     /// Reads them again after the window and writes the differences into `record`. `waited`:
-    /// whether the thread slept until the release, which is one voluntary switch.
-    pub fn after(&mut self, record: &mut WindowRecord, waited: bool) {
+    /// whether the thread slept until the release, which is one voluntary switch. `program`: what the
+    /// kernel counted for the program that the thread waited for, with its threads and children; it
+    /// is the program's window, not the waiting thread's.
+    pub fn after(&mut self, record: &mut WindowRecord, waited: bool, program: Option<ThreadUsage>) {
         let cycles = self.cycles.as_mut().and_then(|counter| counter.read().ok());
         let cycles = cycles.zip(self.cycles_before).map(|(now, then)| now.since(then));
-        if let Some(delta) = cycles.filter(|delta| delta.is_whole()) {
+        // Of a program they would be the cycles of who waits for it.
+        if let Some(delta) = cycles.filter(|delta| delta.is_whole() && program.is_none()) {
             record.cycles = Some(delta.cycles);
             record.ref_cycles = delta.ref_cycles;
             record.instructions = Some(delta.instructions);
         }
         let usage = self.host.usage().ok().zip(self.usage_before);
+        if let Some(program) = program {
+            record.preemptions = Some(saturate(program.involuntary));
+            record.yields = Some(saturate(program.voluntary));
+            record.minor_faults = Some(saturate(program.minor_faults));
+            record.major_faults = Some(saturate(program.major_faults));
+            let lateness = record.dispatch.since(record.release);
+            if lateness >= NOTABLE {
+                // Holds the way back from the program's end, too: a few microseconds.
+                let waited = self.run_delay().zip(self.run_delay_before);
+                record.wake_delay = waited.map(|(now, then)| now.since(then).min(lateness));
+            }
+            return;
+        }
         if let Some(delta) = usage.map(|(now, then)| now.since(then)) {
             let yields = delta.voluntary.saturating_sub(u64::from(waited));
             record.preemptions = Some(saturate(delta.involuntary));

@@ -59,7 +59,9 @@ impl TrialError {
     pub fn hint(&self) -> String {
         match self {
             TrialError::Host { source, .. } => source.hint().unwrap_or_default(),
-            TrialError::Plan { .. } => "give a period and a deadline above zero".to_owned(),
+            TrialError::Plan { .. } => {
+                "give a period and a deadline above zero, or zero for both: back to back".to_owned()
+            }
             TrialError::WindowLength { .. } => {
                 "use an input with the workload's number of channels and its window".to_owned()
             }

@@ -42,13 +42,20 @@ impl MeasuredLoop<'_> {
             if self.should_stop() {
                 return Ok((Ended::Stopped, counts));
             }
-            let Some(mut record) = self.window(grid.release(index), index)? else {
+            let release = match self.plan.period {
+                Nanos::ZERO => self.host.now(),
+                _ => grid.release(index),
+            };
+            let Some(mut record) = self.window(release, index)? else {
                 return Ok((Ended::Stopped, counts));
             };
             record.skipped_before = skipped;
             counts.recorded += 1;
             counts.dropped += u64::from(!self.recorder.push(record));
-            let next = grid.next(index, self.host.now()).min(releases);
+            let next = match self.plan.period {
+                Nanos::ZERO => index + 1,
+                _ => grid.next(index, self.host.now()).min(releases),
+            };
             skipped = next - index - 1;
             counts.skipped += skipped;
             index = next;
@@ -84,7 +91,7 @@ impl MeasuredLoop<'_> {
         let mut record = self.record(index, info);
         (record.release, record.dispatch, record.end) = (release, dispatch, end);
         (record.cpu_before, record.cpu_after) = (cpu_before, cpu_after);
-        self.bookkeeper.after(&mut record, waits);
+        self.bookkeeper.after(&mut record, waits, info.usage);
         record.probe_before = probe_before;
         record.probe_after = self.probe_after();
         Ok(Some(record))
@@ -146,7 +153,7 @@ impl MeasuredLoop<'_> {
         let origin = match self.plan.first_release {
             None => now + TrialPlan::LEAD_IN,
             Some(first) => {
-                let missed = now.since(first).0.div_ceil(self.plan.period.0);
+                let missed = now.since(first).0.div_ceil(self.plan.period.0.max(1));
                 first + Nanos(missed.saturating_mul(self.plan.period.0))
             }
         };

@@ -41,7 +41,7 @@ pub fn overheads(
         black_box(host.now());
         record.cpu_before = host.current_cpu().ok();
         record.cpu_after = host.current_cpu().ok();
-        bookkeeper.after(&mut record, false);
+        bookkeeper.after(&mut record, false, None);
         recorder.push(black_box(record));
         drain();
     });

@@ -50,9 +50,9 @@ impl Default for ProbeMode {
 pub struct TrialPlan {
     /// Which trial it is.
     pub labels: TrialLabels,
-    /// Time from release to release; not zero.
+    /// Time from release to release; zero releases each window as soon as the one before is over.
     pub period: Nanos,
-    /// Deadline of a window after its release; not zero.
+    /// Deadline of a window after its release; zero where there is none.
     pub deadline: Nanos,
     /// Releases that count.
     pub windows: u64,

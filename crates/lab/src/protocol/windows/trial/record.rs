@@ -22,7 +22,7 @@ pub struct WindowRecord {
     pub dispatch: Nanos,
     /// First reading of the clock after the work.
     pub end: Nanos,
-    /// Deadline after the release.
+    /// Deadline after the release; zero where there is none.
     pub deadline: Nanos,
     /// CPU right after dispatch.
     pub cpu_before: Option<CpuId>,
@@ -86,7 +86,7 @@ impl WindowRecord {
             exec_ns: exec.0,
             response_ns: self.end.signed_since(self.release),
             deadline_ns: deadline.0,
-            missed: self.end > deadline,
+            missed: self.deadline > Nanos::ZERO && self.end > deadline,
             cpu_before: self.cpu_before.map(|cpu| cpu.0),
             cpu_after: self.cpu_after.map(|cpu| cpu.0),
             migrations: self.migrations(),

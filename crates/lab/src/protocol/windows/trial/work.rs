@@ -1,7 +1,7 @@
 //! What is executed once per release.
 
 use super::error::TrialError;
-use flyball_host::{Host, Output, ProcessSpec, Status};
+use flyball_host::{Host, HostError, Output, ProcessSpec, Status, ThreadUsage};
 use flyball_signal::Workload;
 use flyball_signal::input::{Recording, WindowSource};
 use flyball_units::Nanos;
@@ -18,6 +18,8 @@ pub struct WorkInfo {
     pub exit_status: Option<i32>,
     /// CPU time that the kernel accounted to a command.
     pub cpu_time: Option<Nanos>,
+    /// What the kernel counted for a command and the children that it waited for.
+    pub usage: Option<ThreadUsage>,
     /// Given up because the program was asked to end: not a window to be recorded.
     pub abandoned: bool,
 }
@@ -111,6 +113,9 @@ impl Work for SignalWork {
 pub struct CommandWork {
     host: Arc<dyn Host>,
     spec: ProcessSpec,
+    before: Option<ProcessSpec>,
+    /// What became of the preparation, where it did not go well.
+    unprepared: Option<HostError>,
 }
 
 impl CommandWork {
@@ -122,14 +127,27 @@ impl CommandWork {
                 *output = Output::Discard;
             }
         }
-        CommandWork { host, spec }
+        CommandWork { host, spec, before: None, unprepared: None }
+    }
+
+    /// The same after another program, which is run before each window and not timed.
+    pub fn after(mut self, before: Option<ProcessSpec>) -> CommandWork {
+        self.before = before;
+        self
     }
 }
 
 impl Work for CommandWork {
-    fn prepare(&mut self) {}
+    fn prepare(&mut self) {
+        let Some(before) = &self.before else { return };
+        let ran = self.host.spawn(before).and_then(|mut child| child.wait(None));
+        self.unprepared = ran.err();
+    }
 
     fn run(&mut self) -> Result<WorkInfo, Box<TrialError>> {
+        if let Some(error) = self.unprepared.take() {
+            return Err(Box::new(TrialError::host("prepare the command", error)));
+        }
         let exit = self
             .host
             .spawn(&self.spec)
@@ -145,6 +163,7 @@ impl Work for CommandWork {
         Ok(WorkInfo {
             exit_status: Some(exit_status),
             cpu_time: Some(exit.usage.cpu_time),
+            usage: Some(exit.usage),
             ..WorkInfo::default()
         })
     }

@@ -1,0 +1,69 @@
+//! Arguments of `flyball ab`.
+
+use super::OutputArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  flyball ab './old --once' './new --once'       until it is decided, at most a minute
+  flyball ab './old' './new' './other' --within 5min
+  flyball ab 'sort -n data' 'sort data' --name numeric --name plain --runs 50
+  flyball ab 'make -C a' 'make -C b' --prepare 'make clean' --shell
+  flyball ab --commits main HEAD --build 'cargo build --release' -- ./target/release/solve --once
+  flyball ab './old' './new' --fail-if 'median > +2%'    for CI: exit code 1 where the second is slower
+Programs run in turns, in random order within each block, so that whatever the machine does meanwhile
+falls on all of them alike. The looks at the data are fixed beforehand: stopping at an answer does not
+make wrong answers more frequent. What is judged, and how: docs/comparing.md.";
+
+#[derive(Debug, Args)]
+pub struct AbArgs {
+    /// Programs with their arguments, one text each; the first is what the others are judged against
+    #[arg(value_name = "PROGRAM", required_unless_present = "commits")]
+    pub programs: Vec<String>,
+    /// Names in the report, in the order of the programs; repeatable
+    #[arg(short, long, value_name = "NAME")]
+    pub name: Vec<String>,
+    /// Compare two commits of this repository: each is built in a work tree of its own, and the
+    /// program after `--` is run there
+    #[arg(long, num_args = 2, value_names = ["BASE", "HEAD"], requires = "program", conflicts_with = "programs")]
+    pub commits: Vec<String>,
+    /// Build command of the commits, run by the shell in each work tree
+    #[arg(long, value_name = "CMD", requires = "commits")]
+    pub build: Option<String>,
+    /// Stop once every program is decided against the first, at the latest after this time
+    #[arg(long, value_name = "TIME", default_value = "1min")]
+    pub within: String,
+    /// Run this many blocks instead, without looking meanwhile
+    #[arg(long, value_name = "BLOCKS", conflicts_with = "within")]
+    pub runs: Option<u32>,
+    /// Runs of each program before the first block
+    #[arg(short, long, value_name = "RUNS", default_value_t = flyball_lab::ab::WARM_UP)]
+    pub warmup: u32,
+    /// Run once before the programs, such as a build; once for all, or one per program
+    #[arg(long, value_name = "CMD")]
+    pub setup: Vec<String>,
+    /// Run before each run, not timed; once for all, or one per program
+    #[arg(long, value_name = "CMD")]
+    pub prepare: Vec<String>,
+    /// Run when all is measured
+    #[arg(long, value_name = "CMD")]
+    pub cleanup: Option<String>,
+    /// Let `sh -c` run the programs; without it no shell is started, and none is measured
+    #[arg(long)]
+    pub shell: bool,
+    /// Programs that differ by less than this are equal, such as 2%
+    #[arg(long, value_name = "PERCENT", default_value = "3%")]
+    pub margin: String,
+    /// Seed of the order
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The run directory; a new one under flyball-runs where absent
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// The program of the commits, relative to the work tree
+    #[arg(last = true, value_name = "CMD")]
+    pub program: Vec<String>,
+}

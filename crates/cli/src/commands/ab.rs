@@ -1,0 +1,181 @@
+//! `flyball ab`: programs, or two commits, against each other in interleaved blocks.
+
+use super::ended;
+use crate::args::{AbArgs, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::flags::time;
+use crate::progress::Bar;
+use crate::{machine, reporting, runs};
+use flyball_host::{Host, ProcessSpec};
+use flyball_lab::ab::{self, Length, Program};
+use flyball_lab::commits::WorkTrees;
+use flyball_lab::session::Progress;
+use flyball_units::MachineSpec;
+
+pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
+    let host = machine::with_faults(None)?;
+    host.catch_interrupts()?;
+    let rules = reporting::rules(&args.output)?;
+    let margin = percent("--margin", &args.margin)?;
+    let length = match args.runs {
+        Some(blocks) => Length::Blocks(blocks),
+        None => Length::UntilDecided(time("--within", &args.within)?.0),
+    };
+    // Removed when this ends, however it ends.
+    let trees = match args.commits.as_slice() {
+        [base, head] => Some(WorkTrees::of(host.as_ref(), [base, head], args.build.as_deref())?),
+        _ => None,
+    };
+    let programs = programs(&args, trees.as_ref())?;
+    let mut experiment = ab::experiment(host.as_ref(), &programs, length, args.warmup)?;
+    experiment.seed = args.seed;
+    experiment.margin = margin;
+    if let Some(wanted) = &args.output.baseline
+        && !programs.iter().any(|program| program.name == *wanted)
+    {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("--baseline: expected one of the programs, found \"{wanted}\""),
+        ));
+    }
+    let machine = flyball_lab::open(&MachineSpec::Host, None)?;
+    let prepared = machine.prepare(&host, experiment, &runs::context(None))?;
+    let mut bar = Bar::new(talk.quiet);
+    let (plan, experiment) = (prepared.plan(), prepared.experiment());
+    bar.planned(
+        plan.trials.len(),
+        "turns at most",
+        plan.duration(experiment),
+        "random in each block",
+    );
+    let destination = runs::destination(args.out.as_deref());
+    let outcome = prepared.run(&host, &destination, &mut bar, None);
+    drop(bar);
+    if let Some(cleanup) = &args.cleanup {
+        clean_up(host.as_ref(), &words("--cleanup", cleanup, args.shell)?)?;
+    }
+    let outcome = outcome?;
+    let reported =
+        reporting::after_run(host.as_ref(), &outcome.dir, &args.output, &rules, margin, talk);
+    ended::exit(&outcome, reported.map(|(_, exit)| exit))
+}
+
+/// The programs with their names.
+fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Failure> {
+    let mut programs = match trees {
+        Some(trees) => trees
+            .commits()
+            .map(|(name, folder)| Program {
+                name: name.to_owned(),
+                command: args.program.clone(),
+                folder: Some(folder.to_owned()),
+                ..Program::default()
+            })
+            .collect::<Vec<_>>(),
+        None => {
+            let program = |text: &String| {
+                Ok(Program {
+                    name: text.clone(),
+                    command: words("program", text, args.shell)?,
+                    ..Program::default()
+                })
+            };
+            args.programs.iter().map(program).collect::<Result<_, Failure>>()?
+        }
+    };
+    if programs.len() < 2 {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("expected at least two programs, found {}", programs.len()),
+        )
+        .hint("one text each: flyball ab './old --once' './new --once'"));
+    }
+    if args.name.len() > programs.len() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("--name: expected at most {}, found {}", programs.len(), args.name.len()),
+        ));
+    }
+    for (program, name) in programs.iter_mut().zip(&args.name) {
+        program.name.clone_from(name);
+    }
+    // A program against itself is a fair question, too.
+    for at in 1..programs.len() {
+        let (before, rest) = programs.split_at_mut(at);
+        let alike = |known: &&Program| rest.iter().take(1).any(|own| own.name == known.name);
+        if let (true, Some(own)) = (before.iter().any(|known| alike(&known)), rest.first_mut()) {
+            own.name = format!("{} ({})", own.name, at + 1);
+        }
+    }
+    let setups = each("--setup", &args.setup, programs.len(), args.shell)?;
+    let prepares = each("--prepare", &args.prepare, programs.len(), args.shell)?;
+    for ((program, setup), prepare) in programs.iter_mut().zip(setups).zip(prepares) {
+        (program.setup, program.prepare) = (setup, prepare);
+    }
+    // A set-up for all is run once.
+    if args.setup.len() == 1 {
+        programs.iter_mut().skip(1).for_each(|program| program.setup = None);
+    }
+    Ok(programs)
+}
+
+/// One command for each program: given once for all, or one by one.
+fn each(
+    flag: &str,
+    texts: &[String],
+    programs: usize,
+    shell: bool,
+) -> Result<Vec<Option<Vec<String>>>, Failure> {
+    match texts {
+        [] => Ok(vec![None; programs]),
+        [one] => Ok(vec![Some(words(flag, one, shell)?); programs]),
+        several if several.len() == programs => {
+            several.iter().map(|text| words(flag, text, shell).map(Some)).collect()
+        }
+        several => Err(Failure::new(
+            Exit::Usage,
+            format!("{flag}: expected 1 or {programs}, found {}", several.len()),
+        )),
+    }
+}
+
+/// A command line in words, as a shell would split it; or for the shell.
+fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
+    if shell {
+        return Ok(vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()]);
+    }
+    match shlex::split(text) {
+        Some(words) if !words.is_empty() => Ok(words),
+        _ => Err(Failure::new(
+            Exit::Usage,
+            format!("{flag}: expected a program and its arguments, found \"{text}\""),
+        )
+        .hint("quotes have to be closed; pipes and variables need --shell")),
+    }
+}
+
+fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {
+    let [program, arguments @ ..] = command else { return Ok(()) };
+    let exit = host.spawn(&ProcessSpec::new(program, arguments))?.wait(None)?;
+    match exit {
+        Some(exit) if !exit.is_success() => Err(Failure::new(
+            Exit::BadInput,
+            format!("--cleanup: expected exit status 0, found {:?}", exit.status),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// `2%` as 0.02.
+fn percent(flag: &str, text: &str) -> Result<f64, Failure> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err(Failure::new(
+            Exit::Usage,
+            format!("{flag}: expected percent above 0 and below 100, found \"{text}\""),
+        )
+        .hint("such as 2%")),
+    }
+}

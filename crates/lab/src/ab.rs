@@ -1,0 +1,181 @@
+//! Programs against each other: from their command lines to an experiment in interleaved blocks.
+//!
+//! Every block runs each program for a while, in random order, so that whatever the machine does
+//! meanwhile falls on all of them alike. A short program is run several times in its turn: what
+//! changing over costs then weighs little.
+
+use crate::experiment::{Experiment, ExperimentError, ProbeTiming, Workload, quick};
+use flyball_host::{Exit, Host, HostError, Output, ProcessSpec, Status};
+use flyball_units::{Duration, Nanos};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// A program's turn in a block lasts at least so long, however short the program is.
+const TURN: Nanos = Nanos::from_millis(40);
+/// Runs in a turn; more would make few and long blocks of a program that takes no time.
+const MOST_RUNS: u64 = 100;
+/// Blocks beyond which an answer gains nothing.
+const MOST_BLOCKS: u64 = 5_000;
+/// Blocks that there are in any case: fewer decide nothing.
+const LEAST_BLOCKS: u64 = 6;
+/// What a change of programs costs: a thread, its settings, a page of telemetry.
+const CHANGE: Nanos = Nanos::from_millis(2);
+/// Runs of each program before the first block, to fill caches and to know how long it takes.
+pub const WARM_UP: u32 = 3;
+
+/// One of the programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Its name in the report.
+    pub name: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Folder to run it in; the present one where absent.
+    pub folder: Option<PathBuf>,
+    /// Run once before anything of it is measured.
+    pub setup: Option<Vec<String>>,
+    /// Run before each measured run, not timed.
+    pub prepare: Option<Vec<String>>,
+}
+
+/// How long to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Until every program is decided against the first one, at most this long.
+    UntilDecided(Nanos),
+    /// This many blocks.
+    Blocks(u32),
+}
+
+/// A program that cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum AbError {
+    /// It could not be started.
+    #[error("{0}")]
+    Host(#[from] HostError),
+    /// It failed by itself.
+    #[error("{what} of {program}: expected exit status 0, found {found}{output}")]
+    Failed {
+        /// Its name.
+        program: String,
+        /// `setup`, `run` or `preparation`.
+        what: &'static str,
+        /// The status, in words.
+        found: String,
+        /// The end of what it wrote to standard error.
+        output: String,
+    },
+    /// What came out is no experiment.
+    #[error("{0}")]
+    Experiment(#[from] ExperimentError),
+    /// The user asked to end.
+    #[error("interrupted before the first block")]
+    Interrupted,
+}
+
+/// Sets the programs up, runs each [`WARM_UP`] times (or as often as `warm_up` says), and lays out the
+/// experiment. The first program is the one that the others are judged against.
+///
+/// # Errors
+/// A program that cannot be started or fails.
+pub fn experiment(
+    host: &dyn Host,
+    programs: &[Program],
+    length: Length,
+    warm_up: u32,
+) -> Result<Experiment, AbError> {
+    let mut longest = Nanos::ZERO;
+    let mut total = Nanos::ZERO;
+    for program in programs {
+        if let Some(setup) = &program.setup {
+            once(host, program, setup, "setup")?;
+        }
+        let mut shortest: Option<Nanos> = None;
+        for _ in 0..warm_up.max(1) {
+            if let Some(prepare) = &program.prepare {
+                once(host, program, prepare, "preparation")?;
+            }
+            let elapsed = once(host, program, &program.command, "run")?;
+            shortest = Some(shortest.map_or(elapsed, |known| known.min(elapsed)));
+        }
+        let one = shortest.unwrap_or_default().max(Nanos(1));
+        (longest, total) = (longest.max(one), total + one);
+    }
+    // The same number for all: every block then has as many windows of each.
+    let runs = TURN.0.div_ceil(longest.0.max(1)).clamp(1, MOST_RUNS);
+    let block = total.0.saturating_mul(runs) + CHANGE.0.saturating_mul(programs.len() as u64);
+    let blocks = match length {
+        Length::Blocks(blocks) => u64::from(blocks),
+        Length::UntilDecided(within) => (within.0 / block.max(1)).clamp(LEAST_BLOCKS, MOST_BLOCKS),
+    };
+    let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+    let mut experiment = quick()?;
+    experiment.name = "ab".to_owned();
+    experiment.question = Some(format!("Which of these is faster: {}?", names.join(", ")));
+    experiment.repeats = u32::try_from(blocks).unwrap_or(u32::MAX);
+    experiment.runs = NonZeroU32::new(u32::try_from(runs).unwrap_or(u32::MAX));
+    experiment.within = match length {
+        Length::UntilDecided(within) => Some(Duration(within)),
+        Length::Blocks(_) => None,
+    };
+    // What a trial is expected to take.
+    experiment.duration = Duration(Nanos(longest.0.saturating_mul(runs)));
+    experiment.warmup = Duration(Nanos::ZERO);
+    experiment.probe = ProbeTiming::Off;
+    experiment.workloads = programs.iter().map(Program::workload).collect();
+    experiment.conditions.truncate(1);
+    for condition in &mut experiment.conditions {
+        condition.name = Some("as found".to_owned());
+        condition.placement = "any".to_owned();
+    }
+    Ok(experiment)
+}
+
+impl Program {
+    fn workload(&self) -> Workload {
+        Workload {
+            name: Some(self.name.clone()),
+            command: Some(self.command.clone()),
+            folder: self.folder.as_ref().map(|folder| folder.display().to_string()),
+            prepare: self.prepare.clone(),
+            ..Workload::default()
+        }
+    }
+}
+
+/// Runs a command of a program once; how long it took.
+fn once(
+    host: &dyn Host,
+    program: &Program,
+    command: &[String],
+    what: &'static str,
+) -> Result<Nanos, AbError> {
+    let [name, arguments @ ..] = command else { return Ok(Nanos::ZERO) };
+    let spec = ProcessSpec { folder: program.folder.clone(), ..ProcessSpec::new(name, arguments) };
+    Ok(succeed(host, &program.name, what, spec)?.elapsed)
+}
+
+/// Runs a program that has to succeed.
+pub(crate) fn succeed(
+    host: &dyn Host,
+    program: &str,
+    what: &'static str,
+    spec: ProcessSpec,
+) -> Result<Exit, AbError> {
+    let spec = ProcessSpec { stderr: Output::Capture, ..spec };
+    let exit = host.spawn(&spec)?.wait(None)?.ok_or(AbError::Interrupted)?;
+    if exit.is_success() {
+        return Ok(exit);
+    }
+    let said = String::from_utf8_lossy(&exit.stderr);
+    let last = said.trim_end().lines().next_back().unwrap_or_default();
+    Err(AbError::Failed {
+        program: program.to_owned(),
+        what,
+        found: match exit.status {
+            Status::Code(code) => code.to_string(),
+            Status::Signal(signal) => format!("signal {signal}"),
+        },
+        output: if last.is_empty() { String::new() } else { format!(" ({last})") },
+    })
+}

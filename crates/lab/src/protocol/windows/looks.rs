@@ -1,0 +1,140 @@
+//! Looking at the programs of an experiment while it runs: whether there is an answer yet.
+//!
+//! The looks and their level are fixed before the first block, so that stopping at an answer does not
+//! make wrong answers more frequent (`stats::look_level`). What is looked at is what the report will
+//! judge: the execution of each program against the first one's, at the same level.
+
+use crate::experiment::Experiment;
+use flyball_run::manifest::LooksRecord;
+use flyball_stats::{
+    BlockDraws, BlockValues, BootstrapOptions, LEAST_BLOCKS, LEVEL, Replicated, Statistic, Verdict,
+    judge_contrast, look_level, look_times, quantiles_judged, together,
+};
+
+/// What has been measured of each program, and when to look at it.
+#[derive(Debug)]
+pub(super) struct Looks {
+    /// Execution times by program and block, microseconds.
+    programs: Vec<Vec<Vec<f64>>>,
+    margin: f64,
+    seed: u64,
+    record: LooksRecord,
+}
+
+impl Looks {
+    /// The looks that an experiment asks for; none where it names no time to be decided within.
+    pub(super) fn of(experiment: &Experiment) -> Option<Looks> {
+        experiment.within?;
+        let programs = experiment.workloads.len();
+        Some(Looks::new(programs, experiment.repeats, experiment.margin, experiment.seed))
+    }
+
+    /// Looks at `programs` programs in at most `most` blocks.
+    pub(super) fn new(programs: usize, most: u32, margin: f64, seed: u64) -> Looks {
+        let times = look_times(most as usize);
+        let level = look_level(&times, LEVEL);
+        let times = times.into_iter().map(|time| u32::try_from(time).unwrap_or(u32::MAX));
+        let record = LooksRecord { at: times.collect(), level, made: 0 };
+        Looks { programs: vec![Vec::new(); programs], margin, seed, record }
+    }
+
+    /// Keeps what one trial of a program executed in the present block, nanoseconds.
+    pub(super) fn add(&mut self, program: usize, executions_ns: &[u64]) {
+        if let Some(blocks) = self.programs.get_mut(program) {
+            blocks.push(executions_ns.iter().map(|&ns| ns as f64 / 1e3).collect());
+        }
+    }
+
+    /// What the manifest says of the looks.
+    pub(super) fn record(&self) -> LooksRecord {
+        self.record.clone()
+    }
+
+    /// Looks, if it is time for it; whether every program is decided against the first.
+    pub(super) fn decided(&mut self) -> bool {
+        let blocks = self.programs.iter().map(Vec::len).min().unwrap_or(0);
+        let due = u32::try_from(blocks).is_ok_and(|blocks| self.record.at.contains(&blocks));
+        if !due || blocks < LEAST_BLOCKS {
+            return false;
+        }
+        self.record.made += 1;
+        let options = BootstrapOptions { seed: self.seed, ..BootstrapOptions::default() };
+        let draws = BlockDraws::new(blocks, &options);
+        let windows = self.programs.iter().map(|blocks| blocks.iter().map(Vec::len).sum::<usize>());
+        let quantiles = quantiles_judged(windows.min().unwrap_or(0));
+        let figures: Vec<Vec<Replicated>> = (self.programs.iter())
+            .map(|program| {
+                let values = BlockValues::new(program.get(..blocks).unwrap_or_default());
+                let of = |quantile: &f64| draws.statistic(&values, Statistic::Quantile(*quantile));
+                quantiles.iter().map(of).collect()
+            })
+            .collect();
+        let mut family = Vec::new();
+        for (at, program) in figures.iter().enumerate() {
+            for other in figures.iter().take(at) {
+                let pairs = program.iter().zip(other);
+                family.extend(
+                    pairs.map(|(subject, baseline)| Replicated::log_ratio(subject, baseline)),
+                );
+            }
+        }
+        let intervals = together(&family, blocks, self.record.level);
+        // The median of each program against the first one's stands where a pair's quantiles begin.
+        let mut pair = 0;
+        for at in 0..figures.len() {
+            for other in 0..at {
+                let median = intervals.get(pair * quantiles.len());
+                let verdict = median.map(|found| judge_contrast(found, self.margin.ln_1p()));
+                if other == 0 && !matches!(verdict, Some(Verdict::Effect | Verdict::Equivalent)) {
+                    return false;
+                }
+                pair += 1;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six blocks of a program and of one that takes `factor` times as long, with windows that
+    /// differ by up to `spread` of their length.
+    fn measured(factor: f64, spread: f64) -> Looks {
+        let mut looks = Looks::new(2, 40, 0.03, 1);
+        for block in 0..6_u64 {
+            let run = |factor: f64, salt: u64| -> Vec<u64> {
+                (0..10)
+                    .map(|i| {
+                        (factor
+                            * 1e6
+                            * (1.0 + spread * ((block * 37 + i * salt) % 101) as f64 / 101.0))
+                            as u64
+                    })
+                    .collect()
+            };
+            looks.add(0, &run(1.0, 13));
+            assert!(!looks.decided(), "block {block} is not whole");
+            looks.add(1, &run(factor, 29));
+            if block < 5 {
+                assert!(!looks.decided(), "nobody looks at block {block}");
+            }
+        }
+        looks
+    }
+
+    #[test]
+    fn an_effect_and_an_equality_are_decided_at_the_first_look() {
+        let mut slower = measured(1.2, 0.01);
+        assert!(slower.decided());
+        assert_eq!(slower.record().made, 1);
+        assert!(measured(1.0, 0.01).decided(), "equal within the margin");
+        assert!(slower.record().level > 0.98);
+    }
+
+    #[test]
+    fn a_difference_that_drowns_is_not() {
+        assert!(!measured(1.05, 0.8).decided());
+    }
+}
