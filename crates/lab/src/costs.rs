@@ -71,7 +71,7 @@ impl CostTable {
         });
         CostTable {
             rows: rows.collect(),
-            source: "modes of source A's execution times on an Apple M1 at the lowest and highest \
+            source: "modes of CORTEX's execution times on an Apple M1 at the lowest and highest \
                      frequency of each kind of core"
                 .to_owned(),
             platform: Some(MEASURED_PLATFORM),

@@ -1,4 +1,4 @@
-//! Source C's Table 2 by the direct method on a driver that waits 1 ms in a loop calibrated at the
+//! Table 2 of the powerd text by the direct method on a driver that waits 1 ms in a loop calibrated at the
 //! source's speed and run at the destination's.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr)]
 

@@ -1,4 +1,4 @@
-//! Figures printed in "Better manage system response time" (source E) and in the replies to it.
+//! Figures printed in "Better manage system response time" and in the replies to it.
 
 use flyball_pelt::{
     ClockPelt, CpuSpeed, EntityState, PeltMultiplier, QueueLoad, SchedAvg, approximate_runtime,

@@ -143,7 +143,7 @@ fn per_core_clocks_are_shared_by_siblings() {
     assert_eq!(laptop.cpus[5].domain, 2);
 }
 
-/// Source D: `L = W (1 - reached / expected)`, the median over the runs of each pair; expected is the
+/// The i.MX8QM latency series: `L = W (1 - reached / expected)`, the median over the runs of each pair; expected is the
 /// mean of both fixed levels, of each the median, as outliers pull the averages down.
 #[test]
 fn imx8qm_stalls_are_the_medians_of_the_data() {

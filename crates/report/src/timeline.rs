@@ -40,11 +40,20 @@ pub struct Options {
     pub charset: Charset,
     /// Whether util_est is plotted beside util_avg.
     pub estimates: bool,
+    /// Lines for all: a section behind the summary that does not fit is left out. None: all fit.
+    pub room: Option<usize>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { width: None, height: 13, color: false, charset: Charset::Blocks, estimates: false }
+        Self {
+            width: None,
+            height: 13,
+            color: false,
+            charset: Charset::Blocks,
+            estimates: false,
+            room: None,
+        }
     }
 }
 
@@ -57,8 +66,16 @@ pub fn render(runs: &[RunView], options: &Options) -> String {
     let width = options.width.unwrap_or(WIDTH).clamp(60, 400);
     let style = Style { color: options.color };
     let mut blocks = vec![summary::lines(runs, width, style)];
-    blocks.extend(sections::blocks(runs, width, options, style));
-    blocks.push(summary::unanswered(runs, width, style));
+    let summary = blocks.iter().map(Vec::len).sum();
+    let mut room = options.room.unwrap_or(usize::MAX).saturating_sub(summary);
+    let further = sections::blocks(runs, width, options, style).into_iter();
+    for block in further.chain([summary::unanswered(runs, width, style)]) {
+        // With the blank line above it.
+        if let Some(rest) = room.checked_sub(block.len() + 1) {
+            room = rest;
+            blocks.push(block);
+        }
+    }
     let blocks: Vec<String> = blocks
         .into_iter()
         .filter(|lines| !lines.is_empty())

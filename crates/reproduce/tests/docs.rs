@@ -6,7 +6,7 @@ use flyball_reproduce::{Options, functions, markdown, reproduce};
 const BEGIN: &str = "<!-- generated: begin -->\n";
 const END: &str = "<!-- generated: end -->";
 
-/// Sources C and E: what needs no recordings, and so is the same everywhere.
+/// The powerd text (C) and the response-time series (E): what needs no recordings, and so is the same everywhere.
 fn generated() -> String {
     let sources = vec!["C".to_owned(), "E".to_owned()];
     let all = reproduce(&Options { sources, ..Options::default() }, &|_, _| {});

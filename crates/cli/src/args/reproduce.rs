@@ -11,7 +11,7 @@ Examples:
   flyball reproduce -s E --verdict not-reproduced  what the model does not give
   flyball reproduce --id E.margin -v        the table of margins, with formulas
   flyball reproduce --format json | jq '.summary'
-  flyball reproduce --figures figures/      figures of sources A and C as SVG";
+  flyball reproduce --figures figures/      figures of CORTEX and powerd as SVG";
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
@@ -33,7 +33,7 @@ pub struct ReproduceArgs {
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = ReproduceFormat::Text)]
     pub format: ReproduceFormat,
-    /// Write figures of sources A and C, drawn by the model, as SVG into this folder
+    /// Write figures of CORTEX (source A) and powerd (C), drawn by the model, as SVG into this folder
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
 }

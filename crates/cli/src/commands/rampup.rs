@@ -151,7 +151,10 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
         CheckFormat::Text => {
             let mut text = text::figures(&names, &cases, &phases, asked::spin(args, false));
             let _ = writeln!(text, "\nPhase 0 of each, from the start of the spin\n");
+            // The answer within one screen; what needs more lines is asked for.
+            let room = SCREEN.saturating_sub(text.lines().count());
             let options = Options {
+                room: (!talk.verbose).then_some(room),
                 width: Some(output::width(host.as_ref())),
                 color: output::color(host.as_ref()),
                 charset: output::charset(host.as_ref()),
@@ -159,6 +162,9 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
             };
             text.push_str(&timeline::render(&views, &options));
             let _ = writeln!(text, "\nRun   {dir}");
+            if !talk.verbose {
+                text.push_str("More  --verbose\n");
+            }
             text
         }
         CheckFormat::Json => {
@@ -175,6 +181,9 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
     })?;
     Ok(Exit::Ok)
 }
+
+/// Lines of the short form, those of the run's place left out.
+const SCREEN: usize = 42;
 
 /// The variant's name, or what it is where none was named.
 fn name(case: &Case, model: &Model) -> String {

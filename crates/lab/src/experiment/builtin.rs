@@ -28,17 +28,17 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "source-a",
-        summary: "governors like for like, as source A meant to; on --machine model:apple-m1",
+        summary: "governors like for like, as CORTEX meant to; on --machine model:apple-m1",
         text: include_str!("../../experiments/source-a.toml"),
     },
     BuiltIn {
         name: "governors",
-        summary: "source A's conditions on this machine: what governors cost, about 7 min per kind of core",
+        summary: "CORTEX's governor conditions on this machine: what governors cost, about 7 min per kind of core",
         text: include_str!("../../experiments/governors.toml"),
     },
     BuiltIn {
         name: "source-b",
-        summary: "idle, medium and heavy load as source B ran them; on model:apple-m1-macos",
+        summary: "idle, medium and heavy load as CORTEX ran them; on model:apple-m1-macos",
         text: include_str!("../../experiments/source-b.toml"),
     },
     BuiltIn {

@@ -8,6 +8,11 @@ use crate::sheets;
 use crate::text;
 use crate::timeline::{self, Options, RunView};
 
+/// Lines of the short form, so that the answer stays on one screen: of this and what is beside it.
+const ROOM: usize = 42;
+/// Tables that give way in the short form where there is no room for all: the first one first.
+const GIVE_WAY: [&str; 7] =
+    ["causes", "utilization", "idle", "changes", "residency", "stages", "running"];
 /// Time lines in the short form.
 const VIEWS: usize = 4;
 /// Rows of a plot in the short form; its axis shows quarters.
@@ -20,11 +25,35 @@ pub(super) fn blocks(
     width: usize,
     style: Style,
 ) -> Vec<Vec<String>> {
-    let mut blocks = vec![ran(report, width, style), reasons(report, width, style)];
-    let sheets = sheets::all(report, options.detail());
+    let mut sheets = sheets::all(report, options.detail());
+    let (ran, reasons) = (ran(report, width, style), reasons(report, width, style));
+    let missing = missing(report, width, style);
+    let mut left_out = Vec::new();
+    let mut room = None;
+    if !options.verbose {
+        let lines = |block: &Vec<String>| if block.is_empty() { 0 } else { block.len() + 1 };
+        let summary = lines(&views(report, options, width, Some(0)));
+        let mut used = [&ran, &reasons, &missing].map(lines).iter().sum::<usize>() + summary;
+        used += sheets.iter().map(|table| lines(&table.terminal(width, style))).sum::<usize>();
+        for id in GIVE_WAY {
+            if used > ROOM
+                && let Some(at) = sheets.iter().position(|table| table.id == id)
+            {
+                let table = sheets.remove(at);
+                used -= lines(&table.terminal(width, style));
+                left_out.push(table.title.split(':').next().unwrap_or_default().to_owned());
+            }
+        }
+        room = Some((ROOM + summary).saturating_sub(used));
+    }
+    let mut blocks = vec![ran, reasons];
     blocks.extend(sheets.iter().map(|table| table.terminal(width, style)));
-    blocks.push(missing(report, width, style));
-    blocks.push(views(report, options, width));
+    blocks.push(missing);
+    blocks.push(views(report, options, width, room));
+    if !left_out.is_empty() {
+        let titles = text::plain(&left_out.join("; "));
+        blocks.push(labelled("Left out", &titles, width, style, usize::MAX));
+    }
     blocks
 }
 
@@ -65,8 +94,14 @@ fn missing(report: &Report, width: usize, style: Style) -> Vec<String> {
     found.flat_map(line).collect()
 }
 
-/// The time lines side by side: the plots, and with `--verbose` all residencies.
-fn views(report: &Report, options: &TerminalOptions, width: usize) -> Vec<String> {
+/// The time lines side by side: the summary, the plots that there is room for, and with `--verbose` all
+/// residencies.
+fn views(
+    report: &Report,
+    options: &TerminalOptions,
+    width: usize,
+    room: Option<usize>,
+) -> Vec<String> {
     let mut views = report.time_lines();
     if views.is_empty() {
         return Vec::new();
@@ -75,6 +110,7 @@ fn views(report: &Report, options: &TerminalOptions, width: usize) -> Vec<String
     let mut how = Options { width: Some(width), color: options.color, ..Options::default() };
     how.charset = options.charset;
     how.estimates = options.verbose;
+    how.room = room;
     if !options.verbose {
         views.truncate(VIEWS);
         views.iter_mut().for_each(shorten);

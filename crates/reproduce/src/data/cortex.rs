@@ -1,4 +1,4 @@
-//! Sources A and B: windows of four kernels under governors (Linux) and loads (macOS).
+//! CORTEX (sources A and B): windows of four kernels under governors (Linux) and loads (macOS).
 
 use super::{Folder, Recordings};
 use crate::context::Context;

@@ -21,7 +21,7 @@ fn medians(sweep: &ShareSweep) -> Figure {
     };
     Figure {
         name: "source-a-medians-by-e-share",
-        title: "Source A: geometric mean of pooled medians by the share of windows on E cores (M1 model)",
+        title: "CORTEX: geometric mean of pooled medians by the share of windows on E cores (M1 model)",
         axes: ["windows on E cores, %", "us"],
         lines: vec![
             Line { name: "powersave", points: over("powersave"), steps: false },
@@ -43,7 +43,7 @@ fn trap(sweep: &ShareSweep) -> Figure {
     let mixed = against(Some(RECORDED_POWERSAVE));
     Figure {
         name: "source-a-trap-by-e-share",
-        title: "Source A: schedutil over powersave by the share of schedutil's windows on E cores (M1 model)",
+        title: "CORTEX: schedutil over powersave by the share of schedutil's windows on E cores (M1 model)",
         axes: ["schedutil's windows on E cores, %", "ratio"],
         lines: vec![
             Line { name: "powersave with 45 % on E", points: mixed, steps: false },

@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Windows of each trial: enough for every phase, few enough to be quick.
 const DURATION: Duration = Duration(Nanos::from_secs(20));
-const FITTED: &str = "the kernels' cycles and memory time on each kind of core, to the modes of source A's recordings";
+const FITTED: &str = "the kernels' cycles and memory time on each kind of core, to the modes of CORTEX's governor recordings";
 
 /// Executions of one load and kernel, by kind of core.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! The response to a sudden demand: source E's runs on an M1.
+//! The response to a sudden demand: the response-time series' runs on an M1.
 
 use crate::common::*;
 use flyball_sim::setup::Setup;
