@@ -105,11 +105,12 @@ fn the_terminal_says_what_ran_and_what_came_of_it() {
         "50 %",
         "Residency per frequency",
         "Causes of frequency changes",
-        "util_avg of ramp",
         "Run          one",
     ] {
         assert!(text.contains(wanted), "expected {wanted}\n{text}");
     }
+    assert!(text.lines().count() <= 48, "one screen\n{text}");
+    assert!(terminal(&report, true, 100).contains("util_avg of ramp"));
     assert!(!text.contains("No windows") && !text.contains("nothing to compare"), "{text}");
     assert!(terminal(&report, true, 100).len() > text.len());
     for columns in [80, 100, 160] {
@@ -124,7 +125,7 @@ fn the_terminal_says_what_ran_and_what_came_of_it() {
 #[test]
 fn runs_stand_side_by_side() {
     let report = report(&[("fast", simulated(1)), ("slow", simulated(2))]);
-    let text = terminal(&report, false, 120);
+    let text = terminal(&report, true, 120);
     for wanted in ["fast, n 4", "slow, n 4", "fast: util_avg of ramp", "slow: util_avg of ramp"] {
         assert!(text.contains(wanted), "expected {wanted}\n{text}");
     }
