@@ -20,6 +20,7 @@ mod qemu;
 pub mod request;
 pub mod setup;
 pub mod tables;
+pub mod text;
 
 pub use arch::Arch;
 pub use clock::{Exchange, GuestClock};

@@ -11,7 +11,7 @@ use crate::qemu::Qemu;
 use crate::setup;
 use flyball_host::Host;
 use flyball_platform::{DescriptionError, Platform};
-use flyball_units::Nanos;
+use flyball_units::{BoardSpec, Nanos};
 use std::path::{Path, PathBuf};
 
 /// A boot as it is asked for; what is None or empty is chosen by [`Request::ready`].
@@ -111,6 +111,24 @@ pub fn platform(name: &str) -> Result<Platform> {
 }
 
 impl Request {
+    /// A boot of the board that is meant, where `x86_64` and `aarch64` are platforms, too: the usual
+    /// ones. What it runs is still to be said.
+    ///
+    /// # Errors
+    /// A name that nothing has; the hint names the nearest.
+    pub fn of(target: &BoardSpec) -> Result<Request> {
+        let usual: Option<Arch> = target.name.parse().ok();
+        let platform = platform(usual.map_or(&target.name, |arch| arch.usual_platform()))?;
+        let asked: Option<Arch> = target.arch.as_deref().map(str::parse).transpose()?;
+        Ok(Request {
+            arch: Some(asked.or(usual).unwrap_or_else(|| arch_for(&platform))),
+            platform: Some(platform),
+            kernel: target.kernel.clone(),
+            append: target.append.clone(),
+            ..Request::default()
+        })
+    }
+
     /// Looks for everything that the boot needs. Nothing is downloaded.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::catalogue::Id;
 use crate::facts::{Facts, Probe};
 use crate::finding::{Finding, Severity};
+use crate::rules::NotKnown;
 use crate::{fix, rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,15 +19,6 @@ pub struct Counts {
     pub note: usize,
     /// Looked at and fine.
     pub ok: usize,
-}
-
-/// Something that this machine does not tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NotKnown {
-    /// What.
-    pub what: String,
-    /// Why, and what would tell.
-    pub why: String,
 }
 
 /// The audit of a machine.

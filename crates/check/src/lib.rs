@@ -19,9 +19,10 @@ mod listing;
 mod rules;
 mod text;
 
-pub use audit::{Audit, Counts, Document, NotKnown, audit, schema};
+pub use audit::{Audit, Counts, Document, audit, schema};
 pub use catalogue::{CATALOGUE, Entry, Id, table};
 pub use facts::{Facts, Probe, ProbedCpu};
 pub use finding::{Evidence, Finding, Fix, Severity};
 pub use listing::{listing, summary};
+pub use rules::NotKnown;
 pub use text::{Style, text};

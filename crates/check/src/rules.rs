@@ -21,6 +21,7 @@ use crate::facts::{Facts, Probe};
 use crate::finding::Finding;
 
 pub(crate) use driver::words as driver_words;
+pub use unknown::NotKnown;
 pub(crate) use unknown::not_known;
 
 /// Everything that the rules find, in no order.

@@ -16,6 +16,10 @@ const COMMANDS: &[(&str, &str)] = &[
 
 /// A command, its flag, and what to type today.
 const FLAGS: &[(&str, &str, &str)] = &[
+    ("board", "--append", "--machine board:NAME,append=ARGS"),
+    ("board", "--arch", "--machine board:x86_64 or board:NAME,arch=A"),
+    ("board", "--kernel", "--machine board:NAME,kernel=K"),
+    ("board", "--platform", "--machine board:NAME"),
     ("check", "--recorded", "--machine record:DIR"),
     ("govern", "--recorded", "--machine record:DIR"),
     ("govern", "--set", "GOVERNOR:TUNABLE=VALUE, such as powerd:poll_ival=100"),

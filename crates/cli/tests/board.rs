@@ -19,7 +19,8 @@ fn board(dir: &Path, arguments: &[&str]) -> (i32, String) {
 fn an_empty_cache_names_the_command_that_fills_it() {
     let dir = folder();
     for arch in ["x86_64", "aarch64"] {
-        let (code, stderr) = board(dir.path(), &["run", "--arch", arch, "--", "true"]);
+        let (code, stderr) =
+            board(dir.path(), &["run", "--machine", &format!("board:{arch}"), "--", "true"]);
         assert_eq!(code, 125, "{stderr}");
         assert!(stderr.contains(&format!("hint: flyball board setup --arch {arch}")), "{stderr}");
     }
@@ -30,15 +31,12 @@ fn what_is_wrong_is_said_before_anything_is_started() {
     let dir = folder();
     fs_err::write(dir.path().join("p.toml"), "title = 7\n").unwrap();
     for (arguments, expected) in [
-        (&["--platform", "bord-x86"][..], "did you mean \"board-x86\"?"),
-        (&["--platform", "p.toml"], "p.toml:1:9"),
-        (&["--platform", "no/such.toml"], "no/such.toml"),
-        (
-            &["--platform", "apple-m1-macos"],
-            "expected a frequency that the operating system chooses",
-        ),
-        (&["--arch", "sparc"], "expected x86_64 or aarch64, found \"sparc\""),
-        (&["--kernel", "debian:six"], "expected debian:6.12, debian:7 or the like"),
+        (&["--machine", "board:bord-x86"][..], "did you mean \"board-x86\"?"),
+        (&["-m", "board:p.toml"], "p.toml:1:9"),
+        (&["-m", "board:no/such.toml"], "no/such.toml"),
+        (&["-m", "board:apple-m1-macos"], "expected a frequency that the operating system chooses"),
+        (&["-m", "board:x86_64,arch=sparc"], "expected x86_64 or aarch64, found \"sparc\""),
+        (&["-m", "board:x86_64,kernel=debian:six"], "expected debian:6.12, debian:7 or the like"),
         (&["--ipc", "0"], "expected more than 0"),
     ] {
         let all = [&["run"], arguments, &["--", "true"]].concat();
@@ -51,12 +49,13 @@ fn what_is_wrong_is_said_before_anything_is_started() {
 #[test]
 fn nothing_but_a_verdict_makes_a_kernel_bad_for_git_bisect() {
     let dir = folder();
-    let two = ["--kernel", "debian:6.12", "--kernel", "debian:7"];
+    let two = ["-m", "board:x86_64,kernel=debian:6.12", "-m", "board:x86_64,kernel=debian:7"];
     for (arguments, expected) in [
-        (&["--kernel", "debian:7"][..], "--kernel: expected two, A and B, found 1"),
+        (&two[..2], "--machine: expected two boards, A and B, found 1"),
+        (&["-m", "board:x86_64", two[2], two[3]], "a board with its kernel"),
         (&["source-a", two[0], two[1], two[2], two[3]], "expected one condition"),
         (&["no-such", two[0], two[1], two[2], two[3]], "no-such"),
-        (&["--platform", "bord-x86", two[0], two[1], two[2], two[3]], "board-x86"),
+        (&["-m", "board:bord-x86,kernel=debian:7", two[2], two[3]], "board-x86"),
         (&two, "flyball board setup"),
     ] {
         let (code, stderr) = board(dir.path(), &[&["ab"], arguments].concat());

@@ -222,6 +222,8 @@ fn old_words_name_the_new_ones() {
         (&["loadgen", "heavy"], "flyball hold --load PROFILE"),
         (&["completions", "bash"], "flyball install --completions SHELL"),
         (&["man", "dir"], "flyball install --man DIR"),
+        (&["board", "run", "--platform", "rk3399"], "--machine board:NAME"),
+        (&["board", "ab", "--kernel", "debian:7"], "--machine board:NAME,kernel=K"),
         (&["replay", "x", "--platform", "zen2"], "--machine model:NAME"),
         (&["replay", "x", "-k", "linux-6.12"], "--machine model:NAME,kernel=K"),
         (&["replay", "tune", "x", "--platform=zen2"], "--machine model:NAME"),

@@ -11,8 +11,11 @@ mod figures;
 mod given;
 mod guest;
 mod judge;
+mod run;
+mod text;
 
 pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{Background, Given, ItemCost, given, with};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse, rehearsed};
 pub use judge::{Agreement, Line, POINTS, judge};
+pub use run::{CompareError, Compared, RESULT, compare};

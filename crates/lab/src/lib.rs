@@ -16,6 +16,7 @@ mod costs;
 pub mod delivered;
 pub mod experiment;
 pub mod job;
+pub mod kernels;
 pub mod machine;
 pub mod plan;
 pub mod protocol;

@@ -2,6 +2,7 @@
 //! bar has its interval, a bar that mixes modes is hatched and stands beside its modes.
 
 mod bars;
+mod figure;
 mod governor;
 mod kernels;
 pub(crate) mod lines;
@@ -9,12 +10,12 @@ mod platform;
 mod sweep;
 mod tradeoff;
 
+pub use figure::{Figure, Size};
 pub use governor::governor_comparison;
 pub use kernels::per_kernel_comparison;
 pub use platform::platform_comparison;
 pub use tradeoff::{TradeoffPoint, tradeoff};
 
-use crate::draw::{PngError, Scene};
 use crate::model::Report;
 use crate::{kinds, timeline};
 
@@ -46,52 +47,4 @@ pub fn all(report: &Report, each: &[Report]) -> Vec<Figure> {
         figures.push(platform_comparison(&platforms, size));
     }
     figures
-}
-
-/// Size of a figure, units (CSS pixels).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size {
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-impl Default for Size {
-    fn default() -> Self {
-        Self { width: 960.0, height: 600.0 }
-    }
-}
-
-impl Size {
-    /// Room for all that a figure must say; smaller wishes are enlarged.
-    fn at_least(self, width: f64, height: f64) -> Self {
-        let pick = |wish: f64, least: f64| if wish.is_finite() { wish.max(least) } else { least };
-        Self { width: pick(self.width, width), height: pick(self.height, height) }
-    }
-}
-
-/// A figure that is drawn and can be written in either form.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// File name without its extension.
-    pub name: String,
-    /// The drawing.
-    pub scene: Scene,
-}
-
-impl Figure {
-    /// Static SVG.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        self.scene.svg()
-    }
-
-    /// PNG at two pixels per unit.
-    ///
-    /// # Errors
-    /// [`PngError`] where the figure is too large or cannot be encoded.
-    pub fn png(&self) -> Result<Vec<u8>, PngError> {
-        self.scene.png(2.0)
-    }
 }

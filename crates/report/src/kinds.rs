@@ -5,9 +5,12 @@
 
 pub mod measures;
 pub mod rampup;
+mod rows;
 pub mod switches;
 
-use flyball_run::{Manifest, Run, Tables};
+pub use rows::Rows;
+
+use flyball_run::Tables;
 
 use crate::analysis::RunData;
 use crate::model::Report;
@@ -99,23 +102,6 @@ fn windows(report: &Report) -> Vec<Table> {
     tables.extend([evidence::geometric_means(report), evidence::frequencies(report)]);
     tables.extend([evidence::loads(report), evidence::overruns(report)]);
     tables
-}
-
-/// A run's rows, whoever holds them.
-#[derive(Clone, Debug)]
-pub struct Rows<'a> {
-    /// What the run is called.
-    pub name: String,
-    /// Its manifest.
-    pub manifest: &'a Manifest,
-    /// Its tables.
-    pub tables: &'a Tables,
-}
-
-impl<'a> From<&'a Run> for Rows<'a> {
-    fn from(run: &'a Run) -> Self {
-        Self { name: run.name(), manifest: &run.manifest, tables: &run.tables }
-    }
 }
 
 impl<'a> From<&'a RunData> for Rows<'a> {

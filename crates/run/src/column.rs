@@ -7,7 +7,7 @@ mod labels;
 
 pub use labels::{Labels, NullableLabels};
 
-use crate::table::Kind;
+use crate::kind::Kind;
 
 /// A value that can stand in a table.
 pub trait Field: Sized {

@@ -25,7 +25,8 @@ pub use detect::{Format, detect};
 
 use crate::error::{Error, Result};
 use crate::manifest::{FileRecord, Manifest, RunState, SourceRecord};
-use crate::run::{Columns, Run, Warning};
+use crate::run::{Run, Warning};
+use crate::storage::Columns;
 use crate::tables::Note;
 use crate::tally::Tally;
 

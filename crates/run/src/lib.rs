@@ -13,6 +13,7 @@ mod blocks;
 pub mod column;
 pub mod error;
 pub mod import;
+mod kind;
 pub mod manifest;
 pub mod name;
 pub mod ndjson;
@@ -27,9 +28,11 @@ pub mod writer;
 
 pub use column::{Labels, Nullable, NullableLabels};
 pub use error::{Error, ErrorKind, Result};
+pub use kind::Kind;
 pub use manifest::{Manifest, RunState};
-pub use run::{Columns, Run, Warning, newest_run};
-pub use table::{ColumnSpec, Kind, Row, Table, TableSpec};
+pub use run::{Run, Warning, newest_run};
+pub use storage::Columns;
+pub use table::{ColumnSpec, Row, Table, TableSpec};
 pub use tables::{
     ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, EnergyShare, EnergyShares,
     Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt,

@@ -8,7 +8,7 @@ use crate::blocks::parse_files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest, RunState};
 use crate::ndjson;
-use crate::storage::{self, Column};
+use crate::storage::{self, Column, Columns};
 use crate::table::AnyTable;
 use crate::tables::{Tables, for_each_table};
 use crate::tally::Tally;
@@ -36,48 +36,6 @@ pub struct Warning {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-}
-
-/// Which columns to read. The others stay empty: `row` then finds none, the columns' own
-/// readers do.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Columns<'a> {
-    /// Every column of every table.
-    #[default]
-    All,
-    /// Only these, as (table, column).
-    Only(&'a [(&'a str, &'a str)]),
-}
-
-impl Columns<'_> {
-    /// Whether `column` of `table` is asked for.
-    pub fn takes(&self, table: &str, column: &str) -> bool {
-        match self {
-            Columns::All => true,
-            Columns::Only(list) => list.contains(&(table, column)),
-        }
-    }
-
-    /// Whether any column of `table` is asked for.
-    fn takes_any(&self, table: &str) -> bool {
-        match self {
-            Columns::All => true,
-            Columns::Only(list) => list.iter().any(|(wanted, _)| *wanted == table),
-        }
-    }
-
-    /// Empties the columns that are not asked for.
-    pub(crate) fn prune(&self, table: &mut dyn AnyTable) {
-        if matches!(self, Columns::All) {
-            return;
-        }
-        let spec = table.spec();
-        for (column_spec, column) in spec.columns.iter().zip(table.stored_mut()) {
-            if !self.takes(spec.name, column_spec.name) {
-                column.clear();
-            }
-        }
-    }
 }
 
 impl Run {

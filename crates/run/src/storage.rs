@@ -13,11 +13,12 @@ use parquet::data_type::{
 };
 use parquet::errors::{ParquetError, Result as ParquetResult};
 
+pub use read::Columns;
 pub(crate) use read::read_table;
-pub(crate) use write::{write_groups, write_table};
+pub(crate) use write::{sync_dir, write_groups, write_table};
 
 use crate::column::{Labels, Nullable, NullableLabels};
-use crate::table::Kind;
+use crate::kind::Kind;
 
 /// Rows of a group: few enough to convert in little memory, many enough to scan fast.
 pub(crate) const GROUP_ROWS: usize = 128 * 1024;

@@ -371,10 +371,5 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
-    sync_dir(path.parent().unwrap_or(Path::new(".")))
-}
-
-/// Makes a rename or a removal in `dir` durable.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
+    storage::sync_dir(path.parent().unwrap_or(Path::new(".")))
 }

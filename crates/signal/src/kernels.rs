@@ -29,9 +29,14 @@ struct Prepared {
     compute: Box<dyn Compute>,
 }
 
-/// Checks the parameters and builds the workload for the CPU at hand.
-pub(crate) fn prepare(spec: &WorkloadSpec) -> Result<Box<dyn Workload>, ParamError> {
-    prepare_for(spec, Arch::new())
+impl WorkloadSpec {
+    /// Checks every parameter, designs the filters and allocates everything.
+    ///
+    /// # Errors
+    /// The first parameter the kernel cannot work with.
+    pub fn prepare(&self) -> Result<Box<dyn Workload>, ParamError> {
+        prepare_for(self, Arch::new())
+    }
 }
 
 /// [`prepare`] with the instruction set given.
@@ -117,7 +122,7 @@ mod tests {
             let mut spec = WorkloadSpec::new(kernel);
             (spec.form, spec.channels) = (Form::Fast, Some(11));
             let mut scalar = prepare_for(&spec, Arch::Scalar).unwrap();
-            let mut best = prepare(&spec).unwrap();
+            let mut best = spec.prepare().unwrap();
             let window: Vec<f32> = (0..160 * 11).map(|i| (i * 37 % 101) as f32 - 50.0).collect();
             let (mut a, mut b) = (vec![0.0; best.output_len()], vec![0.0; best.output_len()]);
             for _ in 0..3 {

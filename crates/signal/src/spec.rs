@@ -1,6 +1,6 @@
 //! What an experiment says about a workload: `{ kernel = "notch_iir", form = "fast", q = 35 }`.
 
-use crate::{ParamError, Params, Workload, kernels};
+use crate::Params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -190,14 +190,6 @@ impl WorkloadSpec {
             Form::Reference => self.kernel.name().to_owned(),
             Form::Fast => format!("{} (fast)", self.kernel),
         }
-    }
-
-    /// Checks every parameter, designs the filters and allocates everything.
-    ///
-    /// # Errors
-    /// The first parameter the kernel cannot work with.
-    pub fn prepare(&self) -> Result<Box<dyn Workload>, ParamError> {
-        kernels::prepare(self)
     }
 }
 

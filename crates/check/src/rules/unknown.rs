@@ -1,10 +1,11 @@
 //! What could not be read, and what this machine does not tell.
 
-use crate::audit::NotKnown;
 use crate::catalogue::Id;
 use crate::facts::{Facts, Probe};
 use crate::finding::{Finding, Severity};
 use flyball_host::{Errno, ErrorKind, HostError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub(super) fn find(facts: &Facts) -> Vec<Finding> {
@@ -50,6 +51,15 @@ fn unreadable(facts: &Facts) -> Option<Finding> {
         .seen_all(refused)
         .effect("What stands there is unknown; findings about it are missing.");
     Some(if by_right { finding.fix("sudo flyball check") } else { finding })
+}
+
+/// Something that this machine does not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotKnown {
+    /// What.
+    pub what: String,
+    /// Why, and what would tell.
+    pub why: String,
 }
 
 /// What can't be known here, and why.

@@ -9,10 +9,10 @@ Examples:
   flyball board setup                                        once: emulator and kernel
   flyball board run -- flyball check                         this machine's flyball, on the board
   flyball board run --writes p-states.log -- ./my-program
-  flyball board run --arch aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
+  flyball board run -m board:aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
   flyball board compare board-aarch64                        the model beside the real kernel
-  flyball board ab --kernel debian:6.12 --kernel debian:7    the same experiment on both
-  flyball board run --kernel arch/x86/boot/bzImage --modules inst -- sh -c 'dmesg | tail'";
+  flyball board ab -m board:x86_64,kernel=debian:6.12 -m board:x86_64,kernel=debian:7
+  flyball board run -m board:x86_64,kernel=arch/x86/boot/bzImage --modules inst -- dmesg";
 
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
@@ -45,7 +45,7 @@ own paths; what it changes there is gone afterwards. Files come and go through -
 const AB_NOTES: &str = "\
 Exit code: 0 where B is equivalent to A or faster, 1 where it is slower, 125 where that cannot be
 said: a board that failed, a run that is not valid, an interval too wide. So it can be given to
-git bisect run, with --kernel GOOD --kernel arch/x86/boot/bzImage.";
+git bisect run, with -m board:x86_64,kernel=GOOD -m board:x86_64,kernel=arch/x86/boot/bzImage.";
 
 const COMPARE_NOTES: &str = "\
 Played on the board: the tasks as threads of a guest, under the scenario's governor, with the
@@ -86,25 +86,21 @@ pub struct BoardCompareArgs {
 const SETUP_NOTES: &str = "\
 Packages are Debian's, fetched and checked by apt and unpacked, not installed, into
 ~/.cache/flyball/board (or FLYBALL_BOARD_DIR). On other distributions install QEMU 10 or newer and
-a static busybox, and boot your own kernel: flyball board run --kernel FILE --modules DIR.";
+a static busybox, and boot your own kernel: flyball board run -m board:x86_64,kernel=FILE
+--modules DIR.";
 
 #[derive(Debug, Args)]
 pub struct BoardRunArgs {
-    /// x86_64 or aarch64; where absent, aarch64 if the platform's CPUs differ in capacity
-    #[arg(long, value_name = "ARCH")]
-    pub arch: Option<String>,
-    /// bzImage or Image, or debian:6.12, debian:7
-    #[arg(long, value_name = "KERNEL")]
-    pub kernel: Option<String>,
+    /// The machine: board:NAME[,kernel=K][,arch=A][,append=ARGS]; NAME is a platform that ships, a TOML
+    /// file, or x86_64 or aarch64; K is a bzImage or Image, or debian:6.12, debian:7
+    #[arg(short, long, value_name = "MACHINE", default_value = "board:x86_64")]
+    pub machine: String,
     /// Modules of the kernel: the folder of its release, or one with lib/modules in it
     #[arg(long, value_name = "DIR")]
     pub modules: Option<PathBuf>,
     /// Configuration of the kernel, to check it before the boot; found by itself in a build tree
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The machine: a platform that ships, or a TOML file
-    #[arg(long, value_name = "NAME|FILE")]
-    pub platform: Option<String>,
     /// A folder that the guest sees, and may write, as /run/share
     #[arg(long, value_name = "DIR")]
     pub share: Option<PathBuf>,
@@ -120,9 +116,6 @@ pub struct BoardRunArgs {
     /// Memory of the guest in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(128..=3072))]
     pub memory: u64,
-    /// More kernel arguments
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
-    pub append: Option<String>,
     /// Guest instructions per cycle of a CPU whose work per cycle is 1; where absent, what fits
     #[arg(long, value_name = "N")]
     pub ipc: Option<f64>,
@@ -148,18 +141,12 @@ pub struct BoardAbArgs {
     /// A TOML file, or the name of an experiment that ships, with one condition
     #[arg(value_name = "EXPERIMENT", default_value = "kernels")]
     pub experiment: String,
-    /// Twice: A, the one to judge against, then B; an image, or debian:6.12, debian:7
-    #[arg(long, value_name = "KERNEL", required = true)]
-    pub kernel: Vec<String>,
+    /// Twice: A, the one to judge against, then B; board:NAME,kernel=K[,arch=A], as in board run
+    #[arg(short, long, value_name = "MACHINE", required = true)]
+    pub machine: Vec<String>,
     /// Modules of A, then of B, where they are kernels of your own
     #[arg(long, value_name = "DIR")]
     pub modules: Vec<PathBuf>,
-    /// The machine: a platform that ships, or a TOML file; x86_64 and aarch64 are the usual ones
-    #[arg(long, value_name = "NAME|FILE", default_value = "x86_64")]
-    pub platform: String,
-    /// x86_64 or aarch64; where absent what the platform needs
-    #[arg(long, value_name = "ARCH")]
-    pub arch: Option<String>,
     /// How often each kernel boots; which one is first changes from round to round
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: u32,

@@ -9,10 +9,11 @@ use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output};
 use flyball_board::cache::Cache;
-use flyball_board::guest::{self, Ending, Options, Outcome};
+use flyball_board::guest::{self, Ending};
 use flyball_board::kernel::Choice;
-use flyball_board::{Arch, BoardError, ErrorKind, Qemu, Ready, Request, request, setup};
+use flyball_board::{Arch, BoardError, ErrorKind, Ready, Request, setup, text};
 use flyball_host::Host;
+use flyball_units::MachineSpec;
 
 pub fn run(args: BoardArgs, talk: Talk) -> Result<Exit, Failure> {
     match args.command {
@@ -59,7 +60,7 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
         fs_err::write(path, "").map_err(|error| Failure::io(&error))?;
     }
     if talk.verbose {
-        describe(&options, &qemu);
+        output::lines(text::machine(&options, &qemu));
     }
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let outcome = guest::run(host.as_ref(), &qemu, &plugin, &options, &mut out, &mut err)?;
@@ -67,7 +68,7 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
         fs_err::write(path, &outcome.writes).map_err(|error| Failure::io(&error))?;
     }
     if !talk.quiet {
-        remarks(&outcome, args.full_speed);
+        output::lines(text::remarks(&outcome, args.full_speed));
     }
     if talk.verbose {
         output::talk(&format!("console:\n{}", outcome.console.trim_end()));
@@ -86,10 +87,10 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
 }
 
 fn prepare(args: &BoardRunArgs, host: &dyn Host, cache: &Cache) -> Result<Ready, Failure> {
+    let MachineSpec::Board(target) = machine::target(&args.machine)? else {
+        return Err(machine::expected("board:NAME[,kernel=K]", &args.machine));
+    };
     let request = Request {
-        arch: args.arch.as_deref().map(str::parse).transpose()?,
-        platform: args.platform.as_deref().map(request::platform).transpose()?,
-        kernel: args.kernel.clone(),
         modules: args.modules.clone(),
         config: args.config.clone(),
         root: args.root.clone(),
@@ -97,61 +98,14 @@ fn prepare(args: &BoardRunArgs, host: &dyn Host, cache: &Cache) -> Result<Ready,
         program: args.program.clone(),
         busybox: args.busybox.clone(),
         memory_mib: args.memory,
-        append: args.append.clone(),
         ipc: args.ipc,
         step: args.step,
         full_speed: args.full_speed,
         timeout: time("--timeout", &args.timeout)?.0,
         command: args.command.clone(),
+        ..Request::of(&target)?
     };
     Ok(request.ready(host, cache)?)
-}
-
-fn describe(options: &Options, qemu: &Qemu) {
-    let machine = &options.machine;
-    output::talk(&format!(
-        "{} on {}: {} CPUs, QEMU {}, kernel {}",
-        machine.name,
-        machine.arch,
-        machine.cpus,
-        qemu.version,
-        options.kernel.image.display()
-    ));
-    for policy in &machine.policies {
-        output::talk(&format!(
-            "policy{} ({}): {:.0} million instructions per second at the top, {} P-states",
-            policy.first(),
-            policy.name,
-            policy.top_mips(),
-            policy.states.len()
-        ));
-    }
-    output::talk(&format!("all CPUs at the top: {:.0} million", machine.budget_mips()));
-    if options.kernel.config.is_none() {
-        output::talk("the kernel's configuration is not known and was not checked");
-    }
-    for difference in &machine.differences {
-        output::talk(&format!("unlike the platform: {difference}"));
-    }
-}
-
-/// What the user should know of a run that went well otherwise.
-fn remarks(outcome: &Outcome, full_speed: bool) {
-    for note in &outcome.notes {
-        output::talk(&format!("note: {note}"));
-    }
-    if full_speed {
-        return;
-    }
-    for (cpu, of) in outcome.account.cpus.iter().enumerate().filter(|(_, of)| of.fell_behind()) {
-        output::talk(&format!(
-            "note: the host could not keep up: cpu{cpu} lost {:.2} s of {:.2} s ({:.0} %); its speed \
-             in this run is not to be trusted",
-            of.late.as_secs_f64(),
-            of.took().as_secs_f64(),
-            100.0 * of.late_share()
-        ));
-    }
 }
 
 impl From<BoardError> for Failure {

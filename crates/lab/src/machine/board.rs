@@ -64,15 +64,15 @@ impl Board {
     /// # Errors
     /// A name that nothing has; the hint names the nearest.
     pub fn of(target: &BoardSpec, events: bool) -> Result<Board, MachineError> {
-        let name = target.name.as_str();
-        let usual: Option<Arch> = name.parse().ok();
-        let platform = request::platform(usual.map_or(name, |arch| arch.usual_platform()))?;
-        let asked: Option<Arch> = target.arch.as_deref().map(str::parse).transpose()?;
-        let arch = asked.or(usual).unwrap_or_else(|| arch_for(&platform));
+        let Request { platform, arch, .. } = Request::of(target)?;
+        let platform = match platform {
+            Some(platform) => platform,
+            None => request::platform(&target.name)?,
+        };
         Ok(Board {
             name: target.to_string(),
+            arch: arch.unwrap_or_else(|| arch_for(&platform)),
             platform,
-            arch,
             kernel: target.kernel.clone(),
             append: target.append.clone(),
             modules: None,

@@ -17,8 +17,49 @@ use rayon::prelude::*;
 
 use super::Column;
 use crate::error::{Error, Result};
-use crate::run::Columns;
 use crate::table::{AnyTable, ColumnSpec};
+
+/// Which columns to read. The others stay empty: `row` then finds none, the columns' own
+/// readers do.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Columns<'a> {
+    /// Every column of every table.
+    #[default]
+    All,
+    /// Only these, as (table, column).
+    Only(&'a [(&'a str, &'a str)]),
+}
+
+impl Columns<'_> {
+    /// Whether `column` of `table` is asked for.
+    pub fn takes(&self, table: &str, column: &str) -> bool {
+        match self {
+            Columns::All => true,
+            Columns::Only(list) => list.contains(&(table, column)),
+        }
+    }
+
+    /// Whether any column of `table` is asked for.
+    pub(crate) fn takes_any(&self, table: &str) -> bool {
+        match self {
+            Columns::All => true,
+            Columns::Only(list) => list.iter().any(|(wanted, _)| *wanted == table),
+        }
+    }
+
+    /// Empties the columns that are not asked for.
+    pub(crate) fn prune(&self, table: &mut dyn AnyTable) {
+        if matches!(self, Columns::All) {
+            return;
+        }
+        let spec = table.spec();
+        for (column_spec, column) in spec.columns.iter().zip(table.stored_mut()) {
+            if !self.takes(spec.name, column_spec.name) {
+                column.clear();
+            }
+        }
+    }
+}
 
 /// Reads the columns of `path` that `columns` asks for into `table`, which is empty before; where
 /// this fails, it holds what was read until then.

@@ -1,6 +1,6 @@
 //! Writes a table as Parquet: snappy, row groups, the schema's texts as metadata.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use super::{GROUP_ROWS, parquet_type, repetition};
 use crate::error::{Error, Result};
-use crate::table::{AnyTable, Kind, TableSpec};
+use crate::kind::Kind;
+use crate::table::{AnyTable, TableSpec};
 
 /// Writes one Parquet file beside its final name; it appears under it only when whole.
 pub(crate) struct TableWriter<'a> {
@@ -57,7 +58,7 @@ fn write_whole(
     spec: &TableSpec,
     fill: &mut dyn FnMut(&mut TableWriter<'_>) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: std::io::Error| Error::io(path, "to write the table", &error);
+    let failed = |error: io::Error| Error::io(path, "to write the table", &error);
     let mut file = fs::File::create(temporary).map_err(failed)?;
     let schema = schema(spec).map_err(|error| parquet_error(path, &error))?;
     let writer = SerializedFileWriter::new(&mut file, schema, properties(spec))
@@ -67,7 +68,7 @@ fn write_whole(
     table.close()?;
     file.flush().and_then(|()| file.sync_all()).map_err(failed)?;
     fs::rename(temporary, path).map_err(failed)?;
-    crate::writer::sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(failed)
+    sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(failed)
 }
 
 impl TableWriter<'_> {
@@ -152,7 +153,7 @@ fn texts(spec: &TableSpec) -> Vec<KeyValue> {
 /// The operating system's error inside a Parquet error, so that a full disk is named as one.
 fn parquet_error(path: &Path, error: &ParquetError) -> Error {
     if let ParquetError::External(inner) = error
-        && let Some(io) = inner.downcast_ref::<std::io::Error>()
+        && let Some(io) = inner.downcast_ref::<io::Error>()
     {
         return Error::io(path, "to write the table", io);
     }
@@ -163,4 +164,9 @@ fn parquet_error(path: &Path, error: &ParquetError) -> Error {
         error.to_string(),
         "the NDJSON beside it, if any, is kept; check the disk",
     )
+}
+
+/// Makes a rename or a removal in `dir` durable.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    fs::File::open(dir)?.sync_all()
 }

@@ -1,0 +1,56 @@
+//! Text of a boot for people.
+
+use crate::guest::{Options, Outcome};
+use crate::qemu::Qemu;
+
+/// The machine that is booted, and where it is unlike its platform, a line each.
+pub fn machine(options: &Options, qemu: &Qemu) -> Vec<String> {
+    let mut lines = Vec::new();
+    let machine = &options.machine;
+    lines.push(format!(
+        "{} on {}: {} CPUs, QEMU {}, kernel {}",
+        machine.name,
+        machine.arch,
+        machine.cpus,
+        qemu.version,
+        options.kernel.image.display()
+    ));
+    for policy in &machine.policies {
+        lines.push(format!(
+            "policy{} ({}): {:.0} million instructions per second at the top, {} P-states",
+            policy.first(),
+            policy.name,
+            policy.top_mips(),
+            policy.states.len()
+        ));
+    }
+    lines.push(format!("all CPUs at the top: {:.0} million", machine.budget_mips()));
+    if options.kernel.config.is_none() {
+        lines.push("the kernel's configuration is not known and was not checked".to_owned());
+    }
+    for difference in &machine.differences {
+        lines.push(format!("unlike the platform: {difference}"));
+    }
+    lines
+}
+
+/// What the user should know of a run that went well otherwise, a line each.
+pub fn remarks(outcome: &Outcome, full_speed: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for note in &outcome.notes {
+        lines.push(format!("note: {note}"));
+    }
+    if full_speed {
+        return lines;
+    }
+    for (cpu, of) in outcome.account.cpus.iter().enumerate().filter(|(_, of)| of.fell_behind()) {
+        lines.push(format!(
+            "note: the host could not keep up: cpu{cpu} lost {:.2} s of {:.2} s ({:.0} %); its speed \
+             in this run is not to be trusted",
+            of.late.as_secs_f64(),
+            of.took().as_secs_f64(),
+            100.0 * of.late_share()
+        ));
+    }
+    lines
+}

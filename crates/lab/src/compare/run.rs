@@ -1,0 +1,127 @@
+//! From the playings on the board to the comparison.
+
+use super::figures::{of_outcome, of_run};
+use super::given::{given, with};
+use super::guest::{LOST_SHARE, Rehearsed};
+use super::judge::{Agreement, judge};
+use super::text;
+use flyball_events::Missing;
+use flyball_host::Host;
+use flyball_run::RunWriter;
+use flyball_sim::record::{Outcome, manifest};
+use flyball_sim::scenario::Scenario;
+use flyball_sim::sweep::RunError;
+use flyball_units::Nanos;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The model's run, in the directory of the comparison.
+const MODEL: &str = "model";
+/// That of a model that was given nothing of the guest.
+const ALONE: &str = "model-alone";
+/// The comparison as data.
+pub const RESULT: &str = "comparison.json";
+
+/// A comparison.
+#[derive(Debug)]
+pub struct Compared {
+    /// As data, which [`RESULT`] holds.
+    pub json: Value,
+    /// For people.
+    pub text: String,
+    /// Whether something differs.
+    pub differs: bool,
+}
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The board was too slow for every playing.
+    #[error(
+        "{dir}: expected CPUs of the board that lose at most {:.0} % of their time, found {:.0} % \
+         in the best of {playings} playings",
+        100.0 * LOST_SHARE,
+        100.0 * .best
+    )]
+    Slow {
+        /// The directory of the comparison.
+        dir: String,
+        /// The smallest share that was lost.
+        best: f64,
+        /// The playings.
+        playings: usize,
+    },
+    /// A playing lacks what is compared.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// The simulation.
+    #[error(transparent)]
+    Simulation(#[from] RunError),
+    /// The run directory.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+    /// The file of the result.
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+}
+
+/// Simulates the scenario with what was measured on the board and without, and judges; runs and
+/// result go into `dir`. None where the program was asked to end.
+///
+/// # Errors
+/// No playing that counts; a playing without what is compared; a full disk.
+pub fn compare(
+    host: &dyn Host,
+    scenario: &Scenario,
+    rehearsed: &Rehearsed,
+    dir: &Path,
+) -> Result<Option<Compared>, CompareError> {
+    if rehearsed.playings.is_empty() {
+        return Err(CompareError::Slow {
+            dir: dir.display().to_string(),
+            best: rehearsed.slow.iter().map(|slow| slow.lost_share).fold(1.0, f64::min),
+            playings: rehearsed.slow.len(),
+        });
+    }
+    let built = scenario.setup(0);
+    let runs = rehearsed.playings.iter().map(|playing| &playing.run);
+    let given = given(scenario, &built, runs)?;
+    let informed = with(scenario, &given);
+    let stop = || host.interrupted() > 0;
+    let simulate = |scenario: &Scenario, name: &str| {
+        let writer = RunWriter::create(dir.join(name), &manifest("sim", scenario))?;
+        let ended = flyball_sim::sweep::run(scenario, Some(writer), &stop, &|_| ())?;
+        let figures = |outcome: &Outcome| of_outcome(scenario, &built, outcome);
+        let figures = ended.map(|ended| ended.outcomes.iter().map(figures).collect::<Vec<_>>());
+        Ok::<_, CompareError>(figures)
+    };
+    let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(scenario, ALONE)?)
+    else {
+        return Ok(None);
+    };
+    let board = rehearsed
+        .playings
+        .iter()
+        .map(|playing| of_run(scenario, &built, &playing.run))
+        .collect::<Result<Vec<_>, _>>()?;
+    let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
+    let lines = judge(&board, &model, &alone, tick);
+    let json = json!({
+        "scenario": scenario.name,
+        "platform": scenario.platform.name,
+        "model_kernel": scenario.kernel.name,
+        "board_kernel": rehearsed.release,
+        "phases": model.len(),
+        "given": given,
+        "boots": rehearsed.boots,
+        "playings": rehearsed.playings.iter().map(|playing| json!({
+            "run": playing.dir, "lost_share": playing.lost_share,
+        })).collect::<Vec<_>>(),
+        "left_out": rehearsed.slow,
+        "lines": lines,
+    });
+    fs_err::write(dir.join(RESULT), format!("{json:#}\n"))?;
+    let text = text::text(scenario, rehearsed, model.len(), &lines, dir);
+    let differs = lines.iter().any(|line| line.agreement == Agreement::Differs);
+    Ok(Some(Compared { json, text, differs }))
+}

@@ -1,0 +1,92 @@
+//! A comparison for people.
+
+use super::figures::Quantity;
+use super::guest::Rehearsed;
+use super::judge::{Agreement, Line};
+use flyball_sim::record::Spread;
+use flyball_sim::scenario::Scenario;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The verdict, and the figures that say something.
+pub(super) fn text(
+    scenario: &Scenario,
+    rehearsed: &Rehearsed,
+    phases: usize,
+    lines: &[Line],
+    dir: &Path,
+) -> String {
+    let differing = lines.iter().filter(|line| line.agreement == Agreement::Differs).count();
+    let verdict = match differing {
+        0 => format!("model and kernel agree in all {} figures", lines.len()),
+        _ => format!("model and kernel differ in {differing} of {} figures", lines.len()),
+    };
+    let largest = rehearsed.playings.iter().map(|playing| playing.lost_share).fold(0.0, f64::max);
+    let mut text = format!(
+        "{}: {verdict}\n{} phases of the model ({}), {} playings on the board (Linux {}), at most {:.1} % \
+         of a CPU's time lost",
+        scenario.name,
+        phases,
+        scenario.kernel.name,
+        rehearsed.playings.len(),
+        rehearsed.release.as_deref().unwrap_or("?"),
+        100.0 * largest
+    );
+    if !rehearsed.slow.is_empty() {
+        let _ = write!(text, "; {} more were too slow and do not count", rehearsed.slow.len());
+    }
+    let columns = ["kernel: mean (range)", "model: mean (range)", "model alone"];
+    let [kernel, model, alone] = columns;
+    let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}", "");
+    for line in lines.iter().filter(|line| worth_a_line(line)) {
+        let mark = match line.agreement {
+            Agreement::Agrees => "",
+            Agreement::Differs => "  differs",
+        };
+        let (name, scale, digits) = name(&line.quantity);
+        let _ = writeln!(
+            text,
+            "{name:<36}{:>25}{:>25}{:>25}{mark}",
+            of(line.board.as_ref(), line.board_never, scale, digits),
+            of(line.model.as_ref(), line.model_never, scale, digits),
+            of(line.alone.as_ref(), line.alone_never, scale, digits)
+        );
+    }
+    let _ = writeln!(text, "\nRuns  {}", dir.display());
+    text
+}
+
+/// Shares that are nothing on both sides say nothing.
+fn worth_a_line(line: &Line) -> bool {
+    let large = |spread: &Option<Spread>| spread.as_ref().is_some_and(|spread| spread.max >= 0.05);
+    let is_time = matches!(line.quantity, Quantity::TimeToUtilization { .. });
+    is_time || line.agreement == Agreement::Differs || large(&line.board) || large(&line.model)
+}
+
+/// What it is, what its values are divided by to be shown, and digits behind the point.
+fn name(quantity: &Quantity) -> (String, f64, usize) {
+    match quantity {
+        Quantity::TimeToUtilization { task, level } => {
+            (format!("{task}: ms to utilisation {level}"), 1e6, 1)
+        }
+        Quantity::Residency { domain, khz } => {
+            (format!("{domain}: % of the time at {} MHz", khz / 1000), 1.0, 1)
+        }
+        Quantity::BusyResidency { domain, khz } => {
+            (format!("{domain}: % of a CPU busy at {} MHz", khz / 1000), 1.0, 1)
+        }
+        Quantity::Running { task, core_type } => {
+            (format!("{task}: % of the time on {core_type}"), 1.0, 1)
+        }
+    }
+}
+
+fn of(spread: Option<&Spread>, never: usize, scale: f64, digits: usize) -> String {
+    let Some(spread) = spread else { return "never".to_owned() };
+    let at = |value: f64| format!("{:.digits$}", value / scale);
+    let mut text = format!("{} ({} to {})", at(spread.mean), at(spread.min), at(spread.max));
+    if never > 0 {
+        let _ = write!(text, ", {never} never");
+    }
+    text
+}
