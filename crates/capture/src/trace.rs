@@ -17,6 +17,7 @@ mod recover;
 mod run;
 mod session;
 mod setup;
+mod size;
 mod tracefs;
 
 pub use btf::{Btf, BtfError, Field};
@@ -26,6 +27,7 @@ pub use groups::Group;
 pub(crate) use pages::{Pages, Wanted};
 pub use recover::{Recovered, recover};
 pub use session::{Capture, Captured, Options};
+pub use size::bytes;
 
 /// The marker that [`Capture::start`] leaves: the zero of later questions.
 pub const BEGIN: &str = "flyball begin";

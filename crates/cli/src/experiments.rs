@@ -3,9 +3,8 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use flyball_host::{Host, ProcessSpec};
-use flyball_lab::experiment::{self, Experiment, Workload};
-use flyball_units::{Duration, Nanos};
+use flyball_host::Host;
+use flyball_lab::experiment::{self, Experiment, PILOTS, ProgramError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,41 +17,24 @@ pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failur
     Ok((experiment::read(&input.text, name)?, input.folder))
 }
 
-/// The user's own program under idle and heavy load. Three runs say how long it takes; the period
-/// leaves it twice that, so that a slower condition does not run into the next release.
+/// The user's own program under idle and heavy load; a dry run runs nothing, so it shows the shortest
+/// period that there is.
 pub fn for_program(
     program: &[String],
     host: &Arc<dyn Host>,
     dry_run: bool,
 ) -> Result<Experiment, Failure> {
-    // A dry run runs nothing: it shows the shortest period that there is.
-    let pilots = if dry_run { 0 } else { 3 };
-    let [name, arguments @ ..] = program else {
-        return Err(Failure::new(Exit::Usage, "expected a program after `--`, found none"));
-    };
-    let mut longest = Nanos::ZERO;
-    for _ in 0..pilots {
-        let mut child = host.spawn(&ProcessSpec::new(name, arguments))?;
-        let Some(exit) = child.wait(None)? else {
-            return Err(Failure::new(Exit::Interrupted, "interrupted before the first window"));
-        };
-        if !exit.is_success() {
-            return Err(Failure::new(
-                Exit::BadInput,
-                format!("{name}: expected exit status 0, found {:?}", exit.status),
-            )
-            .hint("a program that fails has no latency worth measuring; run it by hand first"));
+    Ok(experiment::of_program(program, host.as_ref(), if dry_run { 0 } else { PILOTS })?)
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Failure {
+        match error {
+            ProgramError::Host(error) => error.into(),
+            ProgramError::Experiment(error) => error.into(),
+            ProgramError::Interrupted => Failure::new(Exit::Interrupted, error),
+            ProgramError::Failed { .. } => Failure::new(Exit::BadInput, error)
+                .hint("a program that fails has no latency worth measuring; run it by hand first"),
         }
-        longest = longest.max(exit.elapsed);
     }
-    let period_ms = (2 * longest.0).div_ceil(1_000_000).max(20);
-    let mut experiment = experiment::quick()?;
-    experiment.name = "program".to_owned();
-    experiment.question = Some(format!("Does background load change the latency of {name}?"));
-    experiment.period = Duration::millis(period_ms);
-    experiment.duration = Duration::millis((10 * period_ms).max(500));
-    experiment.warmup = Duration::millis(period_ms);
-    experiment.workloads =
-        vec![Workload { command: Some(program.to_vec()), ..Workload::default() }];
-    Ok(experiment)
 }

@@ -4,8 +4,7 @@ use crate::args::Talk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use flyball_report::draw::PngError;
-use flyball_report::figures::Figure;
+use flyball_report::draw::{PngError, Scene};
 use flyball_report::timeline::{RunView, figure};
 use std::path::Path;
 
@@ -50,32 +49,20 @@ impl<'a> Target<'a> {
 
     /// Draws the runs on common axes; a file of that name is replaced.
     pub fn write(&self, runs: &[RunView], talk: Talk) -> Result<(), Failure> {
-        let scene = figure(runs, WIDTH);
+        self.draw(&figure(runs, WIDTH), talk)
+    }
+
+    /// The same of what is drawn.
+    pub fn draw(&self, scene: &Scene, talk: Talk) -> Result<(), Failure> {
         let bytes = match self.form {
             Form::Svg => scene.svg().into_bytes(),
-            Form::Png => scene.png(SCALE).map_err(own)?,
+            Form::Png => {
+                let failed = |error: PngError| Failure::new(Exit::Own, error.to_string());
+                scene.png(SCALE).map_err(failed)?
+            }
         };
-        self.save(&bytes, talk)
-    }
-
-    /// As [`Target::write`], for a figure that is drawn.
-    pub fn write_figure(&self, figure: &Figure, talk: Talk) -> Result<(), Failure> {
-        let bytes = match self.form {
-            Form::Svg => figure.svg().into_bytes(),
-            Form::Png => figure.png().map_err(own)?,
-        };
-        self.save(&bytes, talk)
-    }
-
-    fn save(&self, bytes: &[u8], talk: Talk) -> Result<(), Failure> {
         fs_err::write(self.path, bytes).map_err(|error| Failure::io(&error))?;
-        if !talk.quiet {
-            output::talk(&format!("figure  {}", self.path.display()));
-        }
+        output::unless_quiet(talk.quiet, &format!("figure  {}", self.path.display()));
         Ok(())
     }
-}
-
-fn own(error: PngError) -> Failure {
-    Failure::new(Exit::Own, error.to_string())
 }

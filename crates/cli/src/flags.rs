@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_capture::trace::Group;
-use flyball_units::{Duration, Mismatch};
+use flyball_units::{Duration, GovernorSpec, Mismatch};
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
@@ -19,37 +19,31 @@ pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
     }
 }
 
-/// A governor with tunables: `NAME[:TUNABLE=VALUE,...]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GovernorSpec {
-    /// Its name; none where only tunables are named, of the governor that is set.
+/// A governor on the command line: its name, none where only tunables are given, of the governor that is
+/// set; and its tunables.
+#[derive(Clone, Debug, Default)]
+pub struct Governor {
     pub name: Option<String>,
     pub tunables: Vec<(String, i64)>,
 }
 
-/// A governor on the command line.
-pub fn governor(place: &str, text: &str) -> Result<GovernorSpec, Failure> {
-    let wrong = |expected: &str, found: &str| {
-        let text = format!("{place}: expected {expected}, found \"{found}\"");
-        Failure::new(Exit::Usage, text).hint("such as ondemand, or ondemand:up_threshold=60")
+/// Reads `NAME[:TUNABLE=VALUE,...]` or `:TUNABLE=VALUE,...`.
+pub fn governor(place: &str, text: &str) -> Result<Governor, Failure> {
+    let alone = text.trim_start().starts_with(':');
+    let named = if alone { format!("set{}", text.trim_start()) } else { text.to_owned() };
+    let wrong = |slip: Mismatch| {
+        let hint = "such as ondemand, or ondemand:up_threshold=60";
+        Failure::from(slip.at(place)).hint(hint)
     };
-    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-    let mut tunables = Vec::new();
-    for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        // A tunable's name becomes part of a path.
-        let is_name = |name: &str| {
-            !name.is_empty()
-                && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-        };
-        let pair = part
-            .split_once('=')
-            .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
-        let pair = pair.filter(|(name, _)| is_name(name));
-        tunables.push(pair.ok_or_else(|| wrong("TUNABLE=WHOLE NUMBER", part))?);
+    let spec: GovernorSpec = named.parse().map_err(wrong)?;
+    // A tunable's name becomes part of a path.
+    let is_name =
+        |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+    if let Some((name, _)) = spec.tunables.iter().find(|(name, _)| !is_name(name)) {
+        return Err(wrong(Mismatch::text("a tunable's name", name)));
     }
-    if name.is_none() && tunables.is_empty() {
-        return Err(wrong("NAME[:TUNABLE=VALUE,...]", text));
+    if alone && spec.tunables.is_empty() {
+        return Err(wrong(Mismatch::text("NAME[:TUNABLE=VALUE,...]", text)));
     }
-    Ok(GovernorSpec { name, tunables })
+    Ok(Governor { name: (!alone).then_some(spec.name), tunables: spec.tunables })
 }

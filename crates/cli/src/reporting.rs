@@ -10,7 +10,7 @@ use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::export;
 use flyball_report::figures;
-use flyball_report::gate::{self, Gate, Status};
+use flyball_report::gate::{self, Gate};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
@@ -218,23 +218,9 @@ pub fn print(
 /// Tells what became of the rules; a failed or an undecidable one is a finding.
 pub fn judge(report: &Report, rules: &[Gate], talk: Talk) -> Result<Exit, Failure> {
     let outcomes: Vec<_> = rules.iter().flat_map(|rule| rule.evaluate(report)).collect();
-    for outcome in &outcomes {
-        let word = match outcome.status {
-            Status::Pass if !talk.verbose => continue,
-            Status::Pass => "pass",
-            Status::Fail => "FAIL",
-            Status::CannotDecide => "CANNOT DECIDE",
-        };
-        output::talk(&format!("{word}  {}: {}", outcome.object, outcome.text));
-    }
-    let count = |status| outcomes.iter().filter(|outcome| outcome.status == status).count();
+    output::lines(gate::lines(&outcomes, talk.verbose));
     if !rules.is_empty() {
-        output::talk(&format!(
-            "--fail-if: {} failed, {} cannot be decided, {} passed",
-            count(Status::Fail),
-            count(Status::CannotDecide),
-            count(Status::Pass)
-        ));
+        output::talk(&format!("--fail-if: {}", gate::summary(&outcomes)));
     }
     Ok(if gate::is_finding(&outcomes) { Exit::Finding } else { Exit::Ok })
 }

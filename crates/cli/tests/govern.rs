@@ -17,7 +17,7 @@ fn what_cannot_be_is_refused() {
         (vec!["govern", "threshold", "--dry-run"], 4, "utilisation"),
         (vec!["govern", "tick:idle_hook_us=5", "--dry-run"], 4, "idle loop"),
         (vec!["govern", "powerdd"], 2, "did you mean `powerd`?"),
-        (vec!["govern", "powerd:poll_ival"], 2, "TUNABLE=WHOLE NUMBER"),
+        (vec!["govern", "powerd:poll_ival"], 2, "a tunable with a whole number"),
         (vec!["govern", "powerd:poll=1"], 2, "has no tunable `poll`"),
         (vec!["govern", "powerd", "--cpus", "x"], 2, "--cpus: expected CPU numbers"),
         (vec!["govern", "ctl", "nonsense"], 2, "status, switch POLICY"),

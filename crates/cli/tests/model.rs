@@ -232,7 +232,11 @@ fn rampup_says_what_it_cannot() {
         (vec!["--machine", "record:x"], 2, "flyball report x"),
         (vec!["--machine", "model:m1"], 2, "m1"),
         (vec!["-m", M1, "--governor", "shedutil"], 3, "did you mean `schedutil`?"),
-        (vec!["-m", M1, "--governor", ":rate_limit_us"], 2, "expected TUNABLE=WHOLE NUMBER"),
+        (
+            vec!["-m", M1, "--governor", ":rate_limit_us"],
+            2,
+            "expected a tunable with a whole number",
+        ),
         (vec!["-m", M1, "--variant", "x"], 2, "NAME: SETTINGS"),
         (vec!["-m", M1, "--variant", "a: rate_limits=3"], 3, "rate_limits"),
         (vec!["-m", M1, "--duration", "3"], 2, "a duration with its unit"),

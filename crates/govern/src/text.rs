@@ -1,8 +1,9 @@
 //! What a daemon says, for people.
 
 use crate::{Ended, Outline, Replayed, Status};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 fn mhz(khz: u64) -> String {
     format!("{} MHz", khz / 1_000)
@@ -103,6 +104,20 @@ pub fn ended(ended: &Ended, verbose: bool) -> Vec<String> {
         lines.push("restored".to_owned());
     }
     lines
+}
+
+/// The whole as JSON; `run` is its run directory.
+pub fn json(outline: &Outline, ended: &Ended, run: Option<&Path>) -> Value {
+    json!({
+        "outline": outline,
+        "status": ended.status,
+        "restored": ended.restored,
+        "logged": ended.logged,
+        "dropped": ended.dropped,
+        "log_error": ended.log_error,
+        "process_cpu_ns": ended.process_cpu_ns,
+        "run": run,
+    })
 }
 
 /// Where it stood at the end.

@@ -8,12 +8,14 @@ mod checked;
 mod control;
 mod error;
 mod model;
+mod program;
 mod setting;
 
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
 pub use control::{Control, Limits};
 pub use error::ExperimentError;
 pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
+pub use program::{PILOTS, ProgramError, of_program};
 pub use setting::{Placement, placement, scheduling};
 
 use flyball_units::Duration;

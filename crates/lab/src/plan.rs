@@ -5,7 +5,9 @@
 //! the machine (temperature, other users) then falls on all conditions alike instead of on the
 //! last one. A block is a repeat, which is what the statistics resample.
 
-use crate::experiment::{Condition, Experiment, ExperimentError, Placement, placement, scheduling};
+use crate::experiment::{
+    Condition, Experiment, ExperimentError, Placement, Workload, placement, scheduling,
+};
 use flyball_host::Scheduling;
 use flyball_units::{CpuId, CpuSet, Nanos};
 use rand_core::SeedableRng;
@@ -46,6 +48,39 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What would be measured, trial by trial, as text.
+    pub fn text(&self, experiment: &Experiment) -> String {
+        let mut text = format!(
+            "{}: {} trials of {} + {} warm-up, about {:.0} s in all, seed {}\n",
+            experiment.name,
+            self.trials.len(),
+            experiment.duration,
+            experiment.warmup,
+            self.duration(experiment).as_secs_f64(),
+            experiment.seed
+        );
+        for condition in &self.conditions {
+            let cpus =
+                condition.cpus.as_ref().map_or("any CPU".to_owned(), |cpus| format!("CPUs {cpus}"));
+            let Condition { load, scheduling, .. } = &condition.asked;
+            text.push_str(&format!(
+                "  condition {:<12} load {load}, scheduling {scheduling}, on {cpus}\n",
+                condition.name
+            ));
+        }
+        for (number, trial) in self.trials.iter().enumerate() {
+            let workload = experiment.workloads.get(trial.workload).map(Workload::label);
+            let condition = self.conditions.get(trial.condition).map(|c| c.name.as_str());
+            text.push_str(&format!(
+                "  {number:>4}  repeat {:<3} {:<14} {}\n",
+                trial.block + 1,
+                workload.unwrap_or_default(),
+                condition.unwrap_or_default()
+            ));
+        }
+        text
+    }
+
     /// The order of the conditions in words, block by block.
     pub fn order(&self) -> String {
         let mut blocks: BTreeMap<u32, Vec<&str>> = BTreeMap::new();

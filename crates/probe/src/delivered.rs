@@ -90,6 +90,31 @@ fn judge(
     }
 }
 
+/// CPUs among those that are allowed, of every kind and of as many clock domains as `most` leaves room
+/// for.
+pub fn choose(topology: &Topology, allowed: &CpuSet, most: usize) -> CpuSet {
+    let mut chosen = CpuSet::new();
+    for kind in &topology.core_types {
+        if let Some(cpu) = kind.cpus.intersection(allowed).first() {
+            chosen.insert(cpu);
+        }
+    }
+    // Evenly over the rest, one per clock domain or core: neighbours share what matters.
+    let firsts: Vec<CpuId> = allowed
+        .iter()
+        .filter(|&cpu| {
+            let domain = topology.policy(cpu).and_then(|policy| policy.cpus.first());
+            let core = topology.cpu(cpu).and_then(|cpu| cpu.siblings.first());
+            domain.is_none_or(|first| first == cpu) && core.is_none_or(|first| first == cpu)
+        })
+        .collect();
+    let room = most.saturating_sub(chosen.len()).min(firsts.len());
+    for index in 0..room {
+        chosen.insert(firsts[firsts.len() - 1 - index * firsts.len() / room]);
+    }
+    if chosen.is_empty() { allowed.first().map(CpuSet::from).unwrap_or_default() } else { chosen }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

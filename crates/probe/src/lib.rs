@@ -29,7 +29,7 @@ mod targets;
 
 pub use calibrate::{Calibration, CalibrationTarget, calibrate, on_cpu, recalibrate};
 pub use chain::{BOARD_TOLERANCE, Chain, ProbeSample, SUB_SAMPLES, TOLERANCE};
-pub use delivered::{Delivered, delivered};
+pub use delivered::{Delivered, choose, delivered};
 pub use error::ProbeError;
 pub use plateau::{Plateau, plateaus};
 pub use speed::{Calibrations, Speed};

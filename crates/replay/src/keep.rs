@@ -1,12 +1,31 @@
 //! A replay as a run directory.
 
 use crate::outcome::Outcome;
-use crate::play::Kept;
+use crate::play::{Kept, play};
+use crate::source::SourceError;
 use crate::subject::Subject;
 use flyball_run::manifest::{ClockRecord, ConditionRecord, Manifest, WorkloadRecord};
 use flyball_run::{EnergyShare, Note, Run, RunState, SweepValue};
-use flyball_units::Nanos;
-use std::path::PathBuf;
+use flyball_sim::record::Stop;
+use flyball_units::{GovernorSpec, Nanos};
+use std::path::{Path, PathBuf};
+
+/// A run directory with every item; the replay is done again for it, so that the time that is told
+/// is that of the replay alone.
+///
+/// # Errors
+/// As [`play`]; a folder that is not empty, a full disk.
+pub fn keep(
+    subject: &Subject,
+    choice: &GovernorSpec,
+    out: &Path,
+    stop: Stop<'_>,
+) -> Result<PathBuf, SourceError> {
+    let mut kept = Kept::default();
+    let outcome = play(subject, choice, Some(&mut kept), stop)?;
+    let name: String = choice.to_string().replace([':', ',', '='], "-");
+    Ok(to_run(subject, &outcome, kept).write(out.join(name))?)
+}
 
 /// One governor's replay, and how long it took here.
 pub struct Played {

@@ -26,7 +26,7 @@ pub mod tune;
 mod work;
 
 pub use error::{ReplayError, ReplayErrorKind};
-pub use keep::{Played, to_run};
+pub use keep::{Played, keep, to_run};
 pub use outcome::{DomainOutcome, Latency, Outcome, Share, Way};
 pub use place::{Load, Placing, Stint};
 pub use play::{Kept, play};

@@ -95,6 +95,33 @@ impl Gate {
     }
 }
 
+/// What became of the rules, a line each; those that hold only where it is `verbose`.
+#[must_use]
+pub fn lines(outcomes: &[Outcome], verbose: bool) -> Vec<String> {
+    let line = |outcome: &Outcome| {
+        let word = match outcome.status {
+            Status::Pass if !verbose => return None,
+            Status::Pass => "pass",
+            Status::Fail => "FAIL",
+            Status::CannotDecide => "CANNOT DECIDE",
+        };
+        Some(format!("{word}  {}: {}", outcome.object, outcome.text))
+    };
+    outcomes.iter().filter_map(line).collect()
+}
+
+/// How many of each.
+#[must_use]
+pub fn summary(outcomes: &[Outcome]) -> String {
+    let count = |status| outcomes.iter().filter(|outcome| outcome.status == status).count();
+    format!(
+        "{} failed, {} cannot be decided, {} passed",
+        count(Status::Fail),
+        count(Status::CannotDecide),
+        count(Status::Pass)
+    )
+}
+
 /// Whether the outcomes make the command exit with a finding: a failed or an undecidable rule does.
 #[must_use]
 pub fn is_finding(outcomes: &[Outcome]) -> bool {

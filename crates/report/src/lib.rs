@@ -18,6 +18,7 @@ pub mod kinds;
 pub mod lanes;
 pub mod model;
 mod sheets;
+pub mod sides;
 pub mod table;
 pub mod terminal;
 pub mod text;

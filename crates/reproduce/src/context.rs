@@ -1,41 +1,57 @@
-//! What evaluators share: the catalogue, the recordings, and simulations that several numbers need.
+//! What evaluators share: the catalogue, the folder of recordings, and what several numbers need.
 
 use crate::catalogue::Catalogue;
-use crate::data::Recordings;
-use crate::model::load::{self, Loads};
-use crate::model::mixture;
 use crate::quantity::Undecided;
-use crate::ramp::Scenarios;
-use flyball_lab::ShareSweep;
-use std::sync::OnceLock;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Everything an evaluator may look at.
 pub(crate) struct Context<'a> {
     pub catalogue: &'a Catalogue,
-    pub recordings: Recordings,
-    pub ramps: Scenarios,
-    mixture: OnceLock<Result<ShareSweep, Undecided>>,
-    loads: OnceLock<Result<Loads, Undecided>>,
+    /// The folder of the recordings.
+    data: Option<PathBuf>,
+    /// One slot per type.
+    made: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
+/// A folder of recordings and where it comes from.
+pub(crate) struct Folder {
+    pub name: &'static str,
+    pub published_at: &'static str,
+}
+
+/// What was made once, or why it cannot be.
+type Slot<T> = OnceLock<Result<Arc<T>, Undecided>>;
+
 impl<'a> Context<'a> {
-    pub(crate) fn new(catalogue: &'a Catalogue, recordings: Recordings) -> Context<'a> {
-        Context {
-            catalogue,
-            recordings,
-            ramps: Scenarios::default(),
-            mixture: OnceLock::new(),
-            loads: OnceLock::new(),
+    pub(crate) fn new(catalogue: &'a Catalogue, data: Option<PathBuf>) -> Context<'a> {
+        Context { catalogue, data, made: Mutex::default() }
+    }
+
+    /// Recordings that were read, or a simulation that was run: made when first asked for, and kept.
+    pub(crate) fn once<T: Send + Sync + 'static>(
+        &self,
+        make: impl FnOnce() -> Result<T, Undecided>,
+    ) -> Result<Arc<T>, Undecided> {
+        let slot = {
+            // A panic elsewhere leaves the map whole: a slot is inserted in one step.
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || -> Arc<dyn Any + Send + Sync> { Arc::new(Slot::<T>::new()) };
+            Arc::clone(made.entry(TypeId::of::<T>()).or_insert_with(new))
+        };
+        match slot.downcast::<Slot<T>>() {
+            Ok(slot) => slot.get_or_init(|| make().map(Arc::new)).clone(),
+            // There is one slot per type.
+            Err(_) => make().map(Arc::new),
         }
     }
 
-    /// CORTEX's governor validation on the M1 model, over all mixtures of cores.
-    pub(crate) fn mixture(&self) -> Result<&ShareSweep, Undecided> {
-        self.mixture.get_or_init(mixture::sweep).as_ref().map_err(Clone::clone)
-    }
-
-    /// CORTEX's background-load text on the M1 model under macOS.
-    pub(crate) fn loads(&self) -> Result<&Loads, Undecided> {
-        self.loads.get_or_init(load::simulate).as_ref().map_err(Clone::clone)
+    /// Path of a folder of recordings that exists.
+    pub(crate) fn folder(&self, folder: &Folder) -> Result<PathBuf, Undecided> {
+        let path = self.data.as_ref().map(|dir| dir.join(folder.name));
+        path.filter(|path| path.is_dir())
+            .ok_or(Undecided::DataAbsent { folder: folder.name, published_at: folder.published_at })
     }
 }

@@ -13,6 +13,7 @@ mod context;
 mod data;
 mod expression;
 pub mod figures;
+mod function;
 mod functions;
 mod load_tracking;
 mod markdown;
@@ -59,7 +60,7 @@ pub fn reproduce(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Reproduction, CatalogueError> {
     let catalogue = Catalogue::load()?;
-    let context = Context::new(&catalogue, data::Recordings::new(options.data.clone()));
+    let context = Context::new(&catalogue, options.data.clone());
     let entries: Vec<&Entry> =
         catalogue.entries.iter().filter(|entry| options.wants(entry)).collect();
     let done = std::sync::atomic::AtomicUsize::new(0);
@@ -73,6 +74,16 @@ pub fn reproduce(
         })
         .collect();
     Ok(Reproduction { schema: "flyball-reproduction/1", sources: catalogue.sources.clone(), rows })
+}
+
+impl Catalogue {
+    /// Reads the catalogue, and checks its formulas.
+    ///
+    /// # Errors
+    /// A defect of the committed files; the tests would have found it.
+    pub fn load() -> Result<Catalogue, CatalogueError> {
+        Catalogue::read(functions::check)
+    }
 }
 
 impl Options {

@@ -1,8 +1,8 @@
 //! Numbers that load tracking alone decides: the table of margins and the series' approximations.
 
 use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use flyball_pelt::{
     CAPACITY_SCALE, PeltMultiplier, approximate_runtime, margin_table_row, threshold_as_posted,

@@ -2,13 +2,13 @@
 //! simulated machine.
 
 mod job;
-pub(crate) mod load;
+mod load;
 pub(crate) mod mixture;
 mod page;
 mod rules;
 mod switching;
 
-use crate::functions::Function;
+use crate::function::Function;
 
 /// The sources' own rules, carried out.
 pub(crate) const RULES: &[Function] = rules::FUNCTIONS;

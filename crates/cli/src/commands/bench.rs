@@ -9,10 +9,10 @@ use crate::progress::Bar;
 use crate::{experiments, machine, output, reporting, runs, templates};
 use flyball_capture::trace::Group;
 use flyball_host::Host;
-use flyball_lab::experiment::{self, Condition, Experiment, Workload};
+use flyball_lab::experiment::{self, Experiment};
 use flyball_lab::job;
 use flyball_lab::session::{BLAME, Progress};
-use flyball_lab::{CostTable, Machine, Prepared};
+use flyball_lab::{CostTable, Machine};
 use flyball_units::MachineSpec;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         &args.output,
     )?;
     if args.dry_run {
-        output::data(&describe(prepared.as_ref()))?;
+        output::data(&prepared.plan().text(prepared.experiment()))?;
         return Ok(Exit::Ok);
     }
     let mut bar = Bar::new(talk.quiet);
@@ -115,37 +115,4 @@ fn experiment(
     }
     experiment::check(&experiment, "command line")?;
     Ok((experiment, folder))
-}
-
-fn describe(prepared: &dyn Prepared) -> String {
-    let (experiment, plan) = (prepared.experiment(), prepared.plan());
-    let mut text = format!(
-        "{}: {} trials of {} + {} warm-up, about {:.0} s in all, seed {}\n",
-        experiment.name,
-        plan.trials.len(),
-        experiment.duration,
-        experiment.warmup,
-        plan.duration(experiment).as_secs_f64(),
-        experiment.seed
-    );
-    for condition in &plan.conditions {
-        let cpus =
-            condition.cpus.as_ref().map_or("any CPU".to_owned(), |cpus| format!("CPUs {cpus}"));
-        let Condition { load, scheduling, .. } = &condition.asked;
-        text.push_str(&format!(
-            "  condition {:<12} load {load}, scheduling {scheduling}, on {cpus}\n",
-            condition.name
-        ));
-    }
-    for (number, trial) in plan.trials.iter().enumerate() {
-        let workload = experiment.workloads.get(trial.workload).map(Workload::label);
-        let condition = plan.conditions.get(trial.condition).map(|c| c.name.as_str());
-        text.push_str(&format!(
-            "  {number:>4}  repeat {:<3} {:<14} {}\n",
-            trial.block + 1,
-            workload.unwrap_or_default(),
-            condition.unwrap_or_default()
-        ));
-    }
-    text
 }

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output, program, runs};
-use flyball_capture::trace::{Capture, Group, Options, recover};
+use flyball_capture::trace::{Capture, Group, Options, bytes, recover};
 use flyball_events::recording::comm;
 use flyball_host::{Host, Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
@@ -124,21 +124,6 @@ fn options(args: &CaptureTraceArgs) -> Result<Options, Failure> {
     })
 }
 
-/// A size such as `512K`, `4M` or `1G`, or a plain number of bytes.
-fn bytes(text: &str) -> Result<u64, String> {
-    let upper = text.trim().to_ascii_uppercase();
-    let digits = upper.trim_end_matches(['I', 'B']);
-    let (digits, shift) = match digits.strip_suffix(['K', 'M', 'G']) {
-        Some(rest) if digits.ends_with('K') => (rest, 10),
-        Some(rest) if digits.ends_with('M') => (rest, 20),
-        Some(rest) => (rest, 30),
-        None => (digits, 0),
-    };
-    let size = digits.trim().parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    size.filter(|size| (4096..=1 << 36).contains(size))
-        .ok_or_else(|| format!("a size from 4K to 64G such as 16M, found {text:?}"))
-}
-
 /// What is on, and what is missing.
 fn say(capture: &Capture) {
     let buffer = capture.buffer_bytes() as f64 / f64::from(1 << 20);
@@ -171,17 +156,6 @@ fn workload(program: &[String]) -> Option<WorkloadRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        assert_eq!(bytes("4096"), Ok(4096));
-        assert_eq!(bytes("512k"), Ok(512 << 10));
-        assert_eq!(bytes("4MiB"), Ok(4 << 20));
-        assert_eq!(bytes("1G"), Ok(1 << 30));
-        for wrong in ["", "M", "1", "1T", "99999999999G", "-4M"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_workload_is_named_as_its_task() {

@@ -66,17 +66,7 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
     output::lines(text::ended(&ended, talk.verbose));
     match args.format {
         CheckFormat::Json => {
-            let value = json!({
-                "outline": outline,
-                "status": ended.status,
-                "restored": ended.restored,
-                "logged": ended.logged,
-                "dropped": ended.dropped,
-                "log_error": ended.log_error,
-                "process_cpu_ns": ended.process_cpu_ns,
-                "run": run,
-            });
-            output::data(&format!("{value:#}\n"))?;
+            output::data(&format!("{:#}\n", text::json(&outline, &ended, run.as_deref())))?
         }
         CheckFormat::Text => {
             output::data(&text::status(&ended.status))?;

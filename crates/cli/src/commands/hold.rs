@@ -189,7 +189,7 @@ fn request(args: &HoldArgs) -> Result<Request, Failure> {
     let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
     let governor = match &args.governor {
         Some(text) => flags::governor("--governor", text)?,
-        None => flags::GovernorSpec::default(),
+        None => flags::Governor::default(),
     };
     Ok(Request {
         governor: governor.name,

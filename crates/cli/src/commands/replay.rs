@@ -10,10 +10,9 @@ use crate::failure::Failure;
 use crate::figure::Target;
 use crate::{machine, output};
 use flyball_replay::shadow::create;
-use flyball_replay::{Kept, Played, ReplayError, ReplayErrorKind, Subject, play, text, to_run};
+use flyball_replay::{Played, ReplayError, ReplayErrorKind, Subject, keep, play, text};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
 use flyball_units::{GovernorSpec, Nanos};
-use std::path::{Path, PathBuf};
 
 use source::Source;
 
@@ -51,27 +50,13 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         };
         let points: Vec<TradeoffPoint> = played.iter().map(point).collect();
         let title = format!("{} on {}", subject.name(), subject.platform().name);
-        figure.write_figure(&tradeoff(&title, &points, None, Size::default()), talk)?;
+        figure.draw(&tradeoff(&title, &points, None, Size::default()).scene, talk)?;
     }
     output::data(&match args.format {
         CheckFormat::Text => text::text(&subject, &played, talk.verbose),
         CheckFormat::Json => format!("{:#}\n", text::json(&subject, &played)),
     })?;
     Ok(Exit::Ok)
-}
-
-/// A run directory with every item; the replay is done again for it, so that the time that is told
-/// is that of the replay alone.
-fn keep(
-    subject: &Subject,
-    choice: &GovernorSpec,
-    out: &Path,
-    stop: flyball_sim::record::Stop<'_>,
-) -> Result<PathBuf, Failure> {
-    let mut kept = Kept::default();
-    let outcome = play(subject, choice, Some(&mut kept), stop)?;
-    let name: String = choice.to_string().replace([':', ',', '='], "-");
-    Ok(to_run(subject, &outcome, kept).write(out.join(name))?)
 }
 
 /// The governors of a list, each once; the kernel's usual one where there is none.

@@ -1,7 +1,6 @@
 //! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
 
 mod import;
-mod sides;
 mod timeline;
 
 use crate::args::{ReportArgs, ReportFormat, Talk};
@@ -19,6 +18,7 @@ use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::bundle::Bundle;
 use flyball_report::export;
 use flyball_report::model::Report;
+use flyball_report::sides::{self, SidesError};
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
 use std::collections::BTreeMap;
@@ -53,7 +53,11 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     let hostname = |run: &RunData| run.manifest.machine.as_ref()?.hostname.clone();
     let hostnames: Vec<String> = runs.iter().filter_map(hostname).collect();
     if !args.against.is_empty() {
-        runs = sides::of(runs, args.against.len())?;
+        runs = sides::of(runs, args.against.len()).map_err(|error| match error {
+            SidesError::Run(error) => error.into(),
+            SidesError::Mixed(_) => Failure::new(Exit::Usage, format!("--against: {error}"))
+                .hint("switches and ramp-ups are laid side by side without it: flyball report A B"),
+        })?;
     }
     let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
     let seed = runs.iter().find_map(|run| run.manifest.seed);

@@ -3,10 +3,9 @@
 //! With W the window, L = W * (1 - reached / expected), where expected is the mean of the scores
 //! at the two fixed levels: what the source's five lines of Python reduce to.
 
-use super::{Folder, Recordings};
-use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::context::{Context, Folder};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use flyball_stats::{mean, median_in_place};
 use std::collections::BTreeMap;
@@ -45,11 +44,11 @@ pub(super) const FUNCTIONS: [Function; 4] = [
 ];
 
 /// Scores by set-up and row: `fixed0`, `alternating01`.
-pub(crate) struct Coremark(BTreeMap<(String, String), Vec<f64>>);
+struct Coremark(BTreeMap<(String, String), Vec<f64>>);
 
 impl Coremark {
-    pub(super) fn read(recordings: &Recordings) -> Result<Coremark, Undecided> {
-        let folder = recordings.path(&FOLDER)?;
+    fn read(context: &Context<'_>) -> Result<Coremark, Undecided> {
+        let folder = context.folder(&FOLDER)?;
         let mut scores = BTreeMap::new();
         for (name, file) in
             [("4x", "4x_a53/dataset.csv"), ("1x", "1x_a53_all_other_cores_disabled/dataset.csv")]
@@ -96,7 +95,7 @@ fn pair(given: &Arguments) -> Result<(String, [String; 2]), Undecided> {
 
 /// The latency of each run.
 fn latencies(context: &Context<'_>, given: &Arguments) -> Result<Vec<f64>, Undecided> {
-    let coremark = context.recordings.coremark()?;
+    let coremark = context.once(|| Coremark::read(context))?;
     let setup = given.text(0)?;
     let (alternating, [a, b]) = pair(given)?;
     let expected = (mean(coremark.row(setup, &a)?) + mean(coremark.row(setup, &b)?)) / 2.0;
@@ -105,7 +104,7 @@ fn latencies(context: &Context<'_>, given: &Arguments) -> Result<Vec<f64>, Undec
 }
 
 fn switch_median(context: &Context<'_>, given: &Arguments) -> Outcome {
-    let coremark = context.recordings.coremark()?;
+    let coremark = context.once(|| Coremark::read(context))?;
     let setup = given.text(0)?;
     let (alternating, [a, b]) = pair(given)?;
     let median =
@@ -115,7 +114,7 @@ fn switch_median(context: &Context<'_>, given: &Arguments) -> Outcome {
 }
 
 fn cores(context: &Context<'_>, given: &Arguments) -> Outcome {
-    let coremark = context.recordings.coremark()?;
+    let coremark = context.once(|| Coremark::read(context))?;
     let score = |setup: &str| {
         coremark.row(setup, "fixed0").map(|scores| median_in_place(&mut scores.to_vec()))
     };

@@ -1,9 +1,8 @@
 //! CORTEX (sources A and B): windows of four kernels under governors (Linux) and loads (macOS).
 
-use super::{Folder, Recordings};
-use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::context::{Context, Folder};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use flyball_run::import::{Options, import};
 use flyball_run::{Columns, Run};
@@ -51,7 +50,7 @@ pub(super) const FUNCTIONS: [Function; 9] = [
 ];
 
 /// Executions and claimed frequencies by condition.
-pub(crate) struct Cortex {
+struct Cortex {
     /// Executions in microseconds, without warm-up.
     cells: BTreeMap<(String, String), Summary>,
     /// Claimed frequencies in MHz.
@@ -62,8 +61,8 @@ pub(crate) struct Cortex {
 
 impl Cortex {
     /// Reads what is there of the two folders; at least one has to be.
-    pub(super) fn read(recordings: &Recordings) -> Result<Cortex, Undecided> {
-        let (linux, macos) = (recordings.path(&LINUX)?, recordings.path(&MACOS)?);
+    fn read(context: &Context<'_>) -> Result<Cortex, Undecided> {
+        let (linux, macos) = (context.folder(&LINUX)?, context.folder(&MACOS)?);
         let mut cortex =
             Cortex { cells: BTreeMap::new(), claimed: BTreeMap::new(), folders: BTreeMap::new() };
         for (name, path) in [("linux", linux), ("macos", macos)] {
@@ -109,27 +108,31 @@ fn no_cell(condition: &str, what: &str) -> Undecided {
     Undecided::Unreadable(format!("the recordings hold no {what} of {condition}"))
 }
 
-fn summary<'a>(context: &'a Context<'_>, given: &Arguments) -> Result<&'a Summary, Undecided> {
+fn summary(context: &Context<'_>, given: &Arguments) -> Result<Summary, Undecided> {
     let (condition, kernel) = (given.text(0)?, given.text(1)?);
-    let cells = &context.recordings.cortex()?.cells;
-    let cell = cells.get(&(condition.to_owned(), kernel.to_owned()));
-    cell.ok_or_else(|| no_cell(condition, kernel))
+    let cortex = context.once(|| Cortex::read(context))?;
+    let cell = cortex.cells.get(&(condition.to_owned(), kernel.to_owned()));
+    cell.cloned().ok_or_else(|| no_cell(condition, kernel))
 }
 
 fn geomean(context: &Context<'_>, given: &Arguments) -> Outcome {
     let condition = given.text(0)?;
-    let cells = context.recordings.cortex()?.cells.iter();
-    let medians: Vec<f64> =
-        cells.filter(|(key, _)| key.0 == condition).map(|(_, cell)| cell.median).collect();
+    let cortex = context.once(|| Cortex::read(context))?;
+    let medians: Vec<f64> = cortex
+        .cells
+        .iter()
+        .filter(|(key, _)| key.0 == condition)
+        .map(|(_, cell)| cell.median)
+        .collect();
     let mean = geometric_mean(&medians).map_err(|_| no_cell(condition, "windows"))?;
     Ok(Quantity::of(mean))
 }
 
-fn claimed<'a>(context: &'a Context<'_>, given: &Arguments) -> Result<&'a [f64], Undecided> {
+fn claimed(context: &Context<'_>, given: &Arguments) -> Result<Vec<f64>, Undecided> {
     let (condition, policy) = (given.text(0)?, given.text(1)?);
-    let log = &context.recordings.cortex()?.claimed;
-    let samples = log.get(&(condition.to_owned(), policy.to_owned()));
-    samples.map(Vec::as_slice).ok_or_else(|| no_cell(condition, "frequency log"))
+    let cortex = context.once(|| Cortex::read(context))?;
+    let samples = cortex.claimed.get(&(condition.to_owned(), policy.to_owned()));
+    samples.cloned().ok_or_else(|| no_cell(condition, "frequency log"))
 }
 
 const CLAIMED: &str = "from a log of sysfs at 1 Hz: what the system claims, not what it delivers";
@@ -147,7 +150,7 @@ fn claimed_share(context: &Context<'_>, given: &Arguments) -> Outcome {
 }
 
 fn fewest(context: &Context<'_>, given: &Arguments) -> Outcome {
-    let cortex = context.recordings.cortex()?;
+    let cortex = context.once(|| Cortex::read(context))?;
     let folder = given.text(0)?;
     let conditions = cortex.folders.get(folder).ok_or_else(|| no_cell(folder, "conditions"))?;
     let of_folder = cortex.cells.iter().filter(|(key, _)| conditions.contains(&key.0));

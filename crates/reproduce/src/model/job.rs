@@ -2,8 +2,8 @@
 //! variant of each rule, over the phases of ticks and polls.
 
 use crate::context::Context;
-use crate::functions::Parameter::Text;
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::Text;
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::{run, setup, task};
 use flyball_sim::behavior::Work;

@@ -2,8 +2,8 @@
 //! so that windows on one kind of core can be compared with windows on the same kind.
 
 use crate::context::Context;
-use crate::functions::Parameter::Text;
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::Text;
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
 use flyball_lab::experiment;
@@ -47,14 +47,14 @@ struct Cell {
 
 /// CORTEX's experiment on the model.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Loads {
+struct Loads {
     cells: BTreeMap<(String, String), Cell>,
     /// Of each load: trials with a proof that holds, and trials with a proof.
     proofs: BTreeMap<String, (usize, usize)>,
 }
 
 /// The simulation; it takes seconds, so the context keeps it.
-pub(crate) fn simulate() -> Result<Loads, Undecided> {
+fn simulate() -> Result<Loads, Undecided> {
     let model = Model::named("apple-m1-macos", None).map_err(reason)?;
     let mut experiment = experiment::named("source-b").map_err(reason)?;
     experiment.duration = DURATION;
@@ -104,7 +104,7 @@ impl Cell {
 
 fn change(context: &Context<'_>, given: &Arguments) -> Outcome {
     let (from, to, kernel) = (given.text(0)?, given.text(1)?, given.text(2)?);
-    let loads = context.loads()?;
+    let loads = context.once(simulate)?;
     let (before, after) = (loads.cell(from, kernel)?, loads.cell(to, kernel)?);
     let change = 100.0 * (after.mean() / before.mean() - 1.0);
     Ok(Quantity::of(change).fitted(FITTED).note(format!(
@@ -116,7 +116,7 @@ fn change(context: &Context<'_>, given: &Arguments) -> Outcome {
 
 fn ratio(context: &Context<'_>, given: &Arguments) -> Outcome {
     let (core, subject, baseline) = (given.text(0)?, given.text(1)?, given.text(2)?);
-    let loads = context.loads()?;
+    let loads = context.once(simulate)?;
     let on =
         |cell: &Cell| cell.by_core.get(core).and_then(|times| median_of(times.iter().copied()));
     let mut ratios = Vec::new();
@@ -135,7 +135,7 @@ fn ratio(context: &Context<'_>, given: &Arguments) -> Outcome {
 
 fn proven(context: &Context<'_>, given: &Arguments) -> Outcome {
     let load = given.text(0)?;
-    match context.loads()?.proofs.get(load) {
+    match context.once(simulate)?.proofs.get(load) {
         Some((held, all)) => Ok(Quantity::of(100.0 * *held as f64 / *all as f64)),
         None => Err(Undecided::Reason(format!("no proof of load {load}"))),
     }

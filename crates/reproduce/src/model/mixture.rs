@@ -2,8 +2,8 @@
 //! nobody had recorded where the windows ran.
 
 use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;
 use flyball_lab::{Model, ShareRange, ShareSweep, e_share_sweep};
@@ -68,7 +68,7 @@ fn like(
     value: impl Fn(&flyball_lab::Like) -> f64,
 ) -> Outcome {
     let core = given.text(0)?;
-    let sweep = context.mixture()?;
+    let sweep = context.once(sweep)?;
     let found = sweep.like.iter().find(|like| like.core_type == core);
     found
         .map(|like| Quantity::of(value(like)).fitted(FITTED))
@@ -84,12 +84,12 @@ fn mixture(context: &Context<'_>, given: &Arguments) -> Outcome {
             .ok_or_else(|| Undecided::Reason(format!("expected 0 to 100 %, found {whole}")))
     };
     let (subject, baseline) = ((given.text(0)?, share(0)?), (given.text(1)?, share(1)?));
-    Ok(Quantity::of(context.mixture()?.ratio(subject, baseline)).fitted(FITTED))
+    Ok(Quantity::of(context.once(sweep)?.ratio(subject, baseline)).fitted(FITTED))
 }
 
 fn pooled(context: &Context<'_>, given: &Arguments) -> Outcome {
     let (condition, kernel) = (given.text(0)?, given.text(1)?);
-    let ranges = context.mixture()?.published(NEAR);
+    let ranges = context.once(sweep)?.published(NEAR);
     let of_cell = |range: &&ShareRange| {
         range.published.condition == condition && range.published.kernel == kernel
     };
@@ -112,7 +112,7 @@ fn mixtures(range: &ShareRange) -> String {
 
 fn trap_share(context: &Context<'_>, given: &Arguments) -> Outcome {
     let (end, varied, held) = (given.text(0)?, given.text(1)?, given.whole(0)?);
-    let trap = context.mixture()?.trap(NEAR);
+    let trap = context.once(sweep)?.trap(NEAR);
     let of_pair = |&(powersave, schedutil): &(u32, u32)| match varied {
         "schedutil" => (u64::from(powersave) == held).then_some(schedutil),
         _ => (u64::from(schedutil) == held).then_some(powersave),

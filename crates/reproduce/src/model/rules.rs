@@ -1,8 +1,8 @@
 //! Thomson's rules driven by hand: polls and ticks without a machine around them.
 
 use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::load_tracking::platform;
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::reason;

@@ -6,8 +6,8 @@
 //! higher frequency, one on the way down at the lower.
 
 use crate::context::Context;
-use crate::functions::Parameter::Number;
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::Number;
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use crate::simulation::{Spin, run, setup, task};
 use flyball_platform::Cost;

@@ -1,9 +1,9 @@
 //! What the catalogue asks of ramp-ups.
 
-use super::{Core, Ramp, Ramps, Stretch};
+use super::{Core, Ramp, Ramps, Scenarios, Stretch};
 use crate::context::Context;
-use crate::functions::Parameter::{Number, Text};
-use crate::functions::{Arguments, Function, function};
+use crate::function::Parameter::{Number, Text};
+use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
 use flyball_stats::{median_high, sort};
 use std::sync::Arc;
@@ -105,7 +105,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 const HALF_TICK_MS: f64 = 0.5;
 
 fn ramps(context: &Context<'_>, given: &Arguments) -> Result<Arc<Ramps>, Undecided> {
-    context.ramps.get(given.text(0)?)
+    context.once(|| Ok(Scenarios::default()))?.get(given.text(0)?)
 }
 
 fn util(given: &Arguments, position: usize) -> Result<u32, Undecided> {

@@ -4,7 +4,7 @@ use flyball_check::{Facts, Probe, ProbedCpu};
 use flyball_host::{Host, HostKind};
 use flyball_probe::{self as probe, board};
 use flyball_run::manifest::ProbeBasis;
-use flyball_units::{CpuId, CpuSet, KiloHertz};
+use flyball_units::KiloHertz;
 
 /// CPUs that are probed at most: 0.15 s each.
 const MOST: usize = 5;
@@ -21,7 +21,11 @@ pub fn look(host: &dyn Host, facts: &Facts, left_out: bool) -> Probe {
     if board::discover(host).is_some() {
         return skipped("on a virtual board the probe takes seconds: flyball bench has it");
     }
-    match probe::delivered(host, &facts.topology, &choose(facts)) {
+    match probe::delivered(
+        host,
+        &facts.topology,
+        &probe::choose(&facts.topology, &facts.allowed, MOST),
+    ) {
         Err(error) => skipped(&error.to_string()),
         Ok(seen) => {
             let unknown = seen.iter().all(|cpu| cpu.khz.is_none());
@@ -31,36 +35,6 @@ pub fn look(host: &dyn Host, facts: &Facts, left_out: bool) -> Probe {
                 skipped: unknown.then(|| why.to_owned()),
             }
         }
-    }
-}
-
-/// CPUs of every kind and of as many clock domains as there is time for.
-fn choose(facts: &Facts) -> CpuSet {
-    let topology = &facts.topology;
-    let mut chosen = CpuSet::new();
-    for kind in &topology.core_types {
-        if let Some(cpu) = kind.cpus.intersection(&facts.allowed).first() {
-            chosen.insert(cpu);
-        }
-    }
-    // Evenly over the rest, one per clock domain or core: neighbours share what matters.
-    let firsts: Vec<CpuId> = facts
-        .allowed
-        .iter()
-        .filter(|&cpu| {
-            let domain = topology.policy(cpu).and_then(|policy| policy.cpus.first());
-            let core = topology.cpu(cpu).and_then(|cpu| cpu.siblings.first());
-            domain.is_none_or(|first| first == cpu) && core.is_none_or(|first| first == cpu)
-        })
-        .collect();
-    let room = MOST.saturating_sub(chosen.len()).min(firsts.len());
-    for index in 0..room {
-        chosen.insert(firsts[firsts.len() - 1 - index * firsts.len() / room]);
-    }
-    if chosen.is_empty() {
-        facts.allowed.first().map(CpuSet::from).unwrap_or_default()
-    } else {
-        chosen
     }
 }
 

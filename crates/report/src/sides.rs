@@ -1,11 +1,20 @@
-//! `flyball report NEW... --against OLD...`: several runs on a side are repeats of one thing.
+//! Two sides of runs: several on a side are repeats of one thing.
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use flyball_report::analysis::RunData;
+use crate::analysis::RunData;
 use flyball_run::Run;
 use flyball_run::pool::{Part, pool};
 use std::path::PathBuf;
+
+/// Why runs cannot be two sides.
+#[derive(Debug, thiserror::Error)]
+pub enum SidesError {
+    /// Some hold windows and some do not, or they hold neither windows nor events.
+    #[error("expected runs that all hold windows or all hold events, found {0}")]
+    Mixed(String),
+    /// Runs of different work.
+    #[error(transparent)]
+    Run(#[from] flyball_run::Error),
+}
 
 /// Two sides of runs of which the first `baseline` are what the others are judged against. Where one has
 /// several, windows become one run per side in which each run is one repeat: what differs between runs is
@@ -13,7 +22,7 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// Runs that hold neither, or some the one and some the other; runs of different work.
-pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, Failure> {
+pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, SidesError> {
     let measured = runs.iter().filter(|run| !run.tables.windows.is_empty()).count();
     let odd = runs.iter().find(|run| {
         !run.tables.trials.is_empty()
@@ -21,14 +30,7 @@ pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, Failu
             || (measured > 0 && run.tables.windows.is_empty())
     });
     if let Some(odd) = odd {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "--against: expected runs that all hold windows or all hold events, found {}",
-                odd.path
-            ),
-        )
-        .hint("switches and ramp-ups are laid side by side without it: flyball report A B"));
+        return Err(SidesError::Mixed(odd.path.clone()));
     }
     if measured == 0 {
         runs.iter_mut().take(baseline).for_each(|run| run.against = true);
@@ -42,7 +44,7 @@ pub fn of(mut runs: Vec<RunData>, baseline: usize) -> Result<Vec<RunData>, Failu
 }
 
 /// The runs of a side as one. Even a single run is one repeat: there are others on the other side.
-fn one(side: Vec<RunData>) -> Result<RunData, Failure> {
+fn one(side: Vec<RunData>) -> Result<RunData, SidesError> {
     let name = match side.as_slice() {
         [] => String::new(),
         [only] => only.name.clone(),
