@@ -1,6 +1,8 @@
 //! Programs against each other, on the machine that runs the tests: only differences that no noise
 //! can hide.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use common::{folder, run};

@@ -1,6 +1,8 @@
 //! What a person came for: how much a condition cost, and because of what. On models, where the truth
 //! is known.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use common::{folder, run};

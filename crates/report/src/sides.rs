@@ -59,5 +59,5 @@ fn one(side: Vec<RunData>) -> Result<RunData, SidesError> {
     let parts: Vec<Part<'_>> =
         (0..).zip(&runs).map(|(round, run)| Part { label: None, round, run }).collect();
     let pooled = pool(&parts)?;
-    Ok(RunData { warnings, ..RunData::new(name.clone(), name, pooled) })
+    Ok(RunData { warnings, pooled: runs.len(), ..RunData::new(name.clone(), name, pooled) })
 }

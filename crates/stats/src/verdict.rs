@@ -7,7 +7,8 @@
 //! | 3 | the interval excludes 1 | `Effect` |
 //! | 4 | otherwise | `Undecided` |
 //!
-//! Rules 2 and 3 need at least 3 repeats on each side; with fewer the answer is `Undecided`.
+//! Rules 2 and 3 need at least 3 repeats on each side, and where the sides are of different runs at
+//! least 3 runs; with fewer the answer is `Undecided`: one run says nothing of how much runs differ.
 //!
 //! Where the order of the conditions was drawn at random within one run ([`Evidence::randomised`]),
 //! the randomisation decides: the family of intervals takes the place of rules 2 and 3, and what lies
@@ -57,6 +58,9 @@ pub struct SideEvidence {
     pub name: String,
     /// Repeats per kernel (the smallest number over the kernels).
     pub repeats: usize,
+    /// Runs that the side rests on: where the sides are of different runs, each is one draw of what
+    /// differs between runs of the same thing.
+    pub runs: usize,
     /// Whether the CPU of every window was recorded.
     pub placement_recorded: bool,
     /// Share of windows per core type (or other stratum), by name; empty where not recorded.
@@ -233,8 +237,8 @@ pub enum Basis {
     Stratified,
 }
 
-/// Below it the interval rests on a standard error of one or two differences.
-const LEAST_REPEATS: usize = 3;
+/// Repeats, or runs, below which an interval rests on a standard error of one or two differences.
+pub(crate) const LEAST_REPEATS: usize = 3;
 
 /// Judges the evidence by the tables at the head of this module.
 pub fn judge(evidence: &Evidence) -> Judgement {
@@ -250,7 +254,9 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     }
     // Stable: within both kinds the order of the table stays.
     reasons.sort_by_key(|reason| !reason.confounds);
-    let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS;
+    let runs = evidence.a.runs.min(evidence.b.runs);
+    let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS
+        && (evidence.across_runs.is_none() || runs >= LEAST_REPEATS);
     let verdict = if reasons.iter().any(|reason| reason.confounds) {
         Verdict::Confounded
     } else if !enough {

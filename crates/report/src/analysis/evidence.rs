@@ -18,6 +18,7 @@ pub(super) fn side(
     SideEvidence {
         name: condition.to_owned(),
         repeats: cells.iter().map(|cell| cell.cell.repeats().len()).min().unwrap_or(0),
+        runs: context.run.pooled.max(1),
         placement_recorded: cells.iter().all(|cell| cell.model.placement.recorded),
         strata_shares: strata_shares(cells),
         modes_per_kernel: cells.iter().map(|cell| cell.model.modes.modes.len()).collect(),

@@ -1,6 +1,6 @@
 //! The verdict's sentence for a person: the figure first, then what it is worth.
 
-use flyball_stats::{Basis, Judgement, ReasonKind};
+use flyball_stats::{self as stats, Basis, Judgement, ReasonKind};
 
 use super::compare::Sides;
 use super::like::Like;
@@ -22,6 +22,13 @@ pub(super) struct Matter<'a> {
     /// Total effects, where the order was random.
     pub effects: &'a [Effect],
     pub cause: Option<&'a Cause>,
+}
+
+impl Matter<'_> {
+    /// Runs of the side that rests on fewer.
+    fn runs(&self) -> usize {
+        self.sides.contexts.iter().map(|context| context.run.pooled.max(1)).min().unwrap_or(1)
+    }
 }
 
 /// The sentence for a verdict.
@@ -106,11 +113,16 @@ fn size(effect: &Effect) -> String {
     }
 }
 
-/// Why nothing is decided: a single repeat has no interval to be too wide.
-fn undecided(matter: &Matter<'_>) -> &'static str {
-    match matter.judgement.basis.low {
-        Some(_) => "the interval is too wide to say",
-        None => "there is no interval to say more",
+/// Why nothing is decided: runs that are too few to know what differs between runs; a single repeat
+/// has no interval to be too wide.
+fn undecided(matter: &Matter<'_>) -> String {
+    let few = matter.judgement.reasons.iter().find(|reason| {
+        reason.kind == ReasonKind::RunsDiffer && matter.runs() < stats::LEAST_BLOCKS
+    });
+    match (few, matter.judgement.basis.low) {
+        (Some(reason), _) => reason.sentence.clone(),
+        (None, Some(_)) => "the interval is too wide to say".to_owned(),
+        (None, None) => "there is no interval to say more".to_owned(),
     }
 }
 

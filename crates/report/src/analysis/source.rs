@@ -22,6 +22,8 @@ pub struct RunData {
     pub warnings: Vec<String>,
     /// Whether it is one of the runs that the others are judged against.
     pub against: bool,
+    /// Runs that were put together into this one; a run that was read as it is counts as one.
+    pub pooled: usize,
     /// What somebody outside saw of the run's switches.
     pub seen: Vec<Seen>,
 }
@@ -42,6 +44,7 @@ impl RunData {
             tables: run.tables,
             warnings,
             against: false,
+            pooled: 1,
             seen: Vec::new(),
         }
     }

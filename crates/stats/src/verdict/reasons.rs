@@ -319,8 +319,16 @@ fn too_few_repeats(sides: [&SideEvidence; 2]) -> Option<Reason> {
 
 fn runs_differ(evidence: &Evidence) -> Option<Reason> {
     let differences = evidence.across_runs.as_ref()?;
-    let sentence = if differences.is_empty() {
-        "two sessions: their order was not randomised between them".to_owned()
+    let runs = evidence.a.runs.min(evidence.b.runs);
+    let sentence = if differences.is_empty() && runs < super::LEAST_REPEATS {
+        let few = if runs <= 1 { "one run".to_owned() } else { format!("{runs} runs") };
+        format!(
+            "{few} a side does not decide: how much runs of the same thing differ is not known; {} \
+             runs a side would tell, or both in turns in one experiment",
+            super::LEAST_REPEATS
+        )
+    } else if differences.is_empty() {
+        "separate runs: their order was not randomised between them".to_owned()
     } else {
         format!("the two runs differ in more than the condition: {}", differences.join(", "))
     };

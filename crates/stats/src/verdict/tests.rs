@@ -222,6 +222,11 @@ fn no_effect_rests_on_a_program_that_fails() {
 fn two_runs_must_not_differ_in_anything_else() {
     let mut evidence = evidence(ratio(1.3, 1.2, 1.4));
     evidence.across_runs = Some(Vec::new());
+    (evidence.a.runs, evidence.b.runs) = (1, 5);
+    let found = judge(&evidence);
+    assert_eq!(found.verdict, Verdict::Undecided, "a run is one draw of what differs between runs");
+    assert!(said(&found).contains("one run a side does not decide"), "{found:?}");
+    evidence.a.runs = 3;
     let found = judge(&evidence);
     assert_eq!(found.verdict, Verdict::Effect);
     assert_eq!(kinds(&found), [(ReasonKind::RunsDiffer, false)]);
