@@ -9,6 +9,8 @@ pub enum Exit {
     Ok,
     /// Done, and something was found: a finding, or a `--fail-if` that holds.
     Finding,
+    /// A `--fail-if` that these data do not decide.
+    Undecided,
     /// The command line is wrong.
     Usage,
     /// A file or a value is wrong.
@@ -36,6 +38,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Unsupported, 4, "not supported on this machine, or not permitted"),
     (Exit::InvalidRun, 5, "the run is not valid: its figures must not be used"),
     (Exit::RestoreFailed, 6, "a setting of the machine could not be restored"),
+    (Exit::Undecided, 7, "a --fail-if that these data do not decide"),
     (Exit::Own, 125, "Flyball itself failed (a command that it runs keeps its own code)"),
     (Exit::Interrupted, 130, "interrupted; what was measured until then is kept"),
 ];
@@ -70,7 +73,7 @@ mod tests {
     fn every_exit_has_its_own_code() {
         let mut codes: Vec<u8> = TABLE.iter().map(|(_, code, _)| *code).collect();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 125, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 125, 130]);
         assert!(TABLE.iter().all(|(exit, code, _)| exit.code() == *code));
     }
 }

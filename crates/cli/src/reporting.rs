@@ -10,7 +10,7 @@ use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::export;
 use flyball_report::figures;
-use flyball_report::gate::{self, Gate};
+use flyball_report::gate::{self, Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
@@ -222,5 +222,9 @@ pub fn judge(report: &Report, rules: &[Gate], talk: Talk) -> Result<Exit, Failur
     if !rules.is_empty() {
         output::talk(&format!("--fail-if: {}", gate::summary(&outcomes)));
     }
-    Ok(if gate::is_finding(&outcomes) { Exit::Finding } else { Exit::Ok })
+    Ok(match gate::overall(&outcomes) {
+        Status::Fail => Exit::Finding,
+        Status::CannotDecide => Exit::Undecided,
+        Status::Pass => Exit::Ok,
+    })
 }

@@ -216,7 +216,7 @@ fn data_of_others() {
         ),
         with("run/run.toml", "format = 99\n", &["report", "run"], 4, &["format", "99"]),
         with("run/run.toml", "format = \"x\n", &["report", "run"], 3, &["run.toml"]),
-        with("run/run.toml", "format = 1\n", &["report", "run", "--fail-if", "p99 > 1ms"], 1, &[]),
+        with("run/run.toml", "format = 1\n", &["report", "run", "--fail-if", "p99 > 1ms"], 7, &[]),
     ]);
 }
 

@@ -122,10 +122,15 @@ pub fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
-/// Whether the outcomes make the command exit with a finding: a failed or an undecidable rule does.
+/// What all outcomes come to: one that fails outranks one that cannot be decided.
 #[must_use]
-pub fn is_finding(outcomes: &[Outcome]) -> bool {
-    outcomes.iter().any(|o| o.status != Status::Pass)
+pub fn overall(outcomes: &[Outcome]) -> Status {
+    let any = |status| outcomes.iter().any(|outcome| outcome.status == status);
+    match () {
+        () if any(Status::Fail) => Status::Fail,
+        () if any(Status::CannotDecide) => Status::CannotDecide,
+        () => Status::Pass,
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -117,6 +117,9 @@ pub struct RunSummary {
     pub overheads: Vec<Overhead>,
     /// Path of the run directory as it was given.
     pub path: String,
+    /// Runs that were put together into this one; 1 for a run as it is.
+    #[serde(default)]
+    pub pooled: u64,
     /// The command line that made it.
     pub command: Option<String>,
     /// Program and version that made it, for example `flyball 0.1.0 (1a2b3c4)`.

@@ -25,6 +25,7 @@ pub(super) fn run_summary(context: &Context<'_>) -> RunSummary {
         core_types: machine.and_then(core_types),
         overheads: manifest.overheads.iter().map(overhead).collect(),
         path: context.run.path.clone(),
+        pooled: context.run.pooled.max(1) as u64,
         command: (!manifest.command.is_empty()).then(|| manifest.command.join(" ")),
         tool: Some(tool(manifest)),
     }

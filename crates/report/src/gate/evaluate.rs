@@ -3,10 +3,11 @@
 use super::{Key, Metric, Operator, Outcome, Quantity, Rule, Statistic, Status, Value};
 use crate::kinds::measures::{self, Measure};
 use crate::model::{
-    Cell, ChangeKind, Comparison, Distribution, Estimate, Report, Side, TraceComparison,
-    VerdictWord, WorkloadComparison,
+    Cell, ChangeKind, Comparison, Distribution, Effect, Estimate, Judged, Report, Side,
+    TraceComparison, VerdictWord, WorkloadComparison,
 };
 use crate::text;
+use flyball_stats::LEAST_BLOCKS;
 
 /// Outcomes of one rule.
 pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
@@ -26,6 +27,13 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
         found.extend(traces(rule, report));
     }
     found.extend(of_measures(rule, report));
+    // A gate must not pass on what is left of a run.
+    for run in
+        report.runs.iter().filter(|run| matches!(run.state.as_str(), "running" | "interrupted"))
+    {
+        let text = format!("the run is {}: what it would have measured is missing", run.state);
+        found.push(outcome(rule, &run.name, Status::CannotDecide, text));
+    }
     if found.is_empty() {
         let what = match (rule.metric, rule.value) {
             (Metric::Verdict | Metric::Ratio | Metric::RatioP99, _) | (_, Value::Change(_)) => {
@@ -231,20 +239,58 @@ fn figure(d: &Distribution, statistic: Statistic) -> Option<Estimate> {
 fn against_baseline(rule: &Rule, report: &Report, c: &Comparison) -> Vec<Outcome> {
     let by_workload = rule.selector.iter().any(|(k, _)| *k == Key::Workload);
     if rule.metric == Metric::Ratio && !by_workload {
-        return vec![ratio(rule, &c.title, c.verdict, Some(c.ratio))];
+        let found = total_effect(rule, c, None).unwrap_or(c.ratio);
+        return vec![change(rule, report, c, &c.title, (c.verdict, Some(found)))];
     }
     c.workloads
         .iter()
         .filter(|w| wants(rule, Key::Workload, &w.workload))
         .map(|w| {
-            ratio(
-                rule,
-                &format!("{}, {}", w.workload, c.title),
-                w.verdict,
-                workload_ratio(rule, report, c, w),
-            )
+            let object = match c.subject.workload {
+                Some(_) => c.title.clone(),
+                None => format!("{}, {}", w.workload, c.title),
+            };
+            let own = total_effect(rule, c, Some(&w.workload));
+            let found = own.or_else(|| workload_ratio(rule, report, c, w));
+            change(rule, report, c, &object, (w.verdict, found))
         })
         .collect()
+}
+
+/// The total effect that a rule asks for, as a ratio, where the order was random: of one workload, or of
+/// all. Its interval is one that holds together with all others of the report.
+fn total_effect(rule: &Rule, c: &Comparison, workload: Option<&str>) -> Option<Estimate> {
+    let (of, quantile) = match rule.metric {
+        Metric::Ratio => (Judged::Execution, 0.5),
+        Metric::RatioP99 => (Judged::Execution, 0.99),
+        Metric::Latency(quantity, statistic) => {
+            let of = match quantity {
+                Quantity::Execution => Judged::Execution,
+                Quantity::Lateness => Judged::Lateness,
+                Quantity::Response => Judged::Response,
+            };
+            let quantile = match statistic {
+                Statistic::Median => 0.5,
+                Statistic::P99 => 0.99,
+                Statistic::P999 => 0.999,
+                _ => return None,
+            };
+            (of, quantile)
+        }
+        _ => return None,
+    };
+    let named = |effect: &&Effect| effect.workload.as_deref() == workload;
+    let any = c.effects.iter().any(|effect| named(&effect));
+    let mut own = c.effects.iter().filter(|e| if any { named(e) } else { e.workload.is_none() });
+    let effect = own.find(|effect| effect.of == of && effect.quantile == Some(quantile))?;
+    match (effect.ratio, effect.difference) {
+        (Some(ratio), _) => Some(ratio),
+        (None, Some(by)) if effect.baseline > 0.0 => {
+            let over = |us: f64| 1.0 + us / effect.baseline;
+            Some(Estimate { value: over(by.value), low: by.low.map(over), high: by.high.map(over) })
+        }
+        _ => None,
+    }
 }
 
 /// The comparison's own ratio with its interval where it has one, else the ratio of the two cells.
@@ -265,13 +311,34 @@ fn workload_ratio(
         _ => return None,
     };
     let value = |side: &Side| {
+        let workload = side.workload.as_ref().unwrap_or(&w.workload);
         let cell = report.cells.iter().find(|x| {
-            x.workload == w.workload && x.run == side.run && x.condition == side.condition
+            x.workload == *workload && x.run == side.run && x.condition == side.condition
         })?;
         figure(of(cell, quantity)?, statistic).map(|e| e.value)
     };
     let (subject, baseline) = (value(&c.subject)?, value(&c.baseline)?);
     (baseline > 0.0).then(|| Estimate::bare(subject / baseline))
+}
+
+/// A change between the sides of a comparison against the limit.
+fn change(
+    rule: &Rule,
+    report: &Report,
+    c: &Comparison,
+    object: &str,
+    (verdict, found): (VerdictWord, Option<Estimate>),
+) -> Outcome {
+    let runs = |side: &Side| {
+        let run = report.runs.iter().find(|run| run.name == side.run);
+        run.map_or(1, |run| run.pooled.max(1))
+    };
+    let fewest = runs(&c.subject).min(runs(&c.baseline));
+    if c.subject.run != c.baseline.run && fewest < LEAST_BLOCKS as u64 {
+        let why = "fewer than 3 runs a side: how much runs of the same thing differ is not known";
+        return outcome(rule, object, Status::CannotDecide, why.to_owned());
+    }
+    ratio(rule, object, verdict, found)
 }
 
 fn ratio(rule: &Rule, object: &str, verdict: VerdictWord, ratio: Option<Estimate>) -> Outcome {
@@ -285,12 +352,23 @@ fn ratio(rule: &Rule, object: &str, verdict: VerdictWord, ratio: Option<Estimate
     let Some(ratio) = ratio else {
         return none("one of the two figures was not recorded".to_owned());
     };
-    match rule.value {
+    let judged = match rule.value {
         Value::Change(by) => judge(rule, object, &ratio, 1.0 + by, text::change),
         Value::Plain(limit) => {
             judge(rule, object, &ratio, limit, |v| format!("{}x", text::number(v, 3)))
         }
-        _ => none("the rule's value does not fit its metric".to_owned()),
+        _ => return none("the rule's value does not fit its metric".to_owned()),
+    };
+    let limit = match rule.value {
+        Value::Change(by) => 1.0 + by,
+        Value::Plain(limit) => limit,
+        _ => return judged,
+    };
+    // A change is shown, or shown not to be there, by its whole interval.
+    let decided = ratio.interval().is_some_and(|(low, high)| limit < low || limit > high);
+    match decided {
+        true => judged,
+        false => Outcome { status: Status::CannotDecide, ..judged },
     }
 }
 

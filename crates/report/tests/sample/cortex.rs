@@ -84,6 +84,7 @@ pub fn cortex() -> Report {
 
 fn summary(run: &str) -> RunSummary {
     RunSummary {
+        pooled: 3,
         name: run.to_owned(),
         kind: "import".to_owned(),
         state: "complete".to_owned(),

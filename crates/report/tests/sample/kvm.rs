@@ -73,6 +73,7 @@ pub fn bench() -> Report {
 
 fn run() -> RunSummary {
     RunSummary {
+        pooled: 3,
         name: RUN.to_owned(),
         kind: "bench".to_owned(),
         state: "complete".to_owned(),
