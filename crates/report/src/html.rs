@@ -15,7 +15,7 @@ pub(crate) use page::{base_style, head};
 
 use crate::figures::Figure;
 use crate::kinds::{Kind, rampup, switches};
-use crate::model::{Report, VerdictWord};
+use crate::model::{self, Report, VerdictWord};
 use crate::sheets::{Detail, cells};
 use crate::{text, view};
 use maud::html;
@@ -121,7 +121,20 @@ fn headline(report: &Report) -> String {
         None if !Kind::of(report).contains(&Kind::Windows) => events::headline(report),
         Some(c) if c.verdict == VerdictWord::Effect => {
             let measured = view::measured(&report.cells);
-            format!("{}: {} in median {measured}", c.title, text::change(c.ratio.value))
+            match model::headline(&c.effects) {
+                Some(effect) => match (effect.ratio, effect.difference) {
+                    (Some(ratio), _) => {
+                        format!("{}: {} in {}", c.title, text::change(ratio.value), effect.name())
+                    }
+                    (_, by) => {
+                        let us = by.map_or(0.0, |by| by.value);
+                        format!("{}: {} us in {}", c.title, text::micros(us), effect.name())
+                    }
+                },
+                None => {
+                    format!("{}: {} in median {measured}", c.title, text::change(c.ratio.value))
+                }
+            }
         }
         Some(c) => format!("{}: {}", c.title, text::verdict(c.verdict)),
         None => "Latency under frequency scaling".to_owned(),

@@ -90,7 +90,8 @@ fn windows(report: &Report) -> Vec<Table> {
     let mut distributions = cells::shown(report).pick(&cells::DISTRIBUTIONS);
     let measured = text::capital(view::measured(&report.cells));
     distributions.title = format!("{measured} (ESS: effective sample size)");
-    let mut tables = vec![distributions, cells::modes(report)];
+    let mut tables = vec![comparisons::effects(report), comparisons::causes(report)];
+    tables.extend([distributions, cells::modes(report)]);
     tables.extend(report.comparisons.iter().map(|comparison| {
         let mut table = comparisons::one(comparison).pick(&comparisons::TESTS);
         table.notes.extend(comparison.reasons.iter().map(|reason| {

@@ -10,7 +10,7 @@ use flyball_report::kinds::Kind;
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::manifest::ConditionRecord;
-use flyball_run::{Manifest, RampUp, RampUpSample, Run, SwitchTrial};
+use flyball_run::{Manifest, RampUp, RampUpSample, Run, RunState, SwitchTrial};
 
 /// Ramp-ups under two conditions: at once, and after `slow_ms` at half the rate.
 fn rampups(slow_ms: u64) -> Run {
@@ -72,7 +72,8 @@ fn switches() -> Run {
 }
 
 fn report(run: Run) -> Report {
-    let run = RunData::new("run", "runs/run", run);
+    let mut run = RunData::new("run", "runs/run", run);
+    run.manifest.state = RunState::Complete;
     analyse(&[run], &AnalysisOptions { replicates: 200, ..AnalysisOptions::default() })
 }
 
@@ -142,7 +143,9 @@ fn the_baseline_comes_first() {
         replicates: 200,
         ..AnalysisOptions::default()
     };
-    let found = analyse(&[RunData::new("run", "run", rampups(20))], &options);
+    let mut run = RunData::new("run", "run", rampups(20));
+    run.manifest.state = RunState::Complete;
+    let found = analyse(&[run], &options);
     assert_eq!(found.rampups[0].cells[0].condition, "<b>slow</b>");
     let rule = Gate::parse("median[figure=to 95 % after 10 ms] > +5%").unwrap();
     assert_eq!(rule.evaluate(&found).len(), 1, "each condition but the baseline");

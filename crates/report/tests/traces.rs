@@ -6,7 +6,7 @@ use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::gate::{Gate, Status};
 use flyball_report::model::{Report, TraceComparison, TraceFigure, VerdictWord};
 use flyball_report::terminal::{TerminalOptions, render};
-use flyball_run::{CapacitySample, FrequencySample, Item, Run, Slice, Wakeup};
+use flyball_run::{CapacitySample, FrequencySample, Item, Run, RunState, Slice, Wakeup};
 
 /// What differs between runs of the same task: every 5 ms it wakes up and works.
 #[derive(Clone, Copy)]
@@ -100,6 +100,7 @@ fn record(run: &mut Run, side: Side, trial: Option<u32>) {
 fn run(name: &str, side: Side) -> RunData {
     let mut run = Run::default();
     run.manifest.kind = "capture".to_owned();
+    run.manifest.state = RunState::Complete;
     record(&mut run, side, None);
     RunData::new(name, name, run)
 }
@@ -107,6 +108,7 @@ fn run(name: &str, side: Side) -> RunData {
 fn repeated(name: &str, side: Side, repetitions: u32) -> RunData {
     let mut run = Run::default();
     run.manifest.kind = "capture".to_owned();
+    run.manifest.state = RunState::Complete;
     for trial in 0..repetitions {
         let seed = side.seed * 100 + u64::from(trial);
         record(&mut run, Side { seed, ..side }, Some(trial));

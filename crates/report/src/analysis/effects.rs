@@ -15,7 +15,7 @@ use super::cell::CellData;
 use super::compare::Sides;
 use super::rows::RepeatRows;
 use super::source::Context;
-use crate::model::{Cause, Effect, Estimate, Judged, VerdictWord};
+use crate::model::{Cause, Effect, Estimate, Judged, VerdictWord, headline};
 
 /// Shares of missed deadlines that differ by less are equal.
 const MISSED_MARGIN: f64 = 0.001;
@@ -173,24 +173,6 @@ fn overall<'a>(effects: impl Iterator<Item = &'a Effect>) -> Verdict {
         }
         () => Verdict::Undecided,
     }
-}
-
-/// The effect that a headline names: on the response where there is one, its tail before its median,
-/// then execution, CPU time, lateness, missed deadlines. Where there is no effect, the response's median.
-pub(super) fn headline(effects: &[Effect]) -> Option<&Effect> {
-    let all = || effects.iter().filter(|effect| effect.workload.is_none());
-    let rank = |effect: &&Effect| {
-        let tail = effect.quantile != Some(0.5);
-        match effect.of {
-            Judged::Response => u8::from(!tail),
-            Judged::Execution => 2 + u8::from(!tail),
-            Judged::CpuTime => 4,
-            Judged::Lateness => 5 + u8::from(!tail),
-            Judged::Missed => 7,
-        }
-    };
-    let shown = all().filter(|effect| effect.verdict == VerdictWord::Effect).min_by_key(rank);
-    shown.or_else(|| all().filter(|effect| effect.quantile == Some(0.5)).min_by_key(rank))
 }
 
 impl Contrast {

@@ -4,10 +4,10 @@ use flyball_stats::{self as stats, Basis, Judgement, ReasonKind};
 
 use super::compare::Sides;
 use super::like::Like;
-use super::{cause, effects, reasons, words};
+use super::{cause, reasons, words};
 use crate::model::{
     Cause, Effect, Estimate, Judged, LoadSummary, Measure, StratumRatio, VerdictWord,
-    WorkloadComparison,
+    WorkloadComparison, headline,
 };
 
 /// What a sentence is made of.
@@ -65,7 +65,7 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
     };
     match verdict {
         VerdictWord::Effect => {
-            let Some(first) = effects::headline(matter.effects) else { return String::new() };
+            let Some(first) = headline(matter.effects) else { return String::new() };
             let others = (all.iter().copied())
                 .filter(|other| !std::ptr::eq(*other, first))
                 .filter(|other| other.of == first.of && other.verdict == VerdictWord::Effect);
@@ -75,7 +75,7 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             format!("{}{cause}{}{}", figures.join(", "), agreement(matter), limits(matter))
         }
         VerdictWord::Equivalent => {
-            let median = effects::headline(matter.effects).map(size).unwrap_or_default();
+            let median = headline(matter.effects).map(size).unwrap_or_default();
             format!(
                 "equal within {margin}: {median}; so are the other {} figures{}",
                 all.len().saturating_sub(1),
@@ -83,21 +83,21 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             )
         }
         _ => {
-            let headline = effects::headline(matter.effects);
+            let first = headline(matter.effects);
             let wide = match all.iter().any(|e| e.change().is_some_and(|c| c.low.is_some())) {
                 true => "the intervals are too wide to say",
                 false => "there are no intervals to say more",
             };
-            let first = headline.map(size).unwrap_or_default();
-            let first = match headline.is_some_and(|e| e.verdict == VerdictWord::Equivalent) {
-                true => format!("{first}; {wide}: {}", names(VerdictWord::Undecided)),
-                false => format!("{first}: {wide}"),
+            let figure = first.map(size).unwrap_or_default();
+            let figure = match first.is_some_and(|e| e.verdict == VerdictWord::Equivalent) {
+                true => format!("{figure}; {wide}: {}", names(VerdictWord::Undecided)),
+                false => format!("{figure}: {wide}"),
             };
             let equal = match of(VerdictWord::Equivalent).next() {
                 Some(_) => format!("; equal within {margin}: {}", names(VerdictWord::Equivalent)),
                 None => String::new(),
             };
-            format!("{first}{equal}{}", limits(matter))
+            format!("{figure}{equal}{}", limits(matter))
         }
     }
 }

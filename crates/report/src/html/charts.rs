@@ -6,6 +6,7 @@ mod percentiles;
 mod placement;
 mod ridge;
 mod timeline;
+mod waterfall;
 
 pub(super) use forest::forest;
 pub(super) use frequency::{frequency, frequency_caption};
@@ -13,6 +14,7 @@ pub(super) use percentiles::percentiles;
 pub(super) use placement::{placement, placement_in_words};
 pub(super) use ridge::ridge;
 pub(super) use timeline::timeline;
+pub(super) use waterfall::waterfall;
 
 use maud::{Markup, PreEscaped, html};
 

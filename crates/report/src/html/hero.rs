@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::charts;
 use super::page::{Section, Top};
 use crate::kinds::Kind;
-use crate::model::{Comparison, Report, VerdictWord};
+use crate::model::{Comparison, Report, VerdictWord, headline, quantile_name};
 use crate::{text, view};
 
 /// When a model's runs say that they were made.
@@ -82,23 +82,41 @@ pub(super) fn verdicts(report: &Report) -> Section {
 fn card(c: &Comparison, measured: &str, only: bool) -> Markup {
     let doubtful = matches!(c.verdict, VerdictWord::Confounded | VerdictWord::Unproven);
     let word = text::verdict(c.verdict);
-    let bounds = text::change_bounds(&c.ratio).unwrap_or_else(|| "no interval".to_owned());
-    let what = match doubtful {
-        true => "pooled, not to be read alone".to_owned(),
-        false => format!("in median {measured}"),
+    // What the verdict rests on: a total effect, or the ratio of medians.
+    let first = headline(&c.effects).filter(|_| !doubtful);
+    let (size, bounds) = match first.map(|effect| (effect.ratio, effect.difference)) {
+        Some((None, Some(by))) => (
+            format!("{} us", text::micros(by.value)),
+            text::interval(&by).map(|bounds| format!("{bounds} us")),
+        ),
+        Some((Some(ratio), _)) => (text::change(ratio.value), text::change_bounds(&ratio)),
+        _ => (text::change(c.ratio.value), text::change_bounds(&c.ratio)),
+    };
+    let bounds = bounds.unwrap_or_else(|| "no interval".to_owned());
+    let what = match (doubtful, first) {
+        (true, _) => "pooled, not to be read alone".to_owned(),
+        (false, Some(effect)) => format!("in {}", effect.name()),
+        (false, None) => format!("in median {measured}"),
     };
     html! {
         article.card.{ "v-" (word) }.doubtful[doubtful].only[only] {
             div {
                 p.badge { span aria-hidden="true" { (sign(c.verdict)) } (word) }
                 h3 { (c.title) }
-                p.effect { b { (text::change(c.ratio.value)) } span { (bounds) " " (what) } }
+                p.effect { b { (size) } span { (bounds) " " (what) } }
                 p.sentence { (c.sentence) }
                 @if !c.reasons.is_empty() {
                     ul.reasons { @for reason in &c.reasons {
                         li { (reason.text) @if reason.inferred { " " span.tag { "inferred" } } }
                     } }
                 }
+            }
+            @if let Some(cause) = &c.cause {
+                (charts::figure(
+                    "Where it comes from",
+                    &format!("us at the {} of {}", quantile_name(cause.quantile), cause.of.name()),
+                    &charts::waterfall(cause, &c.title),
+                ))
             }
             (charts::figure(
                 "Ratios",

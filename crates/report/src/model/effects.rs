@@ -168,3 +168,22 @@ pub fn quantile_name(quantile: f64) -> String {
         }
     }
 }
+
+/// The effect that a headline names: on the response where there is one, its tail before its median,
+/// then execution, CPU time, lateness, missed deadlines. Where there is no effect, the response's median.
+#[must_use]
+pub fn headline(effects: &[Effect]) -> Option<&Effect> {
+    let all = || effects.iter().filter(|effect| effect.workload.is_none());
+    let rank = |effect: &&Effect| {
+        let tail = effect.quantile != Some(0.5);
+        match effect.of {
+            Judged::Response => u8::from(!tail),
+            Judged::Execution => 2 + u8::from(!tail),
+            Judged::CpuTime => 4,
+            Judged::Lateness => 5 + u8::from(!tail),
+            Judged::Missed => 7,
+        }
+    };
+    let shown = all().filter(|effect| effect.verdict == VerdictWord::Effect).min_by_key(rank);
+    shown.or_else(|| all().filter(|effect| effect.quantile == Some(0.5)).min_by_key(rank))
+}

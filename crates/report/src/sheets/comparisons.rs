@@ -1,6 +1,8 @@
 //! The comparisons: one row per scope (all, each stratum, each workload and each of its strata).
 
-use crate::model::{Comparison, Estimate, Report, StratumRatio, VerdictWord, Welch};
+use crate::model::{
+    Comparison, Estimate, Judged, Report, StratumRatio, VerdictWord, Welch, quantile_name,
+};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text;
 
@@ -64,6 +66,72 @@ pub(crate) fn all(report: &Report) -> Table {
 /// One comparison.
 pub(crate) fn one(comparison: &Comparison) -> Table {
     Table::new("", comparison.title.as_str(), columns()).rows(rows(comparison))
+}
+
+/// The total effects of every comparison whose order was random.
+pub(crate) fn effects(report: &Report) -> Table {
+    let columns = vec![
+        Column::words("comparison").once(),
+        Column::words("workload").once(),
+        Column::words("of"),
+        Column::number("baseline"),
+        Column::number("subject"),
+        Column::number("change [95 % of all at once]"),
+        Column::words("verdict"),
+    ];
+    let rows = report.comparisons.iter().flat_map(|c| {
+        c.effects.iter().map(|effect| {
+            let level = |value: f64| match effect.of {
+                Judged::Missed => Cell::keyed(text::share(value), value),
+                _ => Cell::keyed(format!("{} us", text::micros(value)), value),
+            };
+            let change = match (&effect.ratio, &effect.difference) {
+                (Some(ratio), _) => Cell::factor(ratio),
+                (None, Some(by)) if effect.of == Judged::Missed => {
+                    let points = |share: f64| format!("{} points", text::number(100.0 * share, 2));
+                    Cell::number(Some(by.value), points)
+                }
+                (None, Some(by)) => Cell::text(format!("{} us", text::micros_interval(by))),
+                (None, None) => Cell::default(),
+            };
+            vec![
+                Cell::text(c.title.as_str()),
+                Cell::text(effect.workload.as_deref().unwrap_or("all")),
+                Cell::text(effect.name()),
+                level(effect.baseline),
+                level(effect.subject),
+                change,
+                Cell::text(text::verdict(effect.verdict)),
+            ]
+        })
+    });
+    Table::new("effects", "Total effects", columns).rows(rows)
+}
+
+/// What the differences are made of.
+pub(crate) fn causes(report: &Report) -> Table {
+    let columns = vec![
+        Column::words("comparison").once(),
+        Column::words("difference").once(),
+        Column::words("part"),
+        Column::number("us").key("part_us").interval("95 %"),
+    ];
+    let mut table = Table::new("causes", "Where the differences come from", columns);
+    for c in &report.comparisons {
+        let Some(cause) = &c.cause else { continue };
+        let what = format!("{} {}", cause.of.name(), quantile_name(cause.quantile));
+        let missing = cause.missing.iter();
+        table.notes.extend(missing.map(|what| format!("{}: not recorded: {what}", c.title)));
+        table.rows.extend(cause.parts.iter().map(|part| {
+            vec![
+                Cell::text(c.title.as_str()),
+                Cell::text(what.as_str()),
+                Cell::text(part.part.name()),
+                Cell::micros(&part.us),
+            ]
+        }));
+    }
+    table
 }
 
 /// Ratios inside strata beside the pooled one.
