@@ -63,13 +63,13 @@ pub enum Command {
     /// What distorts measurements here, and the fix for each
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Latency of kernels or of your program under loads
+    /// Latency of signal kernels or of your program, idle and under load
     #[command(after_long_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
-    /// Programs or commits against each other, until it is decided
+    /// Which program or commit is faster: measured in turns until it is decided
     #[command(after_long_help = ab::EXAMPLES)]
     Ab(AbArgs),
-    /// Time until a sudden demand has its frequency
+    /// Time until a sudden demand gets its frequency
     #[command(after_long_help = rampup::EXAMPLES)]
     Rampup(RampupArgs),
     /// What a frequency switch costs: write, stall, transition
@@ -84,7 +84,7 @@ pub enum Command {
     /// Run one of the model's governors on this machine
     #[command(after_long_help = govern::EXAMPLES)]
     Govern(GovernArgs),
-    /// A scenario of tasks on a model, a sweep of it, or its tasks on this machine
+    /// Simulate a scenario of tasks, sweep its keys, or play it on this machine
     #[command(after_long_help = model::SIM_EXAMPLES)]
     Sim(SimArgs),
     /// Recorded work under other governors and on other machines
@@ -96,7 +96,7 @@ pub enum Command {
     /// Record this machine's scheduler events, or its load
     #[command(after_long_help = capture::EXAMPLES)]
     Capture(CaptureArgs),
-    /// Do a job and leave its run directory: what the guest of a board is handed
+    /// Do a job, which the guest of a board is handed as a file, and leave its run directory
     #[command(hide = true)]
     Job(JobArgs),
     /// Read, compare, plot and export runs and other tools' data
@@ -183,7 +183,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// A TOML file, or the name of an experiment that ships; the quick default where absent
+    /// A TOML file, or the name of an experiment that ships; by default a quick one
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<String>,
     /// What to run it on: host; model:NAME[,kernel=K], a simulated machine; or
@@ -193,11 +193,11 @@ pub struct BenchArgs {
     /// On a model: take the kernels' costs from this run of a real machine
     #[arg(long, value_name = "RUN")]
     pub costs: Option<PathBuf>,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Record the scheduler's events beside the windows, for what made the slow ones slow (root;
-    /// on a model nothing is needed). GROUPS: sched, frequency, idle, irq, ...
+    /// Record the scheduler's events beside the windows, to tell what made the slow ones slow
+    /// (needs root, but not on a model). GROUPS: sched, frequency, idle, irq, ...
     #[arg(
         long,
         value_name = "GROUPS",
@@ -221,7 +221,7 @@ pub struct BenchArgs {
     /// Print what would run, in which order and for how long, and stop
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the experiment, or the commented template, into a new file to change, and stop
+    /// Write the named experiment, or a commented template, into a new file to edit, and stop
     #[arg(
         long,
         value_name = "FILE",
@@ -257,14 +257,14 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   flyball report                      the newest run
   flyball report RUN-A RUN-B          B against A
-  flyball report new-* --against old-*    several runs on each side: repeats of one thing
+  flyball report new-* --against old-*    several runs on each side; 3 or more can decide
   flyball report ../cortex/run-set    another tool's data, imported on the way
   flyball report zen2-ftalat --counter 2.5GHz --out zen2    ... and kept as a run directory
   flyball report data.csv --map latency_us=lat,cpu=core,condition=gov
   flyball report --format json | jq '.comparisons[].verdict'
   flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
   flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
-  flyball report --figures figures/   three figures as SVG and PNG
+  flyball report --figures figures/   the figures as SVG and PNG
   flyball report trace.txt --timeline t.html    every event on one axis, to zoom into
 Formats, found by content: runs of Flyball; CORTEX run folders (telemetry.ndjson and
 frequency-log.csv); cyclictest (--json, -h, -v); hyperfine (--export-json); Google Benchmark (JSON);
@@ -273,10 +273,10 @@ trace.dat; perfetto); raw files of FTaLaT; CoreMark scores at fixed and alternat
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Run directories or files of another tool; the newest run where absent
+    /// Run directories, or files of another tool; by default the newest run
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Runs that the others are judged against; several on a side are repeats of one thing
+    /// Runs that the others are judged against; several runs on a side count as its repeats
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "runs")]
     pub against: Vec<PathBuf>,
     /// Which column of a CSV is which field: FIELD=COLUMN,...
@@ -297,11 +297,11 @@ pub struct ReportArgs {
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
-    /// Task to look at in runs with scheduler events: name, number or name-number; the one that
-    /// ran longest where absent
+    /// Task to look at in runs with scheduler events: name, number or name-number; by default the
+    /// one that ran longest
     #[arg(long, value_name = "TASK")]
     pub task: Option<String>,
-    /// Text of the mark at which its time line begins; the task's first one where absent
+    /// Text of the mark at which its time line begins; by default the task's first one
     #[arg(long, value_name = "TEXT")]
     pub marker: Option<String>,
     #[command(flatten)]
@@ -329,7 +329,7 @@ pub struct OutputArgs {
     /// Exit with 1 if this holds, such as 'p99 > +5%' or 'lateness.p99 > 200us'; repeatable
     #[arg(long, value_name = "RULE")]
     pub fail_if: Vec<String>,
-    /// Write the HTML page here; beside the run where absent
+    /// Write the HTML page here; by default beside the run
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Write no HTML page

@@ -11,17 +11,17 @@ Examples:
   flyball ab 'sort -n data' 'sort data' --name numeric --name plain --runs 50
   flyball ab 'make -C a' 'make -C b' --prepare 'make clean' --shell
   flyball ab --commits main HEAD --build 'cargo build --release' -- ./target/release/solve --once
-  flyball ab './old' './new' --fail-if 'median > +2%'    for CI: exit code 1 where the second is slower
-Programs run in turns, in random order within each block, so that whatever the machine does meanwhile
-falls on all of them alike. The looks at the data are fixed beforehand: stopping at an answer does not
-make wrong answers more frequent. What is judged, and how: docs/comparing.md.";
+  flyball ab './old' './new' --fail-if 'median > +2%'    for CI: exit code 1 if ./new is slower
+Programs run in turns, in random order within each block, so that whatever the machine does
+meanwhile falls on all of them alike. When to look at the data is fixed beforehand, so stopping
+at an answer does not make wrong answers more frequent. What is judged, and how: docs/comparing.md.";
 
 #[derive(Debug, Args)]
 pub struct AbArgs {
     /// Programs with their arguments, one text each; the first is what the others are judged against
     #[arg(value_name = "PROGRAM", required_unless_present = "commits")]
     pub programs: Vec<String>,
-    /// Names in the report, in the order of the programs; repeatable
+    /// Name of a program in the report; repeatable, in the order of the programs
     #[arg(short, long, value_name = "NAME")]
     pub name: Vec<String>,
     /// Compare two commits of this repository: each is built in a work tree of its own, and the
@@ -31,10 +31,10 @@ pub struct AbArgs {
     /// Build command of the commits, run by the shell in each work tree
     #[arg(long, value_name = "CMD", requires = "commits")]
     pub build: Option<String>,
-    /// Stop once every program is decided against the first, at the latest after this time
+    /// Stop as soon as every program is decided against the first, at the latest after this time
     #[arg(long, value_name = "TIME", default_value = "1min")]
     pub within: String,
-    /// Run this many blocks instead, without looking meanwhile
+    /// Run exactly this many blocks instead, and do not stop at an answer
     #[arg(long, value_name = "BLOCKS", conflicts_with = "within")]
     pub runs: Option<u32>,
     /// Runs of each program before the first block
@@ -49,7 +49,7 @@ pub struct AbArgs {
     /// Run when all is measured
     #[arg(long, value_name = "CMD")]
     pub cleanup: Option<String>,
-    /// Let `sh -c` run the programs; without it no shell is started, and none is measured
+    /// Run the programs by `sh -c`, whose start is then measured, too; without it no shell is started
     #[arg(long)]
     pub shell: bool,
     /// Programs that differ by less than this are equal, such as 2%
@@ -58,7 +58,7 @@ pub struct AbArgs {
     /// Seed of the order
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

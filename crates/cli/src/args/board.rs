@@ -32,7 +32,7 @@ pub enum BoardCommand {
     /// A scenario on a model beside the same on a real kernel: where they differ
     #[command(after_long_help = COMPARE_NOTES)]
     Compare(Box<BoardCompareArgs>),
-    /// Get what boards need: an emulator where the system's will not do, kernels
+    /// Get what boards need: kernels, and an emulator where the system's is too old
     #[command(after_long_help = SETUP_NOTES)]
     Setup(BoardSetupArgs),
 }
@@ -49,11 +49,12 @@ git bisect run, with -m board:x86_64,kernel=GOOD -m board:x86_64,kernel=arch/x86
 
 const COMPARE_NOTES: &str = "\
 Played on the board: the tasks as threads of a guest, under the scenario's governor, with the
-scheduler's events captured. The model is given what was measured there and is no matter of scheduling:
-what an item of a periodic task cost, and what else ran on each CPU (as random wake-ups of the same
-rate and work); the model alone is shown beside. Compared: the time until each utilisation of the scenario is reached
-(the model's median within the board's range, widened by a tick), the share of the time at each
-operating point and on each kind of core (means within 5 points).
+scheduler's events captured. The model is given what was measured there and does not depend on
+scheduling: what an item of a periodic task cost, and what else ran on each CPU (as random wake-ups
+of the same rate and work). The model without these is shown beside it. Compared: the time until
+each utilisation of the scenario is reached (the model's median within the board's range, widened
+by a tick), and the share of the time at each operating point and on each kind of core (means
+within 5 points).
 Exit code: 0 where all agree, 1 where something differs, 125 where the board itself failed, 5 where
 the host was too slow for all playings.";
 
@@ -75,7 +76,7 @@ pub struct BoardCompareArgs {
     /// Change a key of the scenario, such as task.audio.work=4ms; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// The directory of the runs; a new one under flyball-runs where absent
+    /// The directory of the runs; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Format on stdout
@@ -116,16 +117,16 @@ pub struct BoardRunArgs {
     /// Memory of the guest in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(128..=3072))]
     pub memory: u64,
-    /// Guest instructions per cycle of a CPU whose work per cycle is 1; where absent, what fits
+    /// Guest instructions per cycle of a CPU whose work per cycle is 1; by default what fits
     #[arg(long, value_name = "N")]
     pub ipc: Option<f64>,
     /// Guest instructions after which a CPU's speed is set right
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     pub step: u64,
-    /// P-states are switched as ever, and change nothing
+    /// Let P-states be switched as usual, but change no speed
     #[arg(long)]
     pub full_speed: bool,
-    /// A flyball for the guest; where absent this one, if it fits
+    /// A flyball for the guest; by default this one, if it fits
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// A static busybox for the guest
@@ -150,7 +151,7 @@ pub struct BoardAbArgs {
     /// How often each kernel boots; which one is first changes from round to round
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: u32,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

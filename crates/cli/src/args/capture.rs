@@ -40,7 +40,8 @@ Examples:
   flyball capture load --out mine -- ./my-program
   flyball replay mine --governor schedutil,ondemand --machine model:laptop-x86
 
-Needs no privileges; as root it costs less, and is exact. CMD gets no standard input; the exit code is CMD's.";
+Needs no privileges; as root it costs less, and is exact. CMD gets no standard input; the exit code
+is CMD's.";
 
 /// `flyball capture load`.
 #[derive(Debug, Args)]
@@ -49,13 +50,13 @@ pub struct CaptureLoadArgs {
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     pub interval: String,
     /// What to count: events (of the scheduler, as root), cpuidle, schedstat or stat (/proc/stat, from
-    /// 100ms on); the first of them that can be had where absent
+    /// 100ms on); by default the first of them that can be had
     #[arg(long, value_name = "COUNTER")]
     pub source: Option<String>,
     /// Record for this long instead of running CMD, such as 30s
     #[arg(short, long, value_name = "TIME", conflicts_with = "program")]
     pub duration: Option<String>,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Make some calls to the machine fail, to see what happens (for tests)
@@ -91,13 +92,13 @@ pub struct CaptureTraceArgs {
     /// but irq that the kernel has
     #[arg(long, value_name = "GROUPS")]
     pub events: Option<String>,
-    /// Buffer of each CPU, such as 16M; 4M where absent (less on many CPUs: 256M in all)
+    /// Buffer of each CPU, such as 16M; by default 4M (less on many CPUs: 256M in all)
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,
     /// Capture for this long instead of running CMD, such as 5s
     #[arg(short, long, value_name = "TIME", conflicts_with = "program")]
     pub duration: Option<String>,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Make some calls to the machine fail, to see what happens (for tests)

@@ -25,7 +25,7 @@ pub struct FixArgs {
     /// What to reach: [response|execution|lateness] median or pNN, <, a time; such as 'p99<2ms'
     #[arg(short, long, value_name = "GOAL")]
     pub goal: String,
-    /// Folder of the runs; a new one under flyball-runs where absent
+    /// Folder of the runs; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Repeats of each stage instead of what the goal needs

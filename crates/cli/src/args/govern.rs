@@ -49,7 +49,7 @@ pub struct GovernArgs {
     /// End by itself after this time, such as 10s
     #[arg(short, long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Socket for orders; without root none where absent
+    /// Socket for orders; by default /run/flyball/govern.sock as root, else none
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// Polls that the loop may be late, a second at least, before the settings are restored without

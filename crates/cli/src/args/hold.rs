@@ -54,10 +54,10 @@ pub struct HoldArgs {
     /// Only the clock domains of these CPUs, such as 0-3,8
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
-    /// Background load meanwhile, with proof that it ran; see below
+    /// Run a background load meanwhile, and prove that it ran; see below
     #[arg(short, long, value_name = "PROFILE")]
     pub load: Option<String>,
-    /// Without CMD: how long a load is held, such as 10s; until Ctrl-C where absent
+    /// Without CMD: how long a load is held, such as 10s; by default until Ctrl-C
     #[arg(short, long, value_name = "TIME", conflicts_with = "program", requires = "load")]
     pub duration: Option<String>,
     /// Do not measure the delivered frequency before CMD runs

@@ -16,15 +16,15 @@ Examples:
   flyball sim mine.toml --machine host       its tasks as threads of this machine
   sudo flyball sim mine.toml --machine host --trace    with the scheduler's events
 
-A scenario's work can be rt-app's: kind = \"rt-app\", file = \"workload.json\"; a bare workload.json is
+A scenario's work can be rt-app's: kind = \"rt-app\", file = \"workload.json\". A bare workload.json is
 played by: flyball replay workload.json. A sweep that was interrupted goes on where it stopped: run
-the same command again. With --machine host the machine's own governor and settings hold; work is
-executed as multiplications: 2ms of it is what this machine's fastest CPU does in 2 ms at its best.";
+the same command again. With --machine host, the machine's own governor and settings hold. Work is
+executed as multiplications there: 2ms is what this machine's fastest CPU does in 2 ms at its best.";
 
 /// `flyball sim`.
 #[derive(Debug, Args)]
 pub struct SimArgs {
-    /// A TOML file, or the name of a scenario that ships; a list of these where absent
+    /// A TOML file, or the name of a scenario that ships; without it, a list of these
     #[arg(value_name = "SCENARIO")]
     pub scenario: Option<String>,
     /// The machine instead of the scenario's: model:NAME[,kernel=K], or host: its tasks as threads
@@ -33,7 +33,7 @@ pub struct SimArgs {
     /// The governor instead of the scenario's: NAME[:TUNABLE=VALUE,...]
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Change a key of the scenario, such as governor.rate_limit_us=70; repeatable
@@ -64,7 +64,7 @@ pub struct SimArgs {
     /// named
     #[arg(long, value_name = "GROUPS", num_args = 0..=1, default_missing_value = "")]
     pub trace: Option<String>,
-    /// Write the scenario, or the commented template, into a new file to change, and stop
+    /// Write the named scenario, or a commented template, into a new file to edit, and stop
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "scenario.toml")]
     pub init: Option<PathBuf>,
     /// Format on stdout

@@ -19,11 +19,11 @@ Examples:
   sudo flyball rampup --variant 'now:' --variant 'clamped: uclamp_min=512' \\
       --variant 'no governor: governor=performance'
 
-A variant is NAME: SETTINGS, separated by spaces: governor=NAME[:TUNABLE=VALUE,...], uclamp_min=, uclamp_max=, sleeps=,
-gap=, cpus=, or a tunable of the governor (rate_limit_us=70); on models also series, hz=, kernel=,
-rampup_multiplier= and a patch (headroom_from_delay=true); on machines also frequency=, min=, max=,
-boost=. It starts from the options of the command line. On a machine, settings are held and
-restored.";
+A variant is NAME: SETTINGS, separated by spaces: governor=NAME[:TUNABLE=VALUE,...], uclamp_min=,
+uclamp_max=, sleeps=, gap=, cpus=, or a tunable of the governor (rate_limit_us=70); on models also
+series, hz=, kernel=, rampup_multiplier= and a patch (headroom_from_delay=true); on machines also
+frequency=, min=, max=, boost=. It starts from the options of the command line. On a machine,
+settings are held and restored.";
 
 /// `flyball rampup`.
 #[derive(Clone, Debug, Args)]
@@ -31,8 +31,8 @@ pub struct RampupArgs {
     /// The machine: host, model:NAME[,kernel=K] or board:NAME[,kernel=K]; repeatable, side by side
     #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: Vec<String>,
-    /// The governor: NAME[:TUNABLE=VALUE,...], or :TUNABLE=VALUE for the one that rules; where absent
-    /// the machine's, or the kernel's default on a model
+    /// The governor: NAME[:TUNABLE=VALUE,...], or :TUNABLE=VALUE for the one that rules;
+    /// by default the machine's, or on a model the kernel's
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
     /// Lower utilisation clamp, 0 to 1024
@@ -80,7 +80,7 @@ pub struct RampupArgs {
     /// A further run beside the first, as NAME: SETTINGS; repeatable
     #[arg(long, value_name = "VARIANT")]
     pub variant: Vec<String>,
-    /// The run directory; a new one where absent. Of several machines: a folder with one for each
+    /// The run directory, by default a new one; of several machines a folder with one for each
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Draw utilisation and frequency over time, all runs on common axes, as SVG or PNG (one model)

@@ -9,11 +9,11 @@ Examples:
   flyball replay RUN --governor schedutil,ondemand,powersave --machine model:laptop-x86
   flyball replay RUN --governor schedutil,schedutil:rate_limit_us=500 --figure tradeoff.svg
   flyball replay loadrec.load --governor powerd,powerd++ --machine model:laptop-x86
-  flyball replay trace.txt --governor schedutil,performance --machine model:phone-160-512-1024 --free
+  flyball replay trace.txt --governor schedutil --machine model:phone-160-512-1024 --free
   flyball replay workload.json --machine model:imx8qm    an rt-app program
 
   flyball replay tune RUN --governor ondemand --goal 'p99<15ms'      the tunables for a goal
-  flyball replay shadow trace.txt --machine model:board-aarch64      does schedutil's rule explain it?
+  flyball replay shadow trace.txt --machine model:board-aarch64      does schedutil explain it?
 
 RUN is what `flyball capture load` or `capture trace` left, a load file of powerd++'s loadrec, the
 text of a trace, an rt-app program (.json) or a scenario (.toml). Governors are separated by commas;
@@ -23,15 +23,15 @@ pub const TUNE_EXAMPLES: &str = "\
 Examples:
   flyball replay tune RUN --governor ondemand --machine model:laptop-x86 --goal 'p99<15ms'
   flyball replay tune RUN --governor schedutil --goal 'late<1%' --tunable rate_limit_us=0..20000
-  flyball replay tune RUN --governor powerd++ --goal 'p99<30ms' --tunable poll=10..500 --tunable samples
+  flyball replay tune RUN -g powerd++ --goal 'p99<30ms' --tunable poll=10..500 --tunable samples
 
 The search sees the first two thirds of the recording; the rest shows whether it generalises.
 Exit code 1 where the goal is not met.";
 
 pub const SHADOW_EXAMPLES: &str = "\
 Examples:
-  flyball replay shadow trace.txt --machine model:board-aarch64   does schedutil's rule explain the kernel?
-  flyball replay shadow trace.txt                            domains and points as the trace shows them
+  flyball replay shadow trace.txt --machine model:board-aarch64   does schedutil explain it?
+  flyball replay shadow trace.txt               domains and points as the trace shows them
   flyball replay shadow trace.txt --governor schedutil:rate_limit_us=2000   another rate limit
   flyball replay shadow flyball-runs/20261122T0412Z-import   an imported trace, or a simulation
 
@@ -54,10 +54,10 @@ pub struct ReplayWhat {
     /// Let the model's scheduler place tasks; else each stays on its recorded CPU
     #[arg(long)]
     pub free: bool,
-    /// Frequency to assume where none was recorded, such as 2GHz; the platform's highest where absent
+    /// Frequency to assume where none was recorded, such as 2GHz; by default the platform's highest
     #[arg(long, value_name = "FREQUENCY")]
     pub assume: Option<String>,
-    /// Multiply all work with this, such as 0.5
+    /// Multiply all work by this, such as 0.5
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub scale: f64,
 }
@@ -80,7 +80,7 @@ impl ReplayWhat {
 pub struct ReplayLoadArgs {
     #[command(flatten)]
     pub what: ReplayWhat,
-    /// Governors, with tunables; the kernel's usual one where absent
+    /// Governors, with tunables; by default the kernel's usual one
     #[arg(short, long, value_name = "GOVERNORS")]
     pub governor: Option<String>,
     /// Keep every item and change of frequency: a run directory per governor below this one
@@ -101,7 +101,7 @@ pub enum ReplayCommand {
     /// Search a governor's tunables for a recorded load and a goal
     #[command(after_long_help = TUNE_EXAMPLES)]
     Tune(TuneArgs),
-    /// A governor fed with a recorded kernel's signals, beside what the kernel did
+    /// Feed a governor a recorded kernel's signals, and compare it with what the kernel did
     #[command(after_long_help = SHADOW_EXAMPLES)]
     Shadow(ShadowArgs),
 }
@@ -111,15 +111,15 @@ pub enum ReplayCommand {
 pub struct TuneArgs {
     #[command(flatten)]
     pub what: ReplayWhat,
-    /// The governor, with the tunables to begin with; the kernel's usual one where absent
+    /// The governor, with the tunables to begin with; by default the kernel's usual one
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
     /// What is to be met with the least energy: median, p90, p99, p99.9, max, mean or late, such as
     /// p99<5ms or late<1%
     #[arg(long, value_name = "GOAL")]
     pub goal: String,
-    /// A tunable to vary, with its range: NAME or NAME=FROM..TO; the governor's usual ones where
-    /// absent; repeatable
+    /// A tunable to vary, with its range: NAME or NAME=FROM..TO; by default the governor's
+    /// usual ones; repeatable
     #[arg(long, value_name = "TUNABLE")]
     pub tunable: Vec<String>,
     /// Further starting points of the search
@@ -142,8 +142,8 @@ pub struct ShadowArgs {
     /// The governor, with tunables: NAME[:TUNABLE=VALUE,...]
     #[arg(short, long, value_name = "GOVERNOR", default_value = "schedutil")]
     pub governor: String,
-    /// The machine: model:NAME[,kernel=K]; names that ship, or files; as the recording shows it
-    /// where absent
+    /// The machine: model:NAME[,kernel=K]; names that ship, or files; by default what
+    /// the recording shows
     #[arg(short, long, value_name = "MACHINE")]
     pub machine: Option<String>,
     /// How far a decision may lie from the kernel's change

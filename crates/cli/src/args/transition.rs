@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 pub const EXAMPLES: &str = "\
 Examples:
-  flyball transition --machine model:zen2           the three methods on a model whose costs are known
-  sudo flyball transition                           this machine: every clock domain, every pair of levels
+  flyball transition --machine model:zen2           on a model whose costs are known
+  sudo flyball transition                           here: every clock domain, every pair of levels
   sudo flyball transition --levels 1.2GHz,2.4GHz --method detect --trials 500
   flyball transition --dry-run                      what would be written; nothing is
   flyball report flyball-runs/NAME                  the findings of a run, again
@@ -21,13 +21,13 @@ pub struct TransitionArgs {
     /// What to measure: host, board:NAME, or model:NAME, whose costs are known
     #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: String,
-    /// Methods: direct, windowed, detect; all where absent
+    /// Methods: direct, windowed, detect; by default all
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     pub method: Vec<String>,
-    /// Levels to switch between, such as 600MHz,1.2GHz; all that the driver offers where absent
+    /// Levels to switch between, such as 600MHz,1.2GHz; by default all that the driver offers
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub levels: Vec<String>,
-    /// Only the clock domain of this CPU, and on it; one CPU per domain where absent
+    /// Only the clock domain of this CPU, and on it; by default one CPU per domain
     #[arg(long, value_name = "CPU")]
     pub cpu: Option<u32>,
     /// Measurements per direction
@@ -45,7 +45,7 @@ pub struct TransitionArgs {
     /// Seed of the waits
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The run directory; a new one under flyball-runs where absent
+    /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the figures as SVG and PNG into this folder

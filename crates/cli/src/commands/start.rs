@@ -12,6 +12,7 @@ const QUESTIONS: [(&str, &[(&str, &str)]); 3] = [
             ("What distorts measurements here?", "flyball check"),
             ("Does load or frequency scaling change my latency?", "flyball bench"),
             ("... the latency of my own program?", "flyball bench -- ./my-program"),
+            ("Is this program faster than that one?", "flyball ab './old' './new'"),
         ],
     ),
     (

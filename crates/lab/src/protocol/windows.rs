@@ -134,7 +134,15 @@ impl Session<'_> {
         let decided = looks.decided();
         self.manifest.looks = Some(looks.record());
         let within = self.prepared.experiment.within.map_or(Nanos(u64::MAX), |within| within.0);
-        decided || self.host.now().since(self.begun) >= within
+        let over = self.host.now().since(self.begun) >= within;
+        match (decided, looks.blocks()) {
+            (true, blocks) => self.progress.note(&format!("decided after {blocks} blocks")),
+            (false, blocks) if over => {
+                self.progress.note(&format!("not decided in time, after {blocks} blocks"));
+            }
+            _ => {}
+        }
+        decided || over
     }
 
     fn segment(&mut self, trials: &[PlannedTrial]) -> Result<Ended, BenchError> {

@@ -311,8 +311,8 @@ fn difference_of(
     }
 }
 
-/// In a sentence: `waiting for the CPU +1876 us [1502, 2250], cycles +40.1 us [31.0, 49.2]; nothing
-/// from lateness and frequency`.
+/// In a sentence: `+1876 us [1502, 2250] from waiting for the CPU, +40.1 us [31.0, 49.2] from cycles;
+/// nothing from lateness and frequency`.
 pub(super) fn sentence(cause: &Cause) -> String {
     let whole = cause.total_us.value.abs();
     let nothing =
@@ -320,7 +320,7 @@ pub(super) fn sentence(cause: &Cause) -> String {
     let (none, some): (Vec<&CausePart>, Vec<&CausePart>) = cause.parts.iter().partition(nothing);
     let sizes = some
         .iter()
-        .map(|found| format!("{} {}", found.part.name(), words::microseconds(&found.us)));
+        .map(|found| format!("{} from {}", words::microseconds(&found.us), found.part.name()));
     let sizes = sizes.collect::<Vec<_>>().join(", ");
     let names: Vec<String> = none.iter().map(|found| found.part.name().to_owned()).collect();
     match none.is_empty() {

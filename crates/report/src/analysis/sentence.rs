@@ -69,10 +69,16 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             let others = (all.iter().copied())
                 .filter(|other| !std::ptr::eq(*other, first))
                 .filter(|other| other.of == first.of && other.verdict == VerdictWord::Effect);
-            let figures: Vec<String> = std::iter::once(first).chain(others).map(size).collect();
+            let others: Vec<String> = others.map(size).collect();
+            let also = match others.is_empty() {
+                true => String::new(),
+                false => format!("; also {}", words::list(&others)),
+            };
+            // The cause is the first figure's, and a narrow table cuts the end.
             let cause = matter.cause.map(|cause| format!(": {}", cause::sentence(cause)));
             let cause = cause.unwrap_or_default();
-            format!("{}{cause}{}{}", figures.join(", "), agreement(matter), limits(matter))
+            let alone = workloads_alone(matter.effects, first);
+            format!("{}{cause}{also}{alone}{}", size(first), limits(matter))
         }
         VerdictWord::Equivalent => {
             let median = headline(matter.effects).map(size).unwrap_or_default();
@@ -99,6 +105,25 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             };
             format!("{figure}{equal}{}", limits(matter))
         }
+    }
+}
+
+/// In how many workloads an effect shows by itself: `; shows in 2 of 4 workloads alone`.
+fn workloads_alone(effects: &[Effect], first: &Effect) -> String {
+    let up = |effect: &Effect| match (&effect.ratio, &effect.difference) {
+        (Some(ratio), _) => ratio.value > 1.0,
+        (None, difference) => difference.as_ref().is_some_and(|found| found.value > 0.0),
+    };
+    let of_each: Vec<&Effect> = (effects.iter())
+        .filter(|effect| effect.workload.is_some())
+        .filter(|effect| (effect.of, effect.quantile) == (first.of, first.quantile))
+        .collect();
+    let agrees =
+        |effect: &&&Effect| effect.verdict == VerdictWord::Effect && up(effect) == up(first);
+    match (of_each.iter().filter(agrees).count(), of_each.len()) {
+        (_, all) if all < 2 => String::new(),
+        (shows, all) if shows == all => format!("; shows in all {all} workloads alone"),
+        (shows, all) => format!("; shows in {shows} of {all} workloads alone"),
     }
 }
 

@@ -116,10 +116,10 @@ impl Part {
         match self {
             Part::Waiting => "waiting for the CPU",
             Part::Lateness => "lateness",
-            Part::OffCpu => "off the CPU",
+            Part::OffCpu => "time off the CPU",
             Part::Frequency => "frequency",
             Part::Cycles => "cycles",
-            Part::OnCpu => "on the CPU",
+            Part::OnCpu => "time on the CPU",
             Part::Execution => "execution",
         }
     }

@@ -24,7 +24,7 @@ pub const WORDS: &[&str] = &[
 ];
 
 /// What a load looks like.
-const SUCH: &str = "a load such as medium, 2x50% or cpus=0-3,percent=90";
+const SUCH: &str = "a load such as idle, medium, heavy, 2x50% or cpus=0-3,percent=90";
 
 /// A value as it came: a text from the command line, or what a file holds.
 #[derive(Clone, Debug)]

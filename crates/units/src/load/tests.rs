@@ -92,7 +92,7 @@ fn wrong_profiles_name_what_is_wrong_and_what_would_be_right() {
         ("2x50%,buffer=1GiB", "load: expected buffer without kind=integer"),
         (
             "",
-            "load: expected a load such as medium, 2x50% or cpus=0-3,percent=90, found \"\"; its keys",
+            "load: expected a load such as idle, medium, heavy, 2x50% or cpus=0-3,percent=90, found \"\"; its keys",
         ),
         ("2x50% +", "found \"\""),
     ];

@@ -50,9 +50,14 @@ impl Looks {
         self.record.clone()
     }
 
+    /// Blocks in which every program ran.
+    pub(super) fn blocks(&self) -> usize {
+        self.programs.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
     /// Looks, if it is time for it; whether every program is decided against the first.
     pub(super) fn decided(&mut self) -> bool {
-        let blocks = self.programs.iter().map(Vec::len).min().unwrap_or(0);
+        let blocks = self.blocks();
         let due = u32::try_from(blocks).is_ok_and(|blocks| self.record.at.contains(&blocks));
         if !due || blocks < LEAST_BLOCKS {
             return false;
