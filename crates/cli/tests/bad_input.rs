@@ -76,6 +76,13 @@ fn experiments() {
     let bench: &[&str] = &["bench", "--dry-run", "e.toml"];
     check(vec![
         case(&["bench", "missing.toml"], 3, &["missing.toml", "flyball bench --init"]),
+        with(
+            "program",
+            b"#!/bin/sh\necho hello\n".to_vec(),
+            &["bench", "./program"],
+            3,
+            &["hint: an experiment is a TOML file", "flyball bench -- ./program"],
+        ),
         with("e.toml", e("perod = \"20ms\"\n"), bench, 3, &["e.toml:1:1", "did you mean `period`"]),
         with("e.toml", e("period = 20\n"), bench, 3, &["e.toml:1:10", "unit"]),
         with("e.toml", e("period = \"20 apples\"\n"), bench, 3, &["e.toml:1:10", "apples"]),
