@@ -14,12 +14,13 @@ pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failur
     let hint = "write one with: flyball bench --init; those that ship: flyball help experiments; \
                 read a run with: flyball report";
     let input = input::shipped_or_file(name, shipped, hint)?;
-    let read = experiment::read(&input.text, name).map_err(|error| match name.ends_with(".toml") {
-        true => Failure::from(error),
-        false => Failure::from(error).hint(format!(
-            "an experiment is a TOML file; a program comes after `--`: flyball bench -- {name}"
-        )),
-    })?;
+    let read =
+        experiment::read(&input.text, name).map_err(|error| match name.ends_with(".toml") {
+            true => Failure::from(error),
+            false => Failure::from(error).hint(format!(
+                "an experiment is a TOML file; a program comes after `--`: flyball bench -- {name}"
+            )),
+        })?;
     Ok((read, input.folder))
 }
 

@@ -58,7 +58,10 @@ fn a_load_on_the_own_cpu_makes_windows_wait() {
     assert!(part(&found, "frequency").abs() < 1.0 && part(&found, "cycles").abs() < 1.0);
     let sentence = found["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("response p99 "), "{sentence}");
-    assert!(sentence.contains(": +") && sentence.contains("] from waiting for the CPU"), "{sentence}");
+    assert!(
+        sentence.contains(": +") && sentence.contains("] from waiting for the CPU"),
+        "{sentence}"
+    );
 }
 
 #[test]

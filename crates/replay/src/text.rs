@@ -175,7 +175,11 @@ fn way(played: &Played) -> String {
         Way::Events(why) => format!("event by event: {why}"),
     };
     let outcome = &played.outcome;
-    format!("{}: simulated {:.0} times faster than real time, {how}", outcome.governor, speed(played))
+    format!(
+        "{}: simulated {:.0} times faster than real time, {how}",
+        outcome.governor,
+        speed(played)
+    )
 }
 
 /// The same as JSON (`flyball-replay/1`).

@@ -127,11 +127,18 @@ fn cut(mut lines: Vec<String>, keep: usize, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `text` up to its last whole clause, if that is most of it, else up to its last whole word.
+/// `text` up to its last whole clause, if that is most of it, else up to its last whole word; an
+/// interval is never cut in two.
 fn whole_clauses(text: &str) -> &str {
-    let ends = |mark: &str| text.rfind(mark).filter(|at| 2 * at > text.len());
-    let clause = ["; ", ", ", ": "].into_iter().filter_map(ends).max();
-    let end = clause.or_else(|| text.rfind(' ')).unwrap_or(text.len());
+    // An interval may have begun on the line before.
+    let outside = |at: &usize| match text[..*at].rfind(['[', ']']) {
+        Some(bracket) => text[bracket..].starts_with(']'),
+        None => !text[*at..].trim_start_matches(|c| c != '[' && c != ']').starts_with(']'),
+    };
+    let last = |mark: &str| text.rmatch_indices(mark).map(|(at, _)| at).find(outside);
+    let most = |at: &usize| 2 * at > text.len();
+    let clause = ["; ", ", ", ": "].into_iter().filter_map(last).filter(most).max();
+    let end = clause.or_else(|| last(" ")).or_else(|| text.rfind(' ')).unwrap_or(text.len());
     text[..end].trim_end_matches([' ', ',', ';', ':', '('])
 }
 
@@ -249,4 +256,21 @@ fn findings(
         lines.push(format!("{}{}", " ".repeat(13), style.dim(&more)));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_leaves_intervals_whole() {
+        let begun_before = "1905] from cycles, +336 us [286, 386";
+        assert_eq!(whole_clauses(begun_before), "1905] from cycles, +336 us");
+        assert_eq!(
+            whole_clauses("response p99 1.68x [1.50, 1.89]: +1 us [1, 2"),
+            "response p99 1.68x [1.50, 1.89]"
+        );
+        assert_eq!(whole_clauses("1.50, 1.89]: waiting"), "1.50, 1.89]");
+        assert_eq!(whole_clauses("no interval, but words"), "no interval, but");
+    }
 }
