@@ -5,10 +5,10 @@
 
 mod common;
 
+use assert_cmd::Command;
 use common::{folder, run};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 fn report(dir: &Path) -> Value {
     let (_, report, _) = run(dir, &["report", "run", "--format", "json", "--no-page"]);
@@ -31,7 +31,7 @@ fn a_program_that_sleeps_is_slower_and_known_soon() {
     );
     let ratio = effect["ratio"]["value"].as_f64().unwrap();
     assert!((2.0..4.0).contains(&ratio), "{ratio}");
-    let manifest = std::fs::read_to_string(dir.path().join("run/run.toml")).unwrap();
+    let manifest = fs_err::read_to_string(dir.path().join("run/run.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     assert!(manifest["looks"]["made"].as_integer() >= Some(1), "{}", manifest["looks"]);
     assert!(manifest["looks"]["level"].as_float() > Some(0.98));
@@ -81,7 +81,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
 fn git(dir: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.current_dir(dir).args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
-    assert!(git.args(arguments).status().unwrap().success(), "{arguments:?}");
+    git.args(arguments).assert().success();
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn commits_are_built_in_work_trees_that_go_again() {
     let path = dir.path();
     git(path, &["init", "-q"]);
     for seconds in ["0.05", "0.02"] {
-        std::fs::write(path.join("work.in"), format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
+        fs_err::write(path.join("work.in"), format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
         git(path, &["add", "work.in"]);
         git(path, &["commit", "-q", "-m", seconds]);
     }

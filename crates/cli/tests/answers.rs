@@ -18,7 +18,7 @@ fn experiment(conditions: &str) -> String {
 /// The only comparison of an experiment on the model rk3399.
 fn comparison(conditions: &str) -> Value {
     let dir = folder();
-    std::fs::write(dir.path().join("e.toml"), experiment(conditions)).unwrap();
+    fs_err::write(dir.path().join("e.toml"), experiment(conditions)).unwrap();
     let bench = ["bench", "e.toml", "--machine", "model:rk3399", "--out", "run", "--no-report"];
     let (code, _, stderr) = run(dir.path(), &bench);
     assert_eq!(code, 0, "{stderr}");
