@@ -127,7 +127,7 @@ fn what_cannot_be_removed_is_told_and_removed_by_the_next() {
     let host: Arc<dyn Host> = Arc::new(faulty);
     let captured = capture(&host, &dir.path().join("a"), &Options::default()).unwrap();
     assert!(captured.left[0].contains("flyball-77-4711"), "{:?}", captured.left);
-    assert!(captured.checks()[1].hint.as_ref().unwrap().contains("--recover"));
+    assert!(captured.checks()[1].hint.as_ref().unwrap().contains("recover"));
     assert_eq!(recover(host.as_ref()).unwrap_err().kind(), CaptureErrorKind::Restore);
     inner.write(&Path::new(TRACEFS).join("dynamic_events"), "t:flyball_77_4711/x tp").unwrap();
     let captured = capture(&inner, &dir.path().join("b"), &Options::default()).unwrap();

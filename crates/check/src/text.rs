@@ -121,9 +121,7 @@ fn short(audit: &Audit, style: Style, lines: &mut Vec<String>) {
 /// The last lines of the short form.
 fn tail(audit: &Audit, style: Style) -> Vec<String> {
     let what: Vec<&str> = audit.not_known.iter().map(|unknown| unknown.what.as_str()).collect();
-    let mut lines = named("Not known", &what, "; ", style.width);
-    lines.push(format!("{:<14}flyball check --verbose", "All, and why"));
-    lines
+    named("Not known", &what, "; ", style.width)
 }
 
 /// A line of names behind a title.

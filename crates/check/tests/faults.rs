@@ -23,7 +23,10 @@ fn a_refused_file_is_one_finding_and_the_rest_stands() {
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0].object, format!("{CPU}/cpu3/power/energy_perf_bias"));
     assert!(refused[0].evidence[0].value.contains("EACCES"), "{refused:?}");
-    assert_eq!(refused[0].fix.as_ref().unwrap().command.as_deref(), Some("sudo flyball check"));
+    assert_eq!(
+        refused[0].fix.as_ref().unwrap().persistent.as_deref(),
+        Some("audit the machine as root")
+    );
     let rest: Vec<String> =
         found(&audit).into_iter().filter(|line| line != "note unreadable").collect();
     assert_eq!(rest, whole);

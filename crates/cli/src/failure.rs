@@ -33,6 +33,28 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
+/// What a library advises, and the command that does it: libraries know neither commands nor flags.
+const COMMANDS: &[(&str, &str)] = &[
+    ("boot a kernel of your own", "flyball board run --kernel FILE --modules DIR"),
+    ("recover what is left in tracefs, as root", "sudo flyball capture --recover"),
+    ("trace as root; the program can be given the user's rights back", TRACE_AS_ROOT),
+    ("hold as root; the program can give root up again", HOLD_AS_ROOT),
+    ("recover the settings, as root", "sudo flyball hold --recover"),
+    ("so that they stay fast while you measure", "flyball hold --load medium"),
+    ("min and max stand for the ends of the hardware's range", "flyball check"),
+    ("find what disturbs the machine, then try again", "flyball check"),
+    ("report it with a snapshot of the machine", "flyball check --snapshot DIR"),
+    ("look at its tunables and their ranges", "flyball govern POLICY --dry-run"),
+    ("follow such a rule in a trace of this machine", "flyball replay shadow"),
+    ("a simulation has the events", "flyball sim"),
+    ("run it on the model", "flyball sim"),
+    ("hand the costs of that run over", "flyball bench, then --costs RUN"),
+    ("begin with a commented one", "flyball sim --init mine.toml"),
+    ("latency_us=COLUMN", "--map"),
+];
+const TRACE_AS_ROOT: &str = "sudo flyball capture trace -- sudo -u \"$USER\" CMD";
+const HOLD_AS_ROOT: &str = "sudo flyball hold ... -- sudo -u \"$USER\" CMD";
+
 impl Failure {
     pub fn new(exit: Exit, message: impl fmt::Display) -> Failure {
         Failure { exit, message: message.to_string(), hint: None }
@@ -74,8 +96,12 @@ impl Failure {
         self
     }
 
+    /// With what a library advises, and the command for it.
     pub fn maybe_hint(mut self, hint: Option<String>) -> Failure {
-        self.hint = hint;
+        self.hint = hint.map(|hint| {
+            let command = COMMANDS.iter().find(|(advice, _)| hint.ends_with(advice));
+            command.map_or(hint.clone(), |(_, command)| format!("{hint}: {command}"))
+        });
         self
     }
 }
@@ -105,12 +131,7 @@ impl From<flyball_host::HostError> for Failure {
 
 impl From<flyball_run::Error> for Failure {
     fn from(error: flyball_run::Error) -> Failure {
-        // A library says what is missing; which flag gives it, this one knows.
-        let hint = match error.hint() {
-            "" => None,
-            hint if hint.ends_with("latency_us=COLUMN") => Some(format!("{hint} (--map)")),
-            hint => Some(hint.to_owned()),
-        };
+        let hint = Some(error.hint()).filter(|hint| !hint.is_empty()).map(str::to_owned);
         Failure::new(run_exit(error.kind()), &error).maybe_hint(hint)
     }
 }

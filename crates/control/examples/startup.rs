@@ -10,7 +10,7 @@
 mod common;
 
 use common::{STATE, acpi, faulty, governor, intel_active, root};
-use flyball_control::{Hold, Request};
+use flyball_control::{Hold, Settings};
 use flyball_host::{Host, RealHost};
 use flyball_units::Frequency;
 use std::path::Path;
@@ -20,8 +20,8 @@ const ROUNDS: usize = 21;
 
 fn main() {
     let clock = RealHost::new();
-    let pin = Request { frequency: Some(Frequency::Max), ..Request::default() };
-    let turbo_off = Request { boost: Some(false), ..governor("performance") };
+    let pin = Settings { frequency: Some(Frequency::Max), ..Settings::default() };
+    let turbo_off = Settings { boost: Some(false), ..governor("performance") };
     for cpus in [4, 256] {
         for (name, listing, request) in [
             ("acpi-cpufreq, governor", acpi(cpus), governor("performance")),

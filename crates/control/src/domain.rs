@@ -2,7 +2,7 @@
 
 use crate::machine::file;
 use crate::points::{is_offered, resolve};
-use crate::{ControlError, Held, Plan, Request, Step, Tuning};
+use crate::{ControlError, Held, Plan, Settings, Step, Tuning};
 use flyball_host::Policy;
 use flyball_units::{Frequency, KiloHertz, nearest};
 
@@ -14,11 +14,11 @@ const EPP: &str = "energy_performance_preference";
 
 /// The steps of one clock domain.
 pub(crate) fn domain(
-    request: &Request,
+    settings: &Settings,
     policy: &Policy,
     plan: &mut Plan,
 ) -> Result<(), ControlError> {
-    let target = Target::of(request, policy, &mut plan.notes)?;
+    let target = Target::of(settings, policy, &mut plan.notes)?;
     let old_governor = policy.governor.clone().unwrap_or_default();
     if let Some(governor) = &target.governor {
         if policy.governor.is_none() {
@@ -32,12 +32,12 @@ pub(crate) fn domain(
         let old = policy.set_khz.map(|khz| khz.0.to_string()).unwrap_or_default();
         plan.steps.push(Step::new(file(policy, SPEED), old, khz.0));
     }
-    if let Some(epp) = &request.epp {
+    if let Some(epp) = &settings.epp {
         let governor = target.governor.as_ref().unwrap_or(&old_governor);
         plan.steps.push(preference(policy, governor, epp)?);
     }
     let governor = target.governor.as_ref().unwrap_or(&old_governor);
-    plan.tunables.extend(request.tunables.iter().map(|(name, &value)| Tuning {
+    plan.tunables.extend(settings.tunables.iter().map(|(name, &value)| Tuning {
         policy: policy.id,
         governor: governor.clone(),
         name: name.clone(),
@@ -63,13 +63,13 @@ struct Target {
 
 impl Target {
     fn of(
-        request: &Request,
+        settings: &Settings,
         policy: &Policy,
         notes: &mut Vec<String>,
     ) -> Result<Target, ControlError> {
         let governors = &policy.available_governors;
         let offers = |name: &str| governors.iter().any(|governor| governor == name);
-        if let Some(governor) = request.governor.as_ref().filter(|name| !offers(name)) {
+        if let Some(governor) = settings.governor.as_ref().filter(|name| !offers(name)) {
             let near = nearest(governor, governors.iter().map(String::as_str));
             return Err(ControlError::BadInput {
                 object: format!("governor on policy{}", policy.id),
@@ -91,9 +91,9 @@ impl Target {
                 }),
             }
         };
-        let governor = request.governor.clone();
-        let Some(at) = khz(request.frequency)? else {
-            let (min, max) = (khz(request.min)?, khz(request.max)?);
+        let governor = settings.governor.clone();
+        let Some(at) = khz(settings.frequency)? else {
+            let (min, max) = (khz(settings.min)?, khz(settings.max)?);
             if let (Some(min), Some(max)) = (min, max)
                 && min > max
             {
@@ -106,7 +106,7 @@ impl Target {
             }
             return Ok(Target { governor, min, max, speed: None });
         };
-        if let Some(asked) = request.frequency.filter(|asked| *asked != Frequency::At(at))
+        if let Some(asked) = settings.frequency.filter(|asked| *asked != Frequency::At(at))
             && matches!(asked, Frequency::At(_))
         {
             notes.push(format!("policy{} has no {asked}: {} MHz", policy.id, at.0 / 1_000));

@@ -171,11 +171,9 @@ impl ControlError {
     pub fn hint(&self) -> Option<String> {
         match self {
             ControlError::Host { source, .. } => source.hint(),
-            ControlError::Permission { .. } => Some(
-                "run it with sudo; CMD can give root up again: sudo flyball hold ... -- \
-                      sudo -u \"$USER\" CMD"
-                    .to_owned(),
-            ),
+            ControlError::Permission { .. } => {
+                Some("hold as root; the program can give root up again".to_owned())
+            }
             ControlError::Unsupported { hint, .. } | ControlError::BadInput { hint, .. } => {
                 hint.clone()
             }
@@ -192,7 +190,7 @@ impl ControlError {
             ControlError::Restore { cause, .. } => {
                 let cause = cause.as_ref().map(|cause| format!("the hold ended early: {cause}\n"));
                 let cause = cause.unwrap_or_default();
-                Some(format!("{cause}try again with: sudo flyball hold --recover"))
+                Some(format!("{cause}recover the settings, as root"))
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::settle::{read, read_back, writing};
 use crate::state::State;
 use crate::watch::Watch;
 use crate::{
-    Change, ControlError, Foreign, Machine, Plan, Recovered, Request, Step, plan, tunables,
+    Change, ControlError, Foreign, Machine, Plan, Recovered, Settings, Step, plan, tunables,
 };
 use flyball_host::{Host, HostError, IdleLatencyHold};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub struct Ended {
 }
 
 impl Hold {
-    /// Sets what `request` asks for, with the journal in `folder`. What a killed hold left is
+    /// Sets what `settings` asks for, with the journal in `folder`. What a killed hold left is
     /// restored first.
     ///
     /// # Errors
@@ -49,16 +49,16 @@ impl Hold {
     pub fn start(
         host: &Arc<dyn Host>,
         folder: &Path,
-        request: &Request,
+        settings: &Settings,
     ) -> Result<Hold, ControlError> {
         // What cannot be done is refused before anything is made or locked.
-        let (mut machine, mut planned) = preflight(host.as_ref(), request)?;
+        let (mut machine, mut planned) = preflight(host.as_ref(), settings)?;
         let state = State::lock(host.as_ref(), folder)?;
         let recovered = leftovers(host.as_ref(), &state)?;
         if recovered != Recovered::Nothing {
-            (machine, planned) = preflight(host.as_ref(), request)?;
+            (machine, planned) = preflight(host.as_ref(), settings)?;
         }
-        let idle = request.idle_latency.map(|limit| host.hold_idle_latency(limit)).transpose();
+        let idle = settings.idle_latency.map(|limit| host.hold_idle_latency(limit)).transpose();
         let idle = idle.map_err(|source| ControlError::host("bounding idle states", source))?;
         let mut journal = Journal::new(host.as_ref())
             .map_err(|source| ControlError::host("preparing the journal", source))?;
@@ -75,7 +75,7 @@ impl Hold {
             ended: false,
             _idle: idle,
         };
-        match hold.apply(request, machine) {
+        match hold.apply(settings, machine) {
             Ok(()) => Ok(hold),
             Err(cause) => {
                 hold.ended = true;
@@ -87,20 +87,20 @@ impl Hold {
         }
     }
 
-    fn apply(&mut self, request: &Request, mut machine: Machine) -> Result<(), ControlError> {
+    fn apply(&mut self, settings: &Settings, mut machine: Machine) -> Result<(), ControlError> {
         let host = Arc::clone(&self.host);
         if !self.journal.files.is_empty() {
             self.state.save(host.as_ref(), &self.journal)?;
         }
         let switches = self.plan.switches.clone();
         write(host.as_ref(), &switches)?;
-        if request.needs_limits() && switches.iter().any(Step::is_change) {
+        if settings.needs_limits() && switches.iter().any(Step::is_change) {
             // Boost moves the hardware's limits.
             verify(host.as_ref(), &switches)?;
             machine.read_limits(host.as_ref()).map_err(|source| {
                 ControlError::host("reading the limits after setting boost", source)
             })?;
-            let mut again = plan(&request.without_boost(), &machine)?;
+            let mut again = plan(&settings.without_boost(), &machine)?;
             permitted(host.as_ref(), &again)?;
             again.switches = switches;
             // What was read wrong must not be restored: a copy, until that is sure.
@@ -162,14 +162,14 @@ impl Drop for Hold {
     }
 }
 
-/// Looks whether `request` can be held, and how: nothing is written.
+/// Looks whether `settings` can be held, and how: nothing is written.
 ///
 /// # Errors
 /// What the machine cannot do, and what this process may not.
-pub fn preflight(host: &dyn Host, request: &Request) -> Result<(Machine, Plan), ControlError> {
-    let machine = Machine::read(host, request)
+pub fn preflight(host: &dyn Host, settings: &Settings) -> Result<(Machine, Plan), ControlError> {
+    let machine = Machine::read(host, settings)
         .map_err(|source| ControlError::host("reading what can be held", source))?;
-    let plan = plan(request, &machine)?;
+    let plan = plan(settings, &machine)?;
     permitted(host, &plan)?;
     Ok((machine, plan))
 }

@@ -120,11 +120,11 @@ impl Journal {
     pub fn parse(text: &str, path: &Path) -> Result<Journal, ControlError> {
         let fail = |found: String| ControlError::BadInput {
             object: path.display().to_string(),
-            expected: format!("a journal of flyball hold, format {FORMAT}"),
+            expected: format!("a journal of a hold, format {FORMAT}"),
             found,
             hint: Some(format!(
-                "Flyball never leaves a torn journal, so another program wrote to it. Compare the \
-                 settings with `flyball check`, correct them by hand, then: sudo rm {}",
+                "Flyball never leaves a torn journal, so another program wrote to it. Audit the \
+                 settings, correct them by hand, then: sudo rm {}",
                 path.display()
             )),
         };

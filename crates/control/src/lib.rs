@@ -1,7 +1,7 @@
 //! Settings of the machine, held while something runs, and restored whatever happens.
 //!
 //! ```text
-//! Request -> plan -> journal on disk -> writes, each read back -> ... -> restore -> no journal
+//! Settings -> plan -> journal on disk -> writes, each read back -> ... -> restore -> no journal
 //! ```
 //!
 //! The journal holds the old value of every file that a hold changes, or that changes with it, and
@@ -18,8 +18,8 @@ mod machine;
 mod plan;
 mod points;
 mod recover;
-mod request;
 mod restore;
+mod settings;
 mod settle;
 mod state;
 pub mod text;
@@ -31,7 +31,7 @@ pub use hold::{Ended, Hold, preflight};
 pub use machine::Machine;
 pub use plan::{Held, Plan, Step, Tuning, plan};
 pub use recover::{Recovered, recover};
-pub use request::{Moving, Request};
 pub use restore::Foreign;
+pub use settings::{Moving, SETTINGS, Scope, Setting, Settings};
 pub use state::state_folder;
 pub use watch::Change;

@@ -1,6 +1,6 @@
 //! What of a machine can be held: its clock domains and global switches, as they are now.
 
-use crate::Request;
+use crate::Settings;
 use crate::tunables;
 use flyball_host::{FrequencyScaling, Host, HostError, Policy, Topology};
 use flyball_units::{CpuSet, KiloHertz};
@@ -21,22 +21,22 @@ pub struct Machine {
     pub online: CpuSet,
     /// Share of the highest frequency that intel_pstate allows, in percent, where it is less than all.
     pub max_perf_percent: Option<u32>,
-    /// Tunables of the governors in force, by file; read where a request may change them.
+    /// Tunables of the governors in force, by file; read where a settings may change them.
     pub tunables: BTreeMap<PathBuf, String>,
 }
 
 impl Machine {
-    /// Reads it, as far as `request` needs it.
+    /// Reads it, as far as `settings` needs it.
     ///
     /// # Errors
     /// Where the kernel says something that cannot be understood.
-    pub fn read(host: &dyn Host, request: &Request) -> Result<Machine, HostError> {
+    pub fn read(host: &dyn Host, settings: &Settings) -> Result<Machine, HostError> {
         let online = Topology::online(host)?;
-        if !request.needs_cpufreq() {
+        if !settings.needs_cpufreq() {
             return Ok(Machine { online, ..Machine::default() });
         }
         let policies = policies(host)?;
-        let tunables = match request.touches_governor() {
+        let tunables = match settings.touches_governor() {
             true => tunables::in_force(host, &policies)?,
             false => BTreeMap::new(),
         };

@@ -1,8 +1,8 @@
-//! From a request to the files to write, in the order that the kernel needs.
+//! From settings to the files to write, in the order that the kernel needs.
 
 use crate::domain::domain;
 use crate::machine::{CPU, Machine};
-use crate::{ControlError, Moving, Request, boost};
+use crate::{ControlError, Moving, Settings, boost};
 use flyball_host::Policy;
 use flyball_units::{Frequency, KiloHertz, Nanos};
 use serde::Serialize;
@@ -101,28 +101,28 @@ impl Plan {
     }
 }
 
-/// Plans what `request` asks for on `machine`, as it is now.
+/// Plans what `settings` asks for on `machine`, as it is now.
 ///
 /// # Errors
 /// What the machine cannot do, or what makes no sense on it. Nothing is read or written.
-pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, ControlError> {
+pub fn plan(settings: &Settings, machine: &Machine) -> Result<Plan, ControlError> {
     let mut plan =
-        Plan { idle_latency: request.idle_latency, moving: request.moving, ..Plan::default() };
-    if !request.needs_cpufreq() {
+        Plan { idle_latency: settings.idle_latency, moving: settings.moving, ..Plan::default() };
+    if !settings.needs_cpufreq() {
         return Ok(plan);
     }
-    let policies = selected(request, machine, &mut plan.notes)?;
-    if let Some(on) = request.boost {
+    let policies = selected(settings, machine, &mut plan.notes)?;
+    if let Some(on) = settings.boost {
         plan.switches = boost::steps(on, machine, &policies)?;
-        if request.needs_limits() && plan.switches.iter().any(Step::is_change) {
+        if settings.needs_limits() && plan.switches.iter().any(Step::is_change) {
             plan.notes.push("boost may move the limits: frequencies are looked up after it".into());
         }
     }
-    in_range(request, &policies)?;
+    in_range(settings, &policies)?;
     for policy in policies {
-        domain(request, policy, &mut plan)?;
+        domain(settings, policy, &mut plan)?;
     }
-    if let Some(percent) = machine.max_perf_percent.filter(|_| request.boost.is_none()) {
+    if let Some(percent) = machine.max_perf_percent.filter(|_| settings.boost.is_none()) {
         plan.notes.push(format!(
             "intel_pstate/max_perf_pct is {percent}: higher limits have no effect beyond it"
         ));
@@ -132,7 +132,7 @@ pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, ControlError> 
 
 /// The policies of the CPUs that were asked for.
 fn selected<'a>(
-    request: &Request,
+    settings: &Settings,
     machine: &'a Machine,
     notes: &mut Vec<String>,
 ) -> Result<Vec<&'a Policy>, ControlError> {
@@ -145,13 +145,11 @@ fn selected<'a>(
                     the firmware decides)"
                     .to_owned(),
             hint: Some(
-                "keep the cores busy instead, so that they stay fast while you measure: \
-                 flyball hold --load medium"
-                    .to_owned(),
+                "keep the cores busy instead, so that they stay fast while you measure".to_owned(),
             ),
         });
     }
-    let Some(cpus) = &request.cpus else { return Ok(machine.policies.iter().collect()) };
+    let Some(cpus) = &settings.domains_of else { return Ok(machine.policies.iter().collect()) };
     let domain = |policy: &&Policy| policy.cpus.iter().any(|cpu| cpus.contains(cpu));
     let policies: Vec<&Policy> = machine.policies.iter().filter(domain).collect();
     let covered = |cpu| policies.iter().any(|policy| policy.cpus.contains(cpu));
@@ -173,8 +171,8 @@ fn selected<'a>(
 }
 
 /// Refuses frequencies that no domain has; where one has it, the others take their nearest end.
-fn in_range(request: &Request, policies: &[&Policy]) -> Result<(), ControlError> {
-    let asked = [("frequency", request.frequency), ("min", request.min), ("max", request.max)];
+fn in_range(settings: &Settings, policies: &[&Policy]) -> Result<(), ControlError> {
+    let asked = [("frequency", settings.frequency), ("min", settings.min), ("max", settings.max)];
     for (option, frequency) in asked {
         let Some(Frequency::At(khz)) = frequency else { continue };
         let ranges = policies
@@ -183,7 +181,7 @@ fn in_range(request: &Request, policies: &[&Policy]) -> Result<(), ControlError>
         let ranges: Vec<_> = ranges.collect();
         // With boost on, the range may become wider.
         let reach = |(low, high): &(KiloHertz, KiloHertz)| {
-            *low <= khz && (khz <= *high || request.boost == Some(true))
+            *low <= khz && (khz <= *high || settings.boost == Some(true))
         };
         if !ranges.is_empty() && !ranges.iter().any(reach) {
             let low = ranges.iter().map(|(low, _)| *low).min().unwrap_or_default();
@@ -192,7 +190,7 @@ fn in_range(request: &Request, policies: &[&Policy]) -> Result<(), ControlError>
                 object: option.to_owned(),
                 expected: format!("{} to {} MHz", low.0 / 1_000, high.0 / 1_000),
                 found: Frequency::At(khz).to_string(),
-                hint: Some("min and max stand for the ends: see flyball check".to_owned()),
+                hint: Some("min and max stand for the ends of the hardware's range".to_owned()),
             });
         }
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Every kind of hold, on machines small enough to try every call of it.
-fn small() -> Vec<(&'static str, String, flyball_control::Request)> {
+fn small() -> Vec<(&'static str, String, flyball_control::Settings)> {
     cases().into_iter().filter(|(_, listing, _)| listing.len() < 8_000).collect()
 }
 

@@ -5,14 +5,14 @@
 mod common;
 
 use common::*;
-use flyball_control::{ControlError, ControlErrorKind, Hold, Moving, Recovered, Request, recover};
+use flyball_control::{ControlError, ControlErrorKind, Hold, Moving, Recovered, Settings, recover};
 use flyball_host::{Host, RecordedHost};
 use flyball_units::{Frequency, Nanos};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn start(host: &Arc<RecordedHost>, request: &Request) -> Result<Hold, ControlError> {
+fn start(host: &Arc<RecordedHost>, request: &Settings) -> Result<Hold, ControlError> {
     let host: Arc<dyn Host> = Arc::clone(host) as Arc<dyn Host>;
     Hold::start(&host, Path::new(STATE), request)
 }
@@ -36,7 +36,7 @@ fn every_kind_of_hold_takes_and_leaves_all_as_it_was() {
             assert_eq!(found.trim(), step.new, "{name}: {}", step.path.display());
         }
         let cpufreq =
-            request != Request { idle_latency: request.idle_latency, ..Request::default() };
+            request != Settings { idle_latency: request.idle_latency, ..Settings::default() };
         assert_eq!(journal(host.as_ref()).is_some(), cpufreq, "{name}");
         assert_eq!(settings(host.as_ref()) != before, cpufreq, "{name}");
         assert_eq!(hold.look(), [], "{name}");
@@ -51,7 +51,7 @@ fn every_kind_of_hold_takes_and_leaves_all_as_it_was() {
 #[test]
 fn a_frequency_is_told_to_userspace_or_held_between_equal_limits() {
     let host = root(&acpi(1));
-    let hold = start(&host, &Request { frequency: mhz(2000), ..Request::default() }).unwrap();
+    let hold = start(&host, &Settings { frequency: mhz(2000), ..Settings::default() }).unwrap();
     let policy = |name: &str| value(host.as_ref(), &format!("cpufreq/policy0/{name}"));
     assert_eq!(policy("scaling_governor"), "userspace");
     assert_eq!(policy("scaling_setspeed"), "2200000", "the next point at or above");
@@ -59,7 +59,7 @@ fn a_frequency_is_told_to_userspace_or_held_between_equal_limits() {
     assert_eq!(hold.plan().notes, ["policy0 has no 2000MHz: 2200 MHz"]);
     drop(hold);
     let host = root(&intel_active(1));
-    let hold = start(&host, &Request { frequency: mhz(2000), ..Request::default() }).unwrap();
+    let hold = start(&host, &Settings { frequency: mhz(2000), ..Settings::default() }).unwrap();
     let policy = |name: &str| value(host.as_ref(), &format!("cpufreq/policy0/{name}"));
     assert_eq!(policy("scaling_governor"), "performance");
     assert_eq!(
@@ -75,7 +75,7 @@ fn a_frequency_is_told_to_userspace_or_held_between_equal_limits() {
 fn the_highest_frequency_without_boost_is_looked_up_after_it_is_off() {
     let host = root(&acpi(2));
     let request =
-        Request { boost: Some(false), frequency: Some(Frequency::Max), ..Request::default() };
+        Settings { boost: Some(false), frequency: Some(Frequency::Max), ..Settings::default() };
     let hold = start(&host, &request).unwrap();
     assert_eq!(value(host.as_ref(), "cpufreq/policy1/scaling_setspeed"), "2900000");
     assert_eq!(hold.plan().domains[1].pinned.unwrap().0, 2_900_000);
@@ -84,7 +84,7 @@ fn the_highest_frequency_without_boost_is_looked_up_after_it_is_off() {
 #[test]
 fn each_kind_of_core_takes_the_nearest_that_it_has() {
     let host = root(HYBRID);
-    let hold = start(&host, &Request { frequency: Some(Frequency::Max), ..Request::default() });
+    let hold = start(&host, &Settings { frequency: Some(Frequency::Max), ..Settings::default() });
     let hold = hold.unwrap();
     let pinned: Vec<u64> = hold.plan().domains.iter().map(|it| it.pinned.unwrap().0).collect();
     assert!(pinned.iter().min() < pinned.iter().max(), "{pinned:?}");
@@ -93,12 +93,12 @@ fn each_kind_of_core_takes_the_nearest_that_it_has() {
 #[test]
 fn a_part_of_the_cpus_is_held_alone() {
     let host = root(&acpi(3));
-    let request = Request { cpus: Some("1".parse().unwrap()), ..governor("performance") };
+    let request = Settings { domains_of: Some("1".parse().unwrap()), ..governor("performance") };
     let hold = start(&host, &request).unwrap();
     assert_eq!(value(host.as_ref(), "cpufreq/policy1/scaling_governor"), "performance");
     assert_eq!(value(host.as_ref(), "cpufreq/policy0/scaling_governor"), "schedutil");
     drop(hold);
-    let request = Request { cpus: Some("0".parse().unwrap()), ..governor("performance") };
+    let request = Settings { domains_of: Some("0".parse().unwrap()), ..governor("performance") };
     let host = root(ARM);
     let hold = start(&host, &request).unwrap();
     assert_eq!(hold.plan().notes, ["policy0 is one clock for CPUs 0-1: all of them are held"]);
@@ -130,19 +130,19 @@ fn tunables_are_set_with_their_governor_and_the_users_own_come_back() {
 #[test]
 fn what_makes_no_sense_is_refused_and_nothing_is_made() {
     use ControlErrorKind::{BadInput, Unsupported};
-    let none = Request::default;
-    let epp = |epp: &str| Request { epp: Some(epp.into()), ..Request::default() };
+    let none = Settings::default;
+    let epp = |epp: &str| Settings { epp: Some(epp.into()), ..Settings::default() };
     let cpus = |list: &str| Some(list.parse().unwrap());
     for (listing, request, kind, words) in [
         (common::none(), governor("performance"), Unsupported, "no say in the frequency"),
         (acpi(2), governor("performence"), BadInput, "did you mean performance?"),
-        (acpi(2), Request { frequency: mhz(5000), ..none() }, BadInput, "1400 to 3600 MHz"),
+        (acpi(2), Settings { frequency: mhz(5000), ..none() }, BadInput, "1400 to 3600 MHz"),
         (acpi(2), epp("power"), Unsupported, "leaves the frequency to the governor"),
-        (acpi(2), Request { min: mhz(2900), max: mhz(1400), ..none() }, BadInput, "at most max"),
-        (acpi(2), Request { cpus: cpus("2"), ..governor("powersave") }, BadInput, "0-1"),
+        (acpi(2), Settings { min: mhz(2900), max: mhz(1400), ..none() }, BadInput, "at most max"),
+        (acpi(2), Settings { domains_of: cpus("2"), ..governor("powersave") }, BadInput, "0-1"),
         (
             acpi(2),
-            Request { cpus: cpus("0"), boost: Some(false), ..none() },
+            Settings { domains_of: cpus("0"), boost: Some(false), ..none() },
             Unsupported,
             "ask for all CPUs",
         ),
@@ -150,13 +150,13 @@ fn what_makes_no_sense_is_refused_and_nothing_is_made() {
         (intel_active(2), epp("powr"), BadInput, "did you mean power?"),
         (
             intel_active(2),
-            Request { epp: Some("power".into()), ..governor("performance") },
+            Settings { epp: Some("power".into()), ..governor("performance") },
             BadInput,
             "governor powersave",
         ),
         (
             ARM.to_owned(),
-            Request { boost: Some(true), ..none() },
+            Settings { boost: Some(true), ..none() },
             Unsupported,
             "a switch for boost",
         ),
@@ -179,7 +179,7 @@ fn without_permission_the_path_is_named_and_nothing_changes() {
     assert_eq!(error.kind(), ControlErrorKind::Permission);
     assert!(error.to_string().contains("policy0/scaling_governor"), "{error}");
     assert!(error.hint().unwrap().contains("sudo"));
-    let idle = Request { idle_latency: Some(Nanos::ZERO), ..Request::default() };
+    let idle = Settings { idle_latency: Some(Nanos::ZERO), ..Settings::default() };
     assert_eq!(start(&host, &idle).unwrap_err().kind(), ControlErrorKind::Permission);
     assert!(!host.exists(Path::new(STATE)));
 }
@@ -211,7 +211,7 @@ fn root_with_owner(host: Arc<RecordedHost>) -> Arc<RecordedHost> {
 /// A journal as a hold leaves it that was killed while it held.
 fn killed(
     listing: &str,
-    request: &Request,
+    request: &Settings,
 ) -> (Arc<RecordedHost>, std::collections::BTreeMap<String, String>) {
     let host = root(listing);
     let before = settings(host.as_ref());
@@ -329,7 +329,7 @@ fn asked_to_end_before_all_is_set_it_goes_back() {
     assert_eq!((settings(host.as_ref()), journal(host.as_ref())), (before, None));
 }
 
-fn requests() -> impl Strategy<Value = Request> {
+fn requests() -> impl Strategy<Value = Settings> {
     let words = |words: &'static [&'static str]| {
         proptest::option::of(proptest::sample::select(words).prop_map(str::to_owned))
     };
@@ -350,7 +350,7 @@ fn requests() -> impl Strategy<Value = Request> {
         words(&["power", "performance", "balance_power", "255", "odd"]),
         proptest::option::of(0u32..4),
     )
-        .prop_map(|((governor, tunable), (frequency, min, max), boost, epp, cpu)| Request {
+        .prop_map(|((governor, tunable), (frequency, min, max), boost, epp, cpu)| Settings {
             governor,
             tunables: tunable
                 .into_iter()
@@ -362,8 +362,8 @@ fn requests() -> impl Strategy<Value = Request> {
             boost,
             epp,
             idle_latency: None,
-            cpus: cpu.map(|cpu| flyball_units::CpuId(cpu).into()),
-            moving: None,
+            domains_of: cpu.map(|cpu| flyball_units::CpuId(cpu).into()),
+            ..Settings::default()
         })
 }
 
@@ -392,12 +392,12 @@ proptest! {
 
 #[test]
 fn what_moves_during_a_hold_is_restored() {
-    let userspace = Request {
+    let userspace = Settings {
         governor: Some("userspace".to_owned()),
         moving: Some(Moving::Speed),
-        ..Request::default()
+        ..Settings::default()
     };
-    let limits = Request { moving: Some(Moving::Limits), ..Request::default() };
+    let limits = Settings { moving: Some(Moving::Limits), ..Settings::default() };
     for (listing, request, file, value) in [
         (acpi(2), &userspace, "scaling_setspeed", "2200000"),
         (acpi_userspace(), &userspace, "scaling_setspeed", "1400000"),

@@ -1,7 +1,7 @@
 //! A change of settings, as a condition of an experiment has it.
 
-use flyball_lab::experiment::Condition;
-use flyball_units::{CpuId, Frequency, KiloHertz};
+use flyball_lab::experiment::{Condition, Placement};
+use flyball_units::{CpuId, Frequency, KiloHertz, Nanos};
 use serde::Serialize;
 use std::fmt;
 
@@ -114,20 +114,24 @@ impl Change {
 
     fn apply(&self, condition: &mut Condition) {
         match self {
-            Change::Uclamp { least } => condition.uclamp_min = Some(*least),
+            Change::Uclamp { least } => condition.settings.uclamp_min = Some(*least),
             Change::MinFrequency { cpu, frequency, .. } => {
-                condition.min_frequency = Some(Frequency::At(*frequency).to_string());
-                condition.domains_of = Some(cpu.0.to_string());
+                condition.settings.min = Some(Frequency::At(*frequency));
+                condition.settings.domains_of = Some((*cpu).into());
             }
-            Change::IdleLatency { us } => condition.idle_latency_us = Some(*us),
+            Change::IdleLatency { us } => {
+                condition.settings.idle_latency = Some(Nanos::from_micros(u64::from(*us)));
+            }
             Change::Preference { cpu, name, .. } => {
-                condition.epp = Some(name.clone());
-                condition.domains_of = Some(cpu.0.to_string());
+                condition.settings.epp = Some(name.clone());
+                condition.settings.domains_of = Some((*cpu).into());
             }
-            Change::Placement { cpu } => condition.placement = format!("cpu{}", cpu.0),
+            Change::Placement { cpu } => {
+                condition.placement = Placement::Cpus((*cpu).into());
+            }
             Change::Governor { cpu, name, .. } => {
-                condition.governor = Some(name.clone());
-                condition.domains_of = Some(cpu.0.to_string());
+                condition.settings.governor = Some(name.clone());
+                condition.settings.domains_of = Some((*cpu).into());
             }
         }
     }

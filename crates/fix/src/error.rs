@@ -55,7 +55,7 @@ impl FixError {
             FixError::Run(error) => Some(error.hint().to_owned()),
             FixError::Stats { source, .. } => Some(source.hint().to_owned()),
             FixError::Invalid { .. } => {
-                Some("find what disturbs the machine: flyball check; then try again".to_owned())
+                Some("find what disturbs the machine, then try again".to_owned())
             }
             FixError::Unsuited { .. } | FixError::Interrupted => None,
         }

@@ -3,7 +3,7 @@
 use crate::change::{Candidate, Change, Kind};
 use flyball_control::preflight;
 use flyball_host::{Host, Policy, Topology};
-use flyball_lab::experiment::Condition;
+use flyball_lab::experiment::{Class, Condition, Placement};
 use flyball_units::{CpuId, KiloHertz};
 use serde::Serialize;
 
@@ -110,8 +110,7 @@ impl Ladder {
 fn allowed(host: &dyn Host, base: &Condition, levels: Vec<Change>) -> Result<Vec<Change>, String> {
     let Some(top) = levels.last() else { return Err("no level of it".to_owned()) };
     let condition = Candidate::of(top.clone()).condition(base);
-    let request = condition.settings()?;
-    match request.map(|request| preflight(host, &request)) {
+    match condition.held().map(|settings| preflight(host, &settings)) {
         Some(Err(error)) => Err(error.to_string()),
         Some(Ok(_)) | None => Ok(levels),
     }
@@ -150,7 +149,7 @@ fn uclamp(
     base: &Condition,
     policy: Option<&Policy>,
 ) -> Result<Vec<Change>, String> {
-    if base.scheduling != "other" {
+    if base.scheduling != Class::default() {
         return Err(format!("scheduling {}: clamps act on the class other", base.scheduling));
     }
     let governors = topology.policies.iter().filter_map(|policy| policy.governor.as_deref());
@@ -174,7 +173,7 @@ fn uclamp(
     if levels.is_empty() {
         levels = vec![256, 512, 768, FULL];
     }
-    let least = base.uclamp_min.unwrap_or(0);
+    let least = base.settings.uclamp_min.unwrap_or(0);
     levels.retain(|level| *level > least);
     Ok(thin(&levels).into_iter().map(|least| Change::Uclamp { least }).collect())
 }
@@ -187,7 +186,7 @@ fn min_frequency(
     home: CpuId,
 ) -> Result<Vec<Change>, String> {
     let policy = policy.ok_or(NO_CPUFREQ)?;
-    if base.frequency.is_some() || base.min_frequency.is_some() {
+    if base.settings.frequency.or(base.settings.min).is_some() {
         return Err("the experiment sets the frequency".to_owned());
     }
     let change = |frequency| Change::MinFrequency { policy: policy.id, cpu: home, frequency };
@@ -200,7 +199,7 @@ fn idle(
     base: &Condition,
     home: CpuId,
 ) -> Result<Vec<Change>, String> {
-    if base.idle_latency_us.is_some() {
+    if base.settings.idle_latency.is_some() {
         return Err("the experiment bounds them".to_owned());
     }
     let group = topology.idle.groups.iter().find(|group| group.cpus.contains(home));
@@ -231,7 +230,7 @@ fn preference(
     let policy = policy.ok_or(NO_CPUFREQ)?;
     let now = policy.energy_performance_preference.as_deref();
     let now = now.ok_or("the hardware takes no preference here")?;
-    if base.epp.is_some() || policy.governor.as_deref() == Some("performance") {
+    if base.settings.epp.is_some() || policy.governor.as_deref() == Some("performance") {
         return Err("it is set by the experiment or by the governor performance".to_owned());
     }
     let from = FASTER.iter().position(|name| *name == now).map_or(0, |at| at + 1);
@@ -248,7 +247,7 @@ fn faster(topology: &Topology, base: &Condition, home: CpuId) -> Result<Vec<Chan
     let usable = fastest.cpus.intersection(&topology.online);
     let cpu = usable.iter().find(|cpu| cpu.0 != 0).or_else(|| usable.iter().next());
     let cpu = cpu.ok_or("no CPU of the fastest kind is online")?;
-    if base.placement == format!("cpu{}", home.0) && usable.contains(home) {
+    if base.placement == Placement::Cpus(home.into()) && usable.contains(home) {
         return Err(format!("{home} is of the fastest kind already"));
     }
     Ok(vec![Change::Placement { cpu }])
@@ -257,7 +256,7 @@ fn faster(topology: &Topology, base: &Condition, home: CpuId) -> Result<Vec<Chan
 fn governor(base: &Condition, policy: Option<&Policy>, home: CpuId) -> Result<Vec<Change>, String> {
     const NAME: &str = "performance";
     let policy = policy.ok_or(NO_CPUFREQ)?;
-    if base.governor.is_some() || base.frequency.is_some() {
+    if base.settings.governor.is_some() || base.settings.frequency.is_some() {
         return Err("the experiment sets it".to_owned());
     }
     if policy.governor.as_deref() == Some(NAME) {

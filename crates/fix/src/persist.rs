@@ -36,7 +36,7 @@ impl Change {
             }
             Change::IdleLatency { us } => {
                 let mut lines = vec![format!(
-                    "flyball hold --idle-latency {us} -- CMD      # or in the program: /dev/cpu_dma_latency, kept open"
+                    "in the program: write {us} to /dev/cpu_dma_latency, and keep it open"
                 )];
                 if *us == 0 {
                     lines.push("kernel command line: cpuidle.off=1 (all CPUs, always)".to_owned());

@@ -246,7 +246,7 @@ impl Search<'_> {
                 closest: Box::new(confirmed.clone()),
                 why: format!(
                     "the baseline missed the goal in the stage {} and met it in a later one: the \
-                     machine is not steady, see flyball check",
+                     machine is not steady",
                     stage.name
                 ),
             },

@@ -6,7 +6,7 @@ use crate::goal::Goal;
 use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
 use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
-use flyball_lab::experiment::{Experiment, ProbeTiming};
+use flyball_lab::experiment::{Experiment, Placement, ProbeTiming};
 use flyball_lab::protocol::windows::{self, Context};
 use flyball_lab::session::{Destination, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
@@ -83,8 +83,8 @@ impl<'a> Bench<'a> {
         // Probing keeps the core busy, and a governor would see that.
         experiment.probe = ProbeTiming::Off;
         for condition in &mut experiment.conditions {
-            if condition.placement == "each-core-type" {
-                "any".clone_into(&mut condition.placement);
+            if condition.placement == Placement::EachCoreType {
+                condition.placement = Placement::Any;
             }
         }
         Ok(Bench {

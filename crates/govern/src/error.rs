@@ -173,7 +173,7 @@ impl GovernError {
         match self {
             GovernError::Unknown(error) => error.hint(),
             GovernError::Tunable(error) => matches!(error, TunableError::OutOfRange { .. })
-                .then(|| "flyball govern POLICY --dry-run lists tunables and ranges".to_owned()),
+                .then(|| "look at its tunables and their ranges".to_owned()),
             GovernError::Unmet { hint, .. } => Some(hint.clone()),
             GovernError::TooFast { governor, remedy: Some((name, value)), .. } => {
                 Some(format!("{governor}:{name}={value}"))

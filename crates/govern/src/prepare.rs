@@ -3,7 +3,7 @@
 use crate::domain::{Facts, describe};
 use crate::engine::thermometer;
 use crate::{DomainRecord, Engine, GovernError, Governed, SourceKind, Times, Trail, Way, rules};
-use flyball_control::{ControlError, Machine, Moving, Plan, Request, plan};
+use flyball_control::{ControlError, Machine, Moving, Plan, Settings, plan};
 use flyball_governors::{Domain, Needs, Tunable, catalogue};
 use flyball_host::{Host, Policy};
 use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
@@ -83,7 +83,7 @@ pub struct Prepared {
     /// What it would do.
     pub outline: Outline,
     /// What is held for it; none in the shadow.
-    pub request: Option<Request>,
+    pub request: Option<Settings>,
     wish: Wish,
     way: Way,
     times: Times,
@@ -99,7 +99,7 @@ pub fn prepare(host: &dyn Host, wish: &Wish) -> Result<Prepared, GovernError> {
     let thermometer = thermometer(host).map_err(GovernError::host("opening the thermometer"))?;
     let has_thermometer = thermometer.is_some();
     rules::make(&wish.governor, &wish.tunables, has_thermometer)?;
-    let whole = Request { governor: Some(USERSPACE.to_owned()), ..Request::default() };
+    let whole = Settings { governor: Some(USERSPACE.to_owned()), ..Settings::default() };
     let machine = Machine::read(host, &whole);
     let machine = machine.map_err(GovernError::host("reading what can be ruled"))?;
     let (way, request, planned) = hold(wish, &machine)?;
@@ -177,9 +177,12 @@ fn nothing() -> GovernError {
 }
 
 /// How the domains are told, and what has to be held for that.
-fn hold(wish: &Wish, machine: &Machine) -> Result<(Way, Request, Plan), ControlError> {
-    let limits =
-        Request { moving: Some(Moving::Limits), cpus: wish.cpus.clone(), ..Request::default() };
+fn hold(wish: &Wish, machine: &Machine) -> Result<(Way, Settings, Plan), ControlError> {
+    let limits = Settings {
+        moving: Some(Moving::Limits),
+        domains_of: wish.cpus.clone(),
+        ..Settings::default()
+    };
     let planned = plan(&limits, machine)?;
     let ruled = |policy: &&Policy| planned.domains.iter().any(|held| held.policy == policy.id);
     let offers = |policy: &Policy| policy.available_governors.iter().any(|name| name == USERSPACE);
@@ -187,7 +190,7 @@ fn hold(wish: &Wish, machine: &Machine) -> Result<(Way, Request, Plan), ControlE
         return Ok((Way::Limits, limits, planned));
     }
     let speed =
-        Request { governor: Some(USERSPACE.to_owned()), moving: Some(Moving::Speed), ..limits };
+        Settings { governor: Some(USERSPACE.to_owned()), moving: Some(Moving::Speed), ..limits };
     let planned = plan(&speed, machine)?;
     Ok((Way::Speed, speed, planned))
 }

@@ -64,7 +64,7 @@ pub fn replay(text: &str) -> Result<Replayed, GovernError> {
         let number = at + 1;
         let wrong = |found: String| GovernError::Log {
             line: number,
-            expected: "a line of a log of flyball govern".to_owned(),
+            expected: "a line of a log of decisions".to_owned(),
             found,
         };
         let parsed = match serde_json::from_str(line) {

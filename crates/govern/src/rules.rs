@@ -37,14 +37,14 @@ pub(crate) fn met(governor: &dyn Governor, has_thermometer: bool) -> Result<(), 
         return Err(unmet(
             "the scheduler's utilisation signals at each of its updates",
             "that user space does not get them",
-            "flyball replay shadow follows such a rule in a trace of this machine",
+            "follow such a rule in a trace of this machine",
         ));
     }
     if needs.idle {
         return Err(unmet(
             "an event whenever a CPU enters or leaves the idle loop",
             "that user space does not get them",
-            "leave idle_hook_us at 0; flyball sim has the events",
+            "leave idle_hook_us at 0; a simulation has the events",
         ));
     }
     if needs.temperature && !has_thermometer {

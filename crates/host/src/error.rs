@@ -142,8 +142,7 @@ impl HostError {
             ),
             HostError::ReadBack { .. } => None,
             HostError::Malformed { .. } => Some(
-                "if this is what the kernel really says, please report it with `flyball check \
-                 --snapshot DIR`"
+                "if this is what the kernel really says, please report it with a snapshot of the machine"
                     .to_owned(),
             ),
             HostError::Unsupported { .. } => None,

@@ -60,6 +60,12 @@ impl Scheduling {
     }
 }
 
+impl Default for Scheduling {
+    fn default() -> Scheduling {
+        Scheduling::Other { nice: 0 }
+    }
+}
+
 impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

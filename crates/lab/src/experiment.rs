@@ -5,19 +5,18 @@
 
 mod builtin;
 mod checked;
-mod control;
+mod condition;
 mod error;
 mod model;
 mod program;
-mod setting;
 
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
-pub use control::{Control, Limits};
+pub use condition::{Class, Condition, Placement};
 pub use error::ExperimentError;
-pub use model::{Condition, Experiment, Input, ProbeTiming, Workload};
+pub use model::{Experiment, Input, ProbeTiming, Workload};
 pub use program::{PILOTS, ProgramError, of_program};
-pub use setting::{Placement, placement, scheduling};
 
+use flyball_host::Scheduling;
 use flyball_units::Duration;
 use std::collections::HashSet;
 
@@ -81,12 +80,13 @@ pub fn check(experiment: &Experiment, origin: &str) -> Result<(), ExperimentErro
     unique(origin, "workload", experiment.workloads.iter().map(Workload::label))?;
     unique(origin, "condition", experiment.conditions.iter().map(Condition::label))?;
     check_deadline_class(experiment, origin)?;
-    experiment.conditions.iter().try_for_each(|condition| control::check(condition, origin))
+    experiment.conditions.iter().try_for_each(|condition| condition::check(condition, origin))
 }
 
 /// A deadline thread may not start programs: the kernel forbids it to fork.
 fn check_deadline_class(experiment: &Experiment, origin: &str) -> Result<(), ExperimentError> {
-    let deadline = experiment.conditions.iter().find(|c| c.scheduling.starts_with("deadline"));
+    let is_deadline = |c: &&Condition| matches!(c.scheduling.0, Scheduling::Deadline { .. });
+    let deadline = experiment.conditions.iter().find(is_deadline);
     let program = experiment.workloads.iter().find(|workload| workload.command.is_some());
     match (deadline, program) {
         (Some(condition), Some(workload)) => Err(ExperimentError::bad(
@@ -213,38 +213,6 @@ impl Workload {
             Some(program.rsplit('/').next().unwrap_or(program).to_owned())
         })
         .unwrap_or_else(|| "workload".into())
-    }
-}
-
-impl Condition {
-    /// Its name in the report: the given one, or what it asks for beyond the defaults.
-    pub fn label(&self) -> String {
-        if let Some(name) = &self.name {
-            return name.clone();
-        }
-        let mut parts: Vec<String> = self.governor.iter().cloned().collect();
-        parts.extend(self.tunables.iter().map(|(name, value)| format!("{name}={value}")));
-        parts.extend(self.frequency.iter().cloned());
-        parts.extend(self.min_frequency.iter().map(|min| format!("min={min}")));
-        parts.extend(self.max_frequency.iter().map(|max| format!("max={max}")));
-        parts.extend(self.boost.map(|on| format!("boost={}", if on { "on" } else { "off" })));
-        parts.extend(self.epp.iter().map(|epp| format!("epp={epp}")));
-        parts.extend(self.domains_of.iter().map(|cpus| format!("on cpus={cpus}")));
-        parts.extend(self.uclamp_min.map(|least| format!("uclamp>={least}")));
-        parts.extend(self.uclamp_max.map(|most| format!("uclamp<={most}")));
-        if parts.is_empty() || !self.load.is_idle() {
-            parts.push(self.load.to_string());
-        }
-        if self.scheduling != "other" {
-            parts.push(self.scheduling.clone());
-        }
-        if self.placement != "each-core-type" {
-            parts.push(self.placement.clone());
-        }
-        if let Some(us) = self.idle_latency_us {
-            parts.push(format!("idle<={us}us"));
-        }
-        parts.join(" ")
     }
 }
 

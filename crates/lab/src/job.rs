@@ -151,7 +151,7 @@ pub fn recorded(
 mod tests {
     use super::*;
     use crate::protocol::rampup::plan::{Condition, Plan};
-    use crate::settings::Settings;
+    use flyball_control::Settings;
 
     #[test]
     fn every_protocol_is_the_same_behind_its_file() {
@@ -163,6 +163,7 @@ mod tests {
             sleeps: 3,
             gaps: vec![Nanos::from_millis(1), Nanos::from_secs(1)],
             settings,
+            cpus: None,
         };
         let rampup = Plan {
             repeats: 20,

@@ -21,7 +21,6 @@ pub mod machine;
 pub mod plan;
 pub mod protocol;
 pub mod session;
-pub mod settings;
 mod sweep;
 pub mod workloads;
 

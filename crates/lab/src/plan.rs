@@ -5,9 +5,7 @@
 //! the machine (temperature, other users) then falls on all conditions alike instead of on the
 //! last one. A block is a repeat, which is what the statistics resample.
 
-use crate::experiment::{
-    Condition, Experiment, ExperimentError, Placement, Workload, placement, scheduling,
-};
+use crate::experiment::{Condition, Experiment, ExperimentError, Placement, Workload};
 use flyball_host::Scheduling;
 use flyball_units::{CpuId, CpuSet, Nanos};
 use rand_core::SeedableRng;
@@ -21,8 +19,6 @@ pub struct PlannedCondition {
     pub name: String,
     /// The condition as written.
     pub asked: Condition,
-    /// Scheduling class of the measuring thread.
-    pub scheduling: Scheduling,
     /// CPUs that the measuring thread may use; `None` leaves the choice to the scheduler.
     pub cpus: Option<CpuSet>,
 }
@@ -145,22 +141,20 @@ fn on_this_machine(
 ) -> Result<Vec<PlannedCondition>, ExperimentError> {
     let error =
         |message| ExperimentError::bad(&format!("condition \"{}\"", condition.label()), message);
-    let scheduling = scheduling(&condition.scheduling).map_err(error)?;
     let planned = |name: String, cpus: Option<CpuSet>| PlannedCondition {
         name,
         asked: condition.clone(),
-        scheduling,
         cpus,
     };
-    let placement = placement(&condition.placement).map_err(error)?;
-    if matches!(scheduling, Scheduling::Deadline { .. }) && placement != Placement::Any {
+    let is_deadline = matches!(condition.scheduling.0, Scheduling::Deadline { .. });
+    if is_deadline && condition.placement != Placement::Any {
         return Err(error(format!(
             "scheduling \"{}\": expected placement = \"any\", found \"{}\": the kernel refuses \
              a deadline thread that is pinned",
             condition.scheduling, condition.placement
         )));
     }
-    match placement {
+    match &condition.placement {
         Placement::Any => Ok(vec![planned(condition.label(), None)]),
         Placement::Cpus(cpus) => {
             if let Some(missing) = cpus.iter().find(|cpu| !online.contains(*cpu)) {
@@ -169,7 +163,7 @@ fn on_this_machine(
                     condition.placement
                 )));
             }
-            Ok(vec![planned(condition.label(), Some(cpus))])
+            Ok(vec![planned(condition.label(), Some(cpus.clone()))])
         }
         Placement::EachCoreType => Ok(cores
             .iter()

@@ -1,12 +1,12 @@
 //! The whole measurement on the machine that runs the test: rows, findings, and what is refused.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use flyball_control::Settings;
 use flyball_host::{Host, RealHost};
 use flyball_lab::protocol::rampup::RampupError;
 use flyball_lab::protocol::rampup::live::{prepare, run};
 use flyball_lab::protocol::rampup::plan::{Condition, Plan};
 use flyball_lab::session::{Destination, Origin, Silent};
-use flyball_lab::settings::Settings;
 use flyball_report::kinds::rampup::{analyse, terminal};
 use flyball_run::{Run, RunState};
 use flyball_units::Nanos;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 fn plan(settings: Settings) -> Plan {
     let gaps = vec![Nanos::from_millis(1), Nanos::from_millis(4)];
-    let condition = Condition { name: "as it is".into(), settings, sleeps: 2, gaps };
+    let condition = Condition { name: "as it is".into(), settings, sleeps: 2, gaps, cpus: None };
     Plan { conditions: vec![condition], repeats: 5, spin: Nanos::from_millis(20), seed: 1 }
 }
 

@@ -221,15 +221,12 @@ impl LoadProof {
         let waited = self.threads.iter().filter_map(|thread| thread.waited).fold(0.0, f64::max);
         match () {
             () if self.proven => None,
-            () if self.is_too_short() => {
-                Some("let it run for at least a second".to_owned())
-            }
+            () if self.is_too_short() => Some("let it run for at least a second".to_owned()),
             () if steal >= 2.0 => Some(format!(
                 "the hypervisor took up to {steal:.0} % of a CPU: use a quieter host or dedicated CPUs"
             )),
             () if waited >= 2.0 => Some(
-                "other programs wanted the same CPUs: stop them (see `flyball check`), or use pinned \
-                 load on other CPUs"
+                "other programs wanted the same CPUs: stop them, or use pinned load on other CPUs"
                     .to_owned(),
             ),
             () => None,

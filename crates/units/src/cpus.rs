@@ -196,7 +196,7 @@ impl fmt::Display for CpuSet {
     }
 }
 
-crate::text::as_text!(CpuSet);
+crate::as_text!(CpuSet);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for CpuSet {

@@ -106,7 +106,7 @@ impl fmt::Display for Duration {
     }
 }
 
-crate::text::as_text!(Duration);
+crate::as_text!(Duration);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Duration {

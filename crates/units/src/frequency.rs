@@ -76,7 +76,7 @@ impl fmt::Display for Frequency {
     }
 }
 
-crate::text::as_text!(Frequency);
+crate::as_text!(Frequency);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Frequency {

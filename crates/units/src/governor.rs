@@ -49,6 +49,32 @@ impl GovernorSpec {
         if specs.is_empty() { Err(Mismatch::text(SUCH, text)) } else { Ok(specs) }
     }
 
+    /// Reads a governor, or `:TUNABLE=VALUE,...` alone, of the governor that is set.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub fn name_and_tunables(text: &str) -> Result<(Option<String>, Vec<(String, i64)>), Mismatch> {
+        let (name, tunables) = match text.trim().strip_prefix(':') {
+            Some(rest) if !rest.trim().is_empty() => {
+                let mut spec = GovernorSpec::named("");
+                spec.set_all(rest)?;
+                (None, spec.tunables)
+            }
+            _ => {
+                let spec: GovernorSpec = text.parse()?;
+                (Some(spec.name), spec.tunables)
+            }
+        };
+        Ok((name, tunables))
+    }
+
+    fn set_all(&mut self, text: &str) -> Result<(), Mismatch> {
+        text.split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .try_for_each(|part| self.set(part))
+    }
+
     /// Takes `NAME=VALUE` over.
     ///
     /// # Errors
@@ -74,9 +100,14 @@ pub fn tunable(text: &str) -> Result<(String, i64), Mismatch> {
     };
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
     match (name.trim(), value.trim().parse()) {
-        (name, Ok(value)) if !name.is_empty() => Ok((name.to_owned(), value)),
+        (name, Ok(value)) if is_name(name) => Ok((name.to_owned(), value)),
         _ => Err(wrong()),
     }
+}
+
+/// A tunable's name becomes part of a path.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
 impl FromStr for GovernorSpec {
@@ -88,9 +119,7 @@ impl FromStr for GovernorSpec {
         if spec.name.is_empty() || spec.name.contains([',', '=']) {
             return Err(Mismatch::text(SUCH, text));
         }
-        for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            spec.set(part)?;
-        }
+        spec.set_all(rest)?;
         Ok(spec)
     }
 }
@@ -119,6 +148,7 @@ mod tests {
             ("schedutil:rate_limit_us", "whole number, such as rate_limit_us=500, found"),
             ("schedutil:rate_limit_us=soon", "found \"rate_limit_us=soon\""),
             ("schedutil:=1", "found \"=1\""),
+            ("schedutil:../x=1", "found \"../x=1\""),
             ("schedutil:a=1,a=2", "schedutil: expected a once, found \"a=2\""),
         ] {
             let slip = text.parse::<GovernorSpec>().unwrap_err();

@@ -77,6 +77,7 @@ pub mod option {
 }
 
 /// `Serialize` and `Deserialize` as the text, for a type that always stands in files as one.
+#[macro_export]
 macro_rules! as_text {
     ($type:ty) => {
         impl serde::Serialize for $type {
@@ -94,4 +95,3 @@ macro_rules! as_text {
         }
     };
 }
-pub(crate) use as_text;

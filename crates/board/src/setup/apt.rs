@@ -216,7 +216,7 @@ impl<'a> Apt<'a> {
             BoardError::missing(&name, format!("expected Debian's package tools, found {error}"))
                 .with_hint(
                     "on another distribution: install QEMU 10 or newer and a static busybox, and \
-                     give your own kernel: flyball board run --kernel FILE",
+                     boot a kernel of your own",
                 )
         };
         let exit = self.host.spawn(&spec.captured()).map_err(missing)?.wait(None)?;

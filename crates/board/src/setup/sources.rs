@@ -24,7 +24,7 @@ pub(super) fn codename(host: &dyn Host) -> Result<String> {
         )
         .with_hint(
             "install QEMU 10 or newer and a static busybox (busybox-static) from your \
-             distribution, and boot your own kernel: flyball board run --kernel FILE --modules DIR",
+             distribution, and boot a kernel of your own",
         )),
     }
 }

@@ -245,7 +245,7 @@ fn restored(left: &[String]) -> CheckRecord {
         left.is_empty(),
         "nothing of this recording left in tracefs".to_owned(),
         found,
-        "sudo flyball capture --recover",
+        "recover what is left in tracefs, as root",
     )
 }
 

@@ -93,7 +93,7 @@ impl CaptureError {
                 Some("free some space, or choose another place".to_owned())
             }
             CaptureError::Restore { .. } => {
-                Some("try again with: sudo flyball capture --recover".to_owned())
+                Some("recover what is left in tracefs, as root".to_owned())
             }
         }
     }

@@ -167,7 +167,7 @@ impl Captured {
             object: tracefs::ROOT.to_owned(),
             expected: "nothing of this capture left".to_owned(),
             found,
-            hint: (!restored).then(|| "sudo flyball capture --recover".to_owned()),
+            hint: (!restored).then(|| "recover what is left in tracefs, as root".to_owned()),
         };
         vec![self.cost.check(), restore]
     }

@@ -27,8 +27,7 @@ pub(super) fn instance(owner: Owner) -> PathBuf {
 
 /// Fails where tracefs is not mounted or not ours to use, and says how to change that.
 pub(super) fn check(host: &dyn Host) -> Result<(), CaptureError> {
-    let sudo = "run it with sudo; CMD can be given the user's rights back: \
-                sudo flyball capture trace -- sudo -u \"$USER\" CMD";
+    let sudo = "trace as root; the program can be given the user's rights back";
     let lacking = |expected: &str, found: String, hint: &str, permission| CaptureError::Lacking {
         object: ROOT.to_owned(),
         expected: expected.to_owned(),

@@ -189,6 +189,6 @@ fn swap(facts: &Facts) -> Option<Finding> {
         .seen(source, format!("SwapTotal - SwapFree = {} kB", used / 1024))
         .effect("A program that waited may read the disk before it answers.")
         .fix("sudo swapoff -a && sudo swapon -a")
-        .lasting("lock the program's memory (mlockall), as flyball bench does"),
+        .lasting("lock the program's memory (mlockall), as a bench can"),
     })
 }

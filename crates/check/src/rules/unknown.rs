@@ -17,7 +17,9 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
                 Finding::new(Id::Malformed, Severity::Warn, object, format!("expected {expected}"))
                     .seen(object, found)
                     .effect("What this file should tell is unknown; findings about it are missing.")
-                    .lasting("if the kernel really says so, report it with: flyball check --snapshot DIR"),
+                    .lasting(
+                        "if the kernel really says so, report it with a snapshot of this machine",
+                    ),
             );
         }
     }
@@ -50,7 +52,7 @@ fn unreadable(facts: &Facts) -> Option<Finding> {
     let finding = Finding::new(Id::Unreadable, Severity::Note, first, found)
         .seen_all(refused)
         .effect("What stands there is unknown; findings about it are missing.");
-    Some(if by_right { finding.fix("sudo flyball check") } else { finding })
+    Some(if by_right { finding.lasting("audit the machine as root") } else { finding })
 }
 
 /// Something that this machine does not tell.

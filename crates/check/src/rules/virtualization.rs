@@ -60,7 +60,7 @@ fn steal(facts: &Facts) -> Option<Finding> {
         Severity::Ok => finding,
         _ => finding
             .effect("While stolen, nothing runs here: outliers that no setting in here explains.")
-            .lasting("ask for dedicated CPUs; flyball bench marks the windows it happened in"),
+            .lasting("ask for dedicated CPUs; a bench marks the windows it happened in"),
     })
 }
 

@@ -1,7 +1,10 @@
 //! Arguments of `flyball hold`.
 
 use super::CheckFormat;
-use clap::Args;
+use clap::error::Error;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use flyball_control::{SETTINGS, Scope, Setting, Settings};
+use flyball_units::Mismatch;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -29,31 +32,8 @@ SIGINT, SIGTERM and SIGHUP are passed on to CMD. It gets standard input unless t
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub struct HoldArgs {
-    /// Governor of every clock domain, with tunables by their upstream names: NAME[:TUNABLE=VALUE,...];
-    /// :TUNABLE=VALUE for the governor that is set
-    #[arg(short, long, value_name = "GOVERNOR")]
-    pub governor: Option<String>,
-    /// One frequency, such as 2.4GHz, or min or max of the hardware
-    #[arg(short, long, value_name = "FREQUENCY", conflicts_with_all = ["min", "max"])]
-    pub frequency: Option<String>,
-    /// Lower limit, as --frequency
-    #[arg(long, value_name = "FREQUENCY")]
-    pub min: Option<String>,
-    /// Upper limit, as --frequency
-    #[arg(long, value_name = "FREQUENCY")]
-    pub max: Option<String>,
-    /// Frequencies above the nominal one (boost, turbo)
-    #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
-    pub boost: Option<String>,
-    /// Energy performance preference, where the hardware chooses the frequency
-    #[arg(long, value_name = "PREFERENCE")]
-    pub epp: Option<String>,
-    /// Only idle states that wake within this many microseconds; 0 allows none
-    #[arg(long, value_name = "US")]
-    pub idle_latency: Option<u32>,
-    /// Only the clock domains of these CPUs, such as 0-3,8
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<String>,
+    #[command(flatten)]
+    pub settings: SettingFlags,
     /// Run a background load meanwhile, and prove that it ran; see below
     #[arg(short, long, value_name = "PROFILE")]
     pub load: Option<String>,
@@ -85,4 +65,63 @@ pub struct HoldArgs {
         required_unless_present_any = ["dry_run", "recover", "load"]
     )]
     pub program: Vec<String>,
+}
+
+/// A flag for each setting that can be held, from the table of settings; their texts as given.
+#[derive(Clone, Debug, Default)]
+pub struct SettingFlags(Vec<(&'static Setting, String)>);
+
+impl SettingFlags {
+    /// What they ask for.
+    pub fn read(&self) -> Result<Settings, Mismatch> {
+        let mut settings = Settings::default();
+        for (setting, text) in &self.0 {
+            setting
+                .read(&mut settings, text)
+                .map_err(|slip| slip.at(format!("--{}", setting.name)))?;
+        }
+        Ok(settings)
+    }
+}
+
+fn held() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().filter(|setting| setting.scope != Scope::Thread)
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<SettingFlags, Error> {
+        let given = |setting: &'static Setting| {
+            Some((setting, matches.get_one::<String>(setting.name)?.clone()))
+        };
+        Ok(SettingFlags(held().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = SettingFlags::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(held().map(|setting| {
+            let arg = Arg::new(setting.name)
+                .long(setting.name)
+                .value_name(setting.value)
+                .help(setting.about);
+            let arg = match setting.value.contains('|') {
+                true => arg.value_parser(setting.value.split('|').collect::<Vec<_>>()),
+                false => arg,
+            };
+            match setting.name {
+                "governor" => arg.short('g'),
+                "frequency" => arg.short('f').conflicts_with_all(["min", "max"]),
+                _ => arg,
+            }
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SettingFlags::augment_args(command)
+    }
 }

@@ -33,7 +33,9 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
                 verbose: talk.verbose,
             };
             let mut text = flyball_check::text(&audit, style);
-            if talk.verbose {
+            if !talk.verbose {
+                text.push_str("All, and why  flyball check --verbose\n");
+            } else {
                 text.push('\n');
                 text.push_str(&flyball_check::listing(&facts.topology, &facts.permissions));
             }

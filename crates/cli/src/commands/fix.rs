@@ -8,7 +8,7 @@ use crate::progress::Bar;
 use crate::{experiments, machine, output, runs};
 use flyball_fix::{Bench, Goal, Outcome, Trier, Windows, fix, text};
 use flyball_host::Host;
-use flyball_lab::experiment::{self, Condition, Experiment};
+use flyball_lab::experiment::{self, Class, Condition, Experiment, Placement};
 use flyball_units::Mismatch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,8 +56,8 @@ fn experiment(
         (None, false) => {
             let mut experiment = experiments::for_program(&args.program, host, args.dry_run)?;
             experiment.conditions = vec![Condition {
-                scheduling: "other".to_owned(),
-                placement: "any".to_owned(),
+                scheduling: Class::default(),
+                placement: Placement::Any,
                 ..Condition::default()
             }];
             (experiment, None)

@@ -6,7 +6,7 @@ use crate::args::{
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
-use crate::{flags, machine, output, runs};
+use crate::{machine, output, runs};
 use flyball_control::state_folder;
 use flyball_govern::{
     Lines, Options, Order, Outline, Recording, RunSink, SOCKET, Sink, SourceKind, Wish, ask,
@@ -15,7 +15,7 @@ use flyball_govern::{
 use flyball_host::{Host, HostKind, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
-use flyball_units::CpuSet;
+use flyball_units::{CpuSet, GovernorSpec, Mismatch};
 use serde_json::json;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -86,14 +86,11 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
 }
 
 fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
-    let usage = |text: String| Failure::new(Exit::Usage, text);
-    let spec = flags::governor("GOVERNOR", args.governor.as_deref().unwrap_or_default())?;
-    let Some(governor) = spec.name else {
-        return Err(usage("GOVERNOR: expected a name, found tunables alone".to_owned()));
-    };
+    let text = args.governor.as_deref().unwrap_or_default();
+    let spec: GovernorSpec = text.parse().map_err(|slip: Mismatch| slip.at("GOVERNOR"))?;
     let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
     Ok(Wish {
-        governor,
+        governor: spec.name,
         tunables: spec.tunables,
         cpus: args.cpus.as_ref().map(cpus).transpose()?,
         source: match args.source {

@@ -5,12 +5,12 @@ mod load;
 use crate::args::{CheckFormat, HoldArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{flags, machine, output, program};
-use flyball_control::{ControlError, Hold, Machine, Request, plan, recover, state_folder, text};
+use crate::{machine, output, program};
+use flyball_control::{ControlError, Hold, Machine, Settings, plan, recover, state_folder, text};
 use flyball_host::{Host, HostKind, Input};
 use flyball_lab::delivered;
 use flyball_load::text as load_text;
-use flyball_units::{CpuSet, Frequency, Nanos};
+use flyball_units::Nanos;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -28,21 +28,21 @@ pub fn run(args: &HoldArgs, talk: Talk) -> Result<Exit, Failure> {
         return clean(host.as_ref(), args.format, talk);
     }
     let load = load::Asked::of(args)?;
-    let request = request(args)?;
-    if request.is_empty() && load.is_none() {
+    let settings = args.settings.read()?;
+    if settings.is_empty() && load.is_none() {
         return Err(Failure::new(Exit::Usage, "expected a setting or a load to hold, found none")
             .hint("for example: flyball hold --governor performance -- CMD"));
     }
     if args.dry_run {
-        return match request.is_empty() {
+        return match settings.is_empty() {
             true => Err(Failure::new(Exit::Usage, "--dry-run: expected a setting, found a load")),
-            false => dry_run(host.as_ref(), &request, args.format),
+            false => dry_run(host.as_ref(), &settings, args.format),
         };
     }
     host.catch_interrupts()?;
-    let hold = match request.is_empty() {
+    let hold = match settings.is_empty() {
         true => None,
-        false => Some(Hold::start(&host, &state_folder(host.as_ref()), &request)?),
+        false => Some(Hold::start(&host, &state_folder(host.as_ref()), &settings)?),
     };
     hold_and_run(&host, hold, load, args, talk)
 }
@@ -171,36 +171,12 @@ fn clean(host: &dyn Host, format: CheckFormat, talk: Talk) -> Result<Exit, Failu
     Ok(Exit::Ok)
 }
 
-fn dry_run(host: &dyn Host, request: &Request, format: CheckFormat) -> Result<Exit, Failure> {
-    let machine = Machine::read(host, request)?;
-    let plan = plan(request, &machine)?;
+fn dry_run(host: &dyn Host, settings: &Settings, format: CheckFormat) -> Result<Exit, Failure> {
+    let machine = Machine::read(host, settings)?;
+    let plan = plan(settings, &machine)?;
     output::data(&match format {
         CheckFormat::Json => format!("{:#}\n", json!({ "plan": plan })),
         CheckFormat::Text => text::plan(&plan),
     })?;
     Ok(Exit::Ok)
-}
-
-fn request(args: &HoldArgs) -> Result<Request, Failure> {
-    let frequency = |flag: &str, text: &Option<String>| {
-        let read = text.as_deref().map(str::parse::<Frequency>).transpose();
-        read.map_err(|slip| slip.at(flag))
-    };
-    let cpus = |list: &String| list.parse::<CpuSet>().map_err(|slip| slip.at("--cpus"));
-    let governor = match &args.governor {
-        Some(text) => flags::governor("--governor", text)?,
-        None => flags::Governor::default(),
-    };
-    Ok(Request {
-        governor: governor.name,
-        tunables: governor.tunables.into_iter().collect(),
-        frequency: frequency("--frequency", &args.frequency)?,
-        min: frequency("--min", &args.min)?,
-        max: frequency("--max", &args.max)?,
-        boost: args.boost.as_ref().map(|text| text == "on"),
-        epp: args.epp.clone(),
-        idle_latency: args.idle_latency.map(|us| Nanos::from_micros(u64::from(us))),
-        cpus: args.cpus.as_ref().map(cpus).transpose()?,
-        moving: None,
-    })
 }

@@ -10,14 +10,14 @@ use crate::failure::Failure;
 use crate::figure::Target as Figure;
 use crate::meter::Meter;
 use crate::scenarios::{Input, set_keys};
-use crate::{flags, machine, output, runs, scenarios, templates, topics};
+use crate::{machine, output, runs, scenarios, templates, topics};
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::record::manifest;
 use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
 use flyball_sim::sweep::Ended;
 use flyball_sim::text;
-use flyball_units::MachineSpec;
+use flyball_units::{GovernorSpec, MachineSpec};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,11 +82,12 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
 /// What the command line changes.
 fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
     if let Some(text) = &args.governor {
-        let governor = flags::governor("--governor", text)?;
-        if let Some(name) = &governor.name {
+        let (name, tunables) =
+            GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at("--governor"))?;
+        if let Some(name) = &name {
             set(root, "governor.name", name)?;
         }
-        for (name, value) in &governor.tunables {
+        for (name, value) in &tunables {
             set(root, &format!("governor.{name}"), &value.to_string())?;
         }
     }

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test binary uses its own part
 #![allow(clippy::unwrap_used)]
 
-use flyball_control::{ControlError, Request};
+use flyball_control::{ControlError, Settings};
 use flyball_host::manifest::{Calls, Manifest, Tried};
 use flyball_host::{FaultyHost, Host, RecordedHost};
 use flyball_units::{Frequency, KiloHertz, Nanos};
@@ -197,48 +197,48 @@ pub fn mhz(mhz: u64) -> Option<Frequency> {
     Some(Frequency::At(KiloHertz(mhz * 1_000)))
 }
 
-pub fn governor(name: &str) -> Request {
-    Request { governor: Some(name.to_owned()), ..Request::default() }
+pub fn governor(name: &str) -> Settings {
+    Settings { governor: Some(name.to_owned()), ..Settings::default() }
 }
 
-pub fn tuned(name: &str, tunable: &str, value: i64) -> Request {
-    Request { tunables: [(tunable.to_owned(), value)].into(), ..governor(name) }
+pub fn tuned(name: &str, tunable: &str, value: i64) -> Settings {
+    Settings { tunables: [(tunable.to_owned(), value)].into(), ..governor(name) }
 }
 
 /// Name, machine and request of every kind of hold.
-pub fn cases() -> Vec<(&'static str, String, Request)> {
-    let none = Request::default;
+pub fn cases() -> Vec<(&'static str, String, Settings)> {
+    let none = Settings::default;
     vec![
         ("acpi governor", acpi(2), governor("performance")),
-        ("acpi frequency", acpi(2), Request { frequency: mhz(2200), ..none() }),
+        ("acpi frequency", acpi(2), Settings { frequency: mhz(2200), ..none() }),
         (
             "acpi boost off, frequency max",
             acpi(2),
-            Request { boost: Some(false), frequency: Some(Frequency::Max), ..none() },
+            Settings { boost: Some(false), frequency: Some(Frequency::Max), ..none() },
         ),
-        ("acpi limits", acpi(2), Request { min: mhz(2200), max: mhz(2900), ..none() }),
+        ("acpi limits", acpi(2), Settings { min: mhz(2200), max: mhz(2900), ..none() }),
         ("userspace governor", acpi_userspace(), governor("powersave")),
-        ("userspace boost", acpi_userspace(), Request { boost: Some(false), ..none() }),
+        ("userspace boost", acpi_userspace(), Settings { boost: Some(false), ..none() }),
         (
             "userspace frequency",
             acpi_userspace(),
-            Request { frequency: Some(Frequency::Max), ..none() },
+            Settings { frequency: Some(Frequency::Max), ..none() },
         ),
         (
             "intel governor, turbo off",
             intel_active(2),
-            Request { boost: Some(false), ..governor("performance") },
+            Settings { boost: Some(false), ..governor("performance") },
         ),
         (
             "intel frequency",
             intel_active(2),
-            Request { frequency: mhz(2000), idle_latency: Some(Nanos::from_micros(10)), ..none() },
+            Settings { frequency: mhz(2000), idle_latency: Some(Nanos::from_micros(10)), ..none() },
         ),
-        ("intel preference", intel_active(2), Request { epp: Some("power".into()), ..none() }),
+        ("intel preference", intel_active(2), Settings { epp: Some("power".into()), ..none() }),
         (
             "amd all",
             amd_active(2),
-            Request {
+            Settings {
                 boost: Some(false),
                 frequency: mhz(2000),
                 governor: Some("powersave".into()),
@@ -246,29 +246,29 @@ pub fn cases() -> Vec<(&'static str, String, Request)> {
                 ..none()
             },
         ),
-        ("hybrid", hybrid(), Request { frequency: Some(Frequency::Max), ..none() }),
+        ("hybrid", hybrid(), Settings { frequency: Some(Frequency::Max), ..none() }),
         (
             "hybrid, one kind",
             HYBRID.to_owned(),
-            Request { cpus: Some("8-15".parse().unwrap()), min: mhz(1000), ..none() },
+            Settings { domains_of: Some("8-15".parse().unwrap()), min: mhz(1000), ..none() },
         ),
         ("tuned, governor", acpi_tuned(), governor("performance")),
-        ("tuned, frequency", acpi_tuned(), Request { frequency: mhz(2200), ..none() }),
+        ("tuned, frequency", acpi_tuned(), Settings { frequency: mhz(2200), ..none() }),
         ("tuned, again", acpi_tuned(), tuned("ondemand", "up_threshold", 80)),
         ("tuned, another", acpi_tuned(), tuned("conservative", "freq_step", 10)),
         ("arm, tuned", arm_tuned(), governor("performance")),
         ("arm, tuned again", arm_tuned(), tuned("schedutil", "rate_limit_us", 100)),
-        ("arm", ARM.to_owned(), Request { frequency: Some(Frequency::Min), ..none() }),
+        ("arm", ARM.to_owned(), Settings { frequency: Some(Frequency::Min), ..none() }),
         (
             "idle alone",
             crate::common::none(),
-            Request { idle_latency: Some(Nanos::ZERO), ..none() },
+            Settings { idle_latency: Some(Nanos::ZERO), ..none() },
         ),
     ]
 }
 
 /// Starts and ends a hold.
-pub fn through(host: Arc<dyn Host>, request: &Request) -> Result<(), ControlError> {
+pub fn through(host: Arc<dyn Host>, request: &Settings) -> Result<(), ControlError> {
     let hold = flyball_control::Hold::start(&host, Path::new(STATE), request)?;
     hold.end().map(drop)
 }

@@ -28,7 +28,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "source-a",
-        summary: "governors like for like, as CORTEX meant to; on --machine model:apple-m1",
+        summary: "governors like for like, as CORTEX meant to; on model:apple-m1",
         text: include_str!("../../experiments/source-a.toml"),
     },
     BuiltIn {
@@ -43,7 +43,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "kernels",
-        summary: "a periodic task under schedutil; what flyball board ab runs on each kernel",
+        summary: "a periodic task under schedutil; what a comparison of kernels runs on each",
         text: include_str!("../../experiments/kernels.toml"),
     },
 ];

@@ -1,37 +1,11 @@
 //! Strings that are checked while they are read, so that an error carries its line and column.
 
-use super::setting;
-use flyball_units::{CpuSet, Frequency, nearest};
+use flyball_units::nearest;
 use serde::de::{Deserialize, Deserializer, Error};
 
 /// Names of the signal kernels, as an experiment writes them.
 pub fn kernel_names() -> impl Iterator<Item = &'static str> {
     flyball_signal::Kernel::ALL.iter().map(|kernel| kernel.name())
-}
-
-pub fn scheduling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    checked(deserializer, |text| setting::scheduling(text).map(drop))
-}
-
-pub fn placement<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    checked(deserializer, |text| setting::placement(text).map(drop))
-}
-
-pub fn frequency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    checked(deserializer, |text| match text.parse::<Frequency>() {
-        Ok(_) => Ok(()),
-        Err(slip) => Err(slip.line()),
-    })
-    .map(Some)
-}
-
-pub fn cpus<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    checked(deserializer, |text| match text.parse::<CpuSet>() {
-        Ok(cpus) if !cpus.is_empty() => Ok(()),
-        Ok(_) => Err("expected at least one CPU, found none".to_owned()),
-        Err(slip) => Err(slip.line()),
-    })
-    .map(Some)
 }
 
 pub fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -1,11 +1,10 @@
 //! The experiment as its TOML file says it; [`super::read`] checks it and `plan` orders it.
 
 use super::checked;
-use flyball_load::Profile;
+use super::condition::Condition;
 use flyball_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// An experiment: workloads x conditions x repeats.
@@ -177,77 +176,6 @@ pub struct Workload {
     pub batch: Option<NonZeroU32>,
 }
 
-/// One condition: everything that may differ between two sides of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Condition {
-    /// Name in the report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` and
-    /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`; `,stress-ng` lets stress-ng
-    /// make it.
-    #[serde(default)]
-    pub load: Profile,
-    /// Scheduling class of the measuring thread: `other`, `fifo:80`, `rr:80` or
-    /// `deadline:RUNTIME/PERIOD` such as `deadline:2ms/20ms`.
-    #[serde(default = "default_scheduling", deserialize_with = "checked::scheduling")]
-    pub scheduling: String,
-    /// Where the measuring thread runs: `cpuN`, `cpus=0-3`, `any` (the scheduler chooses) or
-    /// `each-core-type` (one condition per kind of core).
-    #[serde(default = "default_placement", deserialize_with = "checked::placement")]
-    pub placement: String,
-    /// Hold /dev/cpu_dma_latency at this many microseconds during the condition. Not held unless
-    /// asked: holding it changes the system that is measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle_latency_us: Option<u32>,
-    /// Governor of every clock domain: `performance`, `schedutil`, ... On a model any of ours, on
-    /// a real machine one that its driver offers; held while the condition is measured, and restored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub governor: Option<String>,
-    /// Frequency held on every clock domain: `600MHz`, `1.2GHz`, `min` or `max`, in the place of a
-    /// governor. A domain without that operating point takes its next one above.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "checked::frequency"
-    )]
-    pub frequency: Option<String>,
-    /// Lower policy limit of every clock domain.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "checked::frequency"
-    )]
-    pub min_frequency: Option<String>,
-    /// Upper policy limit of every clock domain.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "checked::frequency"
-    )]
-    pub max_frequency: Option<String>,
-    /// Turbo or boost (refused on a model).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub boost: Option<bool>,
-    /// Energy-performance preference (refused on a model).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epp: Option<String>,
-    /// Only the clock domains of these CPUs, such as `"2-3"`, get the settings above; all where
-    /// absent.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "checked::cpus")]
-    pub domains_of: Option<String>,
-    /// Lower clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uclamp_min: Option<u32>,
-    /// Upper clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uclamp_max: Option<u32>,
-    /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tunables: BTreeMap<String, i64>,
-}
-
 fn default_name() -> String {
     "experiment".into()
 }
@@ -271,10 +199,4 @@ fn default_margin() -> f64 {
 }
 fn default_input_length() -> Duration {
     Duration::millis(60_000)
-}
-fn default_scheduling() -> String {
-    "other".into()
-}
-fn default_placement() -> String {
-    "each-core-type".into()
 }

@@ -67,6 +67,11 @@ fn wrong_values_have_a_place_and_say_what_was_expected() {
         ("placement = \"anny\"", "did you mean \"any\"?"),
         ("load = \"hevy\"", "heavy"),
         ("frequency = \"600\"", "with its unit"),
+        ("domains_of = \"x\"", "CPU"),
+        ("governor = \"a:b=c\"", "whole number"),
+        ("min_frequncy = \"min\"", "unknown field"),
+        ("epp = 3", "expected a string"),
+        ("boost = \"on\"", "expected a boolean"),
     ] {
         let error = error_of(&format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{line}\n"));
         assert!(error.message.contains(expected), "{line}: {error}");
@@ -100,7 +105,7 @@ fn settings_of_the_machine_are_what_a_hold_is_asked_for() {
     use flyball_units::{Frequency, KiloHertz};
     let settings = |lines: &str| {
         let text = format!("[[workload]]\nkernel = \"car\"\n[[condition]]\n{lines}\n");
-        read(&text, "x.toml").unwrap().conditions[0].settings().unwrap()
+        read(&text, "x.toml").unwrap().conditions[0].held()
     };
     assert_eq!(settings("idle_latency_us = 10"), None, "the trial's own matter");
     let all = settings(
@@ -123,20 +128,19 @@ fn control_of_the_frequency_is_read_and_checked() {
         read(&text, "x.toml").map(|experiment| experiment.conditions[0].clone())
     };
     let tuned = condition("governor = \"schedutil\"\ntunables = { rate_limit_us = 2000 }").unwrap();
-    assert_eq!(
-        tuned.control(),
-        Ok(Control::Governor {
-            name: "schedutil".into(),
-            tunables: vec![("rate_limit_us".into(), 2000)]
-        })
-    );
+    assert_eq!(tuned.settings.governor.as_deref(), Some("schedutil"));
+    assert_eq!(tuned.settings.tunables, [("rate_limit_us".to_owned(), 2000)].into());
+    let short = condition("governor = \"schedutil:rate_limit_us=2000\"").unwrap();
+    assert_eq!(short, tuned, "a governor is written as everywhere");
+    let text = toml::to_string(&tuned).unwrap();
+    assert_eq!(toml::from_str::<Condition>(&text).unwrap(), tuned);
     assert_eq!(tuned.label(), "schedutil rate_limit_us=2000");
     let pinned = condition("frequency = \"max\"\nload = \"medium\"").unwrap();
-    assert_eq!(pinned.control(), Ok(Control::Pinned(Frequency::Max)));
+    assert_eq!(pinned.settings.frequency, Some(Frequency::Max));
     assert_eq!(pinned.label(), "max medium");
     for (lines, expected) in [
         ("governor = \"a\"\nfrequency = \"min\"", "found both"),
-        ("governor = \" \"", "expected a name"),
+        ("governor = \" \"", "expected a governor such as"),
         ("tunables = { up_threshold = 80 }", "expected a governor"),
         ("frequency = \"min\"\nmax_frequency = \"max\"", "found both"),
         ("min_frequency = \"2GHz\"\nmax_frequency = \"600MHz\"", "found 2000MHz"),

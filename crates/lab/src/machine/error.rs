@@ -189,11 +189,9 @@ impl MachineError {
             MachineError::NotApplied { .. } => {
                 Some("set degrade = true to run without it; every figure then says so".to_owned())
             }
-            MachineError::Cost { .. } => Some(
-                "measure it on a real machine and hand the run over: flyball bench, then \
-                 --costs RUN"
-                    .to_owned(),
-            ),
+            MachineError::Cost { .. } => {
+                Some("measure it on a real machine, and hand the costs of that run over".to_owned())
+            }
             MachineError::Load { source, .. } => source.hint(),
             MachineError::Setup { source, .. } => source.hint().map(str::to_owned),
             MachineError::Experiment(error) => error.hint.clone(),

@@ -214,7 +214,9 @@ fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> Ch
         (Ending::TimedOut, _) => {
             (false, "the guest did not end in time".to_owned(), "give the host less other work")
         }
-        (_, None) => (false, "no account of the emulator".to_owned(), "see flyball board run"),
+        (_, None) => {
+            (false, "no account of the emulator".to_owned(), "boot the board by itself and look")
+        }
         (_, Some((of, cpu))) => (
             !behind,
             format!(

@@ -196,9 +196,9 @@ impl Session<'_> {
     /// Holds the settings that the condition asks for; none where it asks for none, or where they
     /// could not be had and the experiment allows to go on.
     fn hold(&mut self, index: usize, condition: &PlannedCondition) -> Result<Started, BenchError> {
-        let Some(request) = settings::of(condition)? else { return Ok(Started::Held(None)) };
+        let Some(wanted) = condition.asked.held() else { return Ok(Started::Held(None)) };
         let host = self.host;
-        let held = match Hold::start(host, &state_folder(host.as_ref()), &request) {
+        let held = match Hold::start(host, &state_folder(host.as_ref()), &wanted) {
             Ok(held) => held,
             Err(ControlError::Interrupted) => return Ok(Started::Stopped),
             Err(error) => {
@@ -405,6 +405,6 @@ fn drift_check(calibrations: &[Calibration], recalibrated: bool) -> Option<Check
         }),
         hint: drift
             .filter(|drift| *drift > DRIFT_PERMILLE)
-            .map(|_| "measure again on a quieter machine: flyball bench".to_owned()),
+            .map(|_| "measure again on a quieter machine".to_owned()),
     })
 }

@@ -49,9 +49,13 @@ fn of_run(context: &Context<'_>, cells: &[CellData]) -> Vec<Finding> {
     findings
 }
 
-/// Whatever another tool's data lack, our own bench records: that is the command.
+/// Whatever another tool's data lack, our own bench records.
 fn finding(object: &str, text: impl Into<String>) -> Finding {
-    Finding { object: object.to_owned(), text: text.into(), hint: Some("flyball bench".to_owned()) }
+    Finding {
+        object: object.to_owned(),
+        text: text.into(),
+        hint: Some("a bench of Flyball records it".to_owned()),
+    }
 }
 
 fn unavailable(context: &Context<'_>) -> Vec<Finding> {

@@ -59,7 +59,7 @@ pub const GOVERNOR: &[Key] = keys! {
     "max": "frequency" = "the hardware's" => "Upper policy limit (`scaling_max_freq`).",
     "initial": "frequency" = "the governor's choice"
         => "Frequency at the start, an operating point.",
-    "cost": "work" = "0ms" => "Work of one decision of a governor that runs as a task with a timer of its own (powerd, `flyball govern`).",
+    "cost": "work" = "0ms" => "Work of one decision of a governor that runs as a task with a timer of its own (powerd, Flyball's own).",
     "cost_cpu": "whole number" = "0" => "CPU it runs on.",
     "domain": "table of tables" = "none"
         => "`[governor.domain.NAME]`: the same keys for one clock domain.",

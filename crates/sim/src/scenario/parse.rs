@@ -50,10 +50,7 @@ pub fn read(text: &str, source: Source<'_>) -> Result<Scenario, ScenarioError> {
 pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioError> {
     let top = Fields::new(source.origin, "", root, &[keys::TOP])?;
     let named = top.require("platform").map_err(|error| {
-        error.hint(
-            "a scenario names a platform and a task; a commented one to begin with: \
-             flyball sim --init mine.toml",
-        )
+        error.hint("a scenario names a platform and a task; begin with a commented one")
     })?;
     let platform = platform(&named, source)?;
     let kernel = kernel(&top, &platform, source)?;

@@ -254,7 +254,7 @@ fn names_that_nothing_has_are_said_once() {
 fn an_empty_file_says_how_to_begin() {
     let error = error_of("");
     assert!(error.to_string().contains("expected the key `platform`"), "{error}");
-    assert!(error.hint.unwrap().contains("flyball sim --init"));
+    assert!(error.hint.unwrap().contains("begin with a commented one"));
 }
 
 const SERIES: &str = "platform = \"apple-m1\"\nfeatures.series = true\n";

@@ -3,9 +3,9 @@
 use crate::args::RampupArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flags::{self, time};
+use crate::flags::time;
 use flyball_lab::protocol::rampup::{Ask, AskError, Variant};
-use flyball_units::{Mismatch, Nanos};
+use flyball_units::{GovernorSpec, Mismatch, Nanos};
 
 /// The gaps that are swept on this machine: half a decade apart.
 const SWEEP: [&str; 7] = ["1ms", "3ms", "10ms", "30ms", "100ms", "300ms", "1s"];
@@ -79,8 +79,9 @@ fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
 
 /// A governor and its tunables, a word each.
 fn governor(place: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let spec = flags::governor(place, text)?;
-    let name = spec.name.map(|name| format!("governor={name}"));
+    let (name, tunables) =
+        GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at(place))?;
+    let name = name.map(|name| format!("governor={name}"));
     let pair = |(name, value): (String, i64)| format!("{name}={value}");
     Ok(name.into_iter().chain(spec.tunables.into_iter().map(pair)).collect())
 }
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!((b.settings.clamp(), b.sleeps, b.gaps.len()), (Some((512, 1024)), 3, 7));
         assert_eq!(b.settings.governor.as_deref(), Some("ondemand"));
         assert_eq!(b.settings.tunables["up_threshold"], 60);
-        assert_eq!(b.settings.cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
+        assert_eq!(b.cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
     }
 
     #[test]

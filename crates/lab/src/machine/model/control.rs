@@ -1,9 +1,9 @@
 //! What a condition asks of the frequency control, on each clock domain of a platform.
 
 use super::{ConditionSetup, Model};
-use crate::experiment::{Control, Limits};
 use crate::machine::error::MachineError;
 use crate::plan::PlannedCondition;
+use flyball_control::{SETTINGS, Scope, Settings};
 use flyball_governors::{Governor, Tunable};
 use flyball_host::Scheduling;
 use flyball_load::{Placement, Site};
@@ -49,16 +49,16 @@ impl ConditionSetup {
     ) -> Result<ConditionSetup, MachineError> {
         let mut remarks = Remarks { condition: &condition.name, degrade, degraded: Vec::new() };
         let asked = &condition.asked;
-        for (setting, asked) in [("boost", asked.boost.is_some()), ("epp", asked.epp.is_some())] {
-            if asked {
-                remarks.add(setting.to_owned(), "the model has no such setting".to_owned())?;
+        for setting in SETTINGS.iter().filter(|setting| setting.scope == Scope::Hardware) {
+            if setting.told(&asked.settings).is_some() {
+                remarks.add(setting.name.to_owned(), "the model has no such setting".to_owned())?;
             }
         }
-        if asked.utilization_clamp().is_some() && !model.kernel.uclamp {
+        if asked.settings.clamp().is_some() && !model.kernel.uclamp {
             let kernel = &model.kernel.name;
             remarks.add("uclamp".to_owned(), format!("the kernel {kernel} has no uclamp"))?;
         }
-        class(condition.scheduling, &mut remarks)?;
+        class(asked.scheduling.0, &mut remarks)?;
         let domains = domains(model, condition, &mut remarks)?;
         let measured = condition.cpus.clone().unwrap_or_else(|| online.clone());
         let site = Site { usable: online.clone(), measured };
@@ -122,19 +122,19 @@ fn domains(
     condition: &PlannedCondition,
     remarks: &mut Remarks<'_>,
 ) -> Result<Vec<DomainControl>, MachineError> {
-    let asked = &condition.asked;
+    let asked = &condition.asked.settings;
     let wrong =
         |message: String| MachineError::Frequency { condition: condition.name.clone(), message };
-    let control = asked.control().map_err(wrong)?;
-    let limits = asked.limits().map_err(wrong)?;
-    let (name, mut tunables) = match &control {
-        Control::AsIs => (known(&model.kernel.default_governor, condition)?, Vec::new()),
-        Control::Pinned(_) => ("performance", Vec::new()),
-        Control::Governor { name, tunables } => (known(name, condition)?, tunables.clone()),
+    let name = match (&asked.governor, asked.frequency) {
+        (_, Some(_)) => "performance",
+        (Some(name), None) => known(name, condition)?,
+        (None, None) => known(&model.kernel.default_governor, condition)?,
     };
+    let mut tunables: Vec<(String, i64)> = asked.tunables.clone().into_iter().collect();
     check_tunables(name, &tunables, condition)?;
     with_the_kernels_own(model, name, &mut tunables);
-    let selected = asked.domains_of();
+    let selected = &asked.domains_of;
+    let as_is = asked.governor.is_none() && asked.frequency.or(asked.min).or(asked.max).is_none();
     let mut domains = Vec::new();
     for domain in &model.platform.domains {
         if selected.as_ref().is_some_and(|cpus| !domain.cpus.iter().any(|cpu| cpus.contains(*cpu)))
@@ -143,18 +143,18 @@ fn domains(
             continue;
         }
         let by_hardware = domain.control != FrequencyControl::Software;
-        if by_hardware && (control != Control::AsIs || limits != Limits::default()) {
+        if by_hardware && !as_is {
             remarks.add(
                 format!("frequency control of domain {}", domain.name),
                 format!("on {} the hardware decides", model.platform.name),
             )?;
         }
-        let limits = match control {
-            Control::Pinned(frequency) => {
+        let limits = match asked.frequency {
+            Some(frequency) => {
                 let held = resolve(domain, frequency, Relation::L);
                 Some((held, held))
             }
-            _ => range(domain, limits).map_err(wrong)?,
+            None => range(domain, asked).map_err(wrong)?,
         };
         domains.push(DomainControl {
             governor: name,
@@ -212,8 +212,11 @@ fn check_tunables(
 }
 
 /// Policy limits on a domain; None where they are the hardware's.
-fn range(domain: &ClockDomain, limits: Limits) -> Result<Option<(KiloHertz, KiloHertz)>, String> {
-    if limits == Limits::default() {
+fn range(
+    domain: &ClockDomain,
+    limits: &Settings,
+) -> Result<Option<(KiloHertz, KiloHertz)>, String> {
+    if limits.min.or(limits.max).is_none() {
         return Ok(None);
     }
     let min = limits.min.map_or(domain.opps.min(), |min| resolve(domain, min, Relation::L));

@@ -149,16 +149,16 @@ pub(super) fn condition(
         }
         applied.insert(format!("domain_{}", domain.name), Value::Table(table));
     }
-    if let Some(us) = planned.asked.idle_latency_us {
-        applied.insert("idle_latency_us".into(), integer(u64::from(us)));
+    if let Some(limit) = planned.asked.settings.idle_latency {
+        applied.insert("idle_latency_us".into(), integer(limit.0 / 1_000));
     }
-    if let Some((least, most)) = planned.asked.utilization_clamp() {
+    if let Some((least, most)) = planned.asked.settings.clamp() {
         applied.insert("uclamp_min".into(), integer(u64::from(least)));
         applied.insert("uclamp_max".into(), integer(u64::from(most)));
     }
     let governors: Vec<&str> = setup.domains.iter().map(|control| control.in_force()).collect();
     log.governor = governors.first().map(|name| (*name).to_owned());
-    log.scheduling_applied = Some(planned.scheduling.to_string());
+    log.scheduling_applied = Some(planned.asked.scheduling.0.to_string());
     log.degraded.clone_from(&setup.degraded);
     log.applied = applied;
     log

@@ -196,8 +196,7 @@ impl Trial<'_> {
     /// entered.
     fn platform(&self) -> Platform {
         let mut platform = self.run.model.platform.clone();
-        if let Some(us) = self.condition.asked.idle_latency_us {
-            let bound = Nanos::from_micros(u64::from(us));
+        if let Some(bound) = self.condition.asked.settings.idle_latency {
             for domain in &mut platform.domains {
                 let shallowest = domain.idle.first().cloned();
                 domain.idle.retain(|state| state.exit_latency <= bound);
@@ -234,11 +233,10 @@ impl Trial<'_> {
             condition: self.condition.name.clone(),
             message: "expected governors that were checked, found one that is not there".into(),
         })?;
-        let (uclamp_min, uclamp_max) =
-            self.condition.asked.utilization_clamp().unwrap_or((0, 1024));
+        let (uclamp_min, uclamp_max) = self.condition.asked.settings.clamp().unwrap_or((0, 1024));
         let mut tasks = vec![TaskSetup {
             name: self.labels.workload.clone(),
-            class: class_of(self.condition.scheduling),
+            class: class_of(self.condition.asked.scheduling.0),
             allowed: self.condition.cpus.iter().flat_map(|cpus| cpus.iter()).collect(),
             uclamp_min,
             uclamp_max,

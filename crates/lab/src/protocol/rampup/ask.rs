@@ -133,7 +133,7 @@ fn apply(condition: &mut Condition, key: &str, value: &str) -> Result<(), AskErr
     if model_only || key.contains('.') {
         return Err(AskError::ModelOnly(key.to_owned()));
     }
-    condition.settings.set(key, value).map_err(AskError::Setting)
+    condition.set(key, value).map_err(AskError::Setting)
 }
 
 /// One word of a variant: where its key belongs follows from its name.

@@ -45,8 +45,7 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
     let topology = Topology::discover(host.as_ref()).map_err(looking)?;
     let usable = topology.online.intersection(&host.affinity_get().map_err(looking)?);
     for condition in &plan.conditions {
-        let outside =
-            condition.settings.cpus.iter().flat_map(CpuSet::iter).find(|c| !usable.contains(*c));
+        let outside = condition.cpus.iter().flat_map(CpuSet::iter).find(|c| !usable.contains(*c));
         if let Some(cpu) = outside {
             return Err(RampupError::BadInput {
                 object: format!("CPUs of condition \"{}\"", condition.name),
@@ -54,7 +53,7 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
                 found: cpu.to_string(),
             });
         }
-        let request = condition.settings.request();
+        let request = condition.settings.held();
         if !request.is_empty() {
             preflight(host.as_ref(), &request).map_err(|source| control(condition, source))?;
         }
@@ -192,7 +191,7 @@ impl Session<'_> {
         condition: &Condition,
         segment: &Segment,
     ) -> Result<Vec<Repetition>, RampupError> {
-        let request = condition.settings.request();
+        let request = condition.settings.held();
         if request.is_empty() {
             return self.segment(condition, segment);
         }
@@ -336,7 +335,7 @@ impl Stage<'_> {
 
     fn spins(&self) -> Result<Vec<Repetition>, HostError> {
         let host = self.host;
-        if let Some(cpus) = &self.condition.settings.cpus {
+        if let Some(cpus) = &self.condition.cpus {
             host.affinity_set(cpus)?;
         }
         if let Some((least, most)) = self.condition.settings.clamp() {
@@ -378,7 +377,7 @@ fn asked(condition: &Condition) -> ConditionRecord {
     let mut record = ConditionRecord {
         name: condition.name.clone(),
         governor: condition.settings.governor.clone(),
-        placement: condition.settings.cpus.as_ref().map(|cpus| format!("cpu {cpus}")),
+        placement: condition.cpus.as_ref().map(|cpus| format!("cpu {cpus}")),
         ..ConditionRecord::default()
     };
     let mut ask = |key: &str, value: i64| record.asked.insert(key.to_owned(), value.into());

@@ -1,8 +1,8 @@
 //! What is measured, and in which order.
 
 use crate::protocol::rampup::RampupError;
-use crate::settings::Settings;
-use flyball_units::Nanos;
+use flyball_control::Settings;
+use flyball_units::{CpuSet, Mismatch, Nanos};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,23 @@ pub struct Condition {
     /// What is set meanwhile; empty where the machine stays as it is.
     #[serde(default)]
     pub settings: Settings,
+    /// The CPUs that the spinning thread may use; all that the program may where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<CpuSet>,
+}
+
+impl Condition {
+    /// Sets `key=value`: the thread's CPUs, or one of the [`Settings`].
+    ///
+    /// # Errors
+    /// A value that does not read.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Mismatch> {
+        if key != "cpus" {
+            return self.settings.set(key, value);
+        }
+        self.cpus = Some(value.parse().map_err(|slip: Mismatch| slip.at(key))?);
+        Ok(())
+    }
 }
 
 /// The whole measurement.
@@ -85,14 +102,9 @@ impl Plan {
                 let found = format!("{} ms", gap.0 as f64 / 1e6);
                 return bad("gaps", "times above 0 and up to 60s", found);
             }
-            if let Some((min, max)) =
-                condition.settings.clamp().filter(|(min, max)| min > max || *max > 1024)
-            {
-                return bad(
-                    &format!("condition \"{}\"", condition.name),
-                    "uclamp_min and uclamp_max in order, up to 1024",
-                    format!("({min}, {max})"),
-                );
+            if let Err(slip) = condition.settings.check() {
+                let object = format!("condition \"{}\"", condition.name);
+                return bad(&object, &slip.expected, slip.found);
             }
         }
         Ok(())

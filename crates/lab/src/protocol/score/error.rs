@@ -41,7 +41,7 @@ impl PlayError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            PlayError::Unplayable { .. } => Some("`flyball sim` runs it on the model".to_owned()),
+            PlayError::Unplayable { .. } => Some("run it on the model".to_owned()),
             PlayError::NoCpu => None,
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"

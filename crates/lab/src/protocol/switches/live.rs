@@ -4,7 +4,7 @@
 
 use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::device::Device;
-use flyball_control::{Hold, Machine, Plan as Steps, Request, plan};
+use flyball_control::{Hold, Machine, Plan as Steps, Settings, plan};
 use flyball_host::{Host, Policy};
 use flyball_probe::TOLERANCE;
 use flyball_probe::board;
@@ -24,7 +24,7 @@ const WAIT_UNITS: u64 = 256;
 /// Where the kernel says something that cannot be understood.
 pub fn machine(host: &dyn Host) -> Result<Machine, TransitionError> {
     // Whatever is switched, the governor changes, and with it its tunables.
-    let any = Request { frequency: Some(Frequency::Max), ..Request::default() };
+    let any = Settings { frequency: Some(Frequency::Max), ..Settings::default() };
     Machine::read(host, &any)
         .map_err(|source| TransitionError::Host { doing: "reading what can be switched", source })
 }
@@ -41,7 +41,7 @@ pub struct Control {
     /// The file that every switch writes.
     pub path: PathBuf,
     /// What is held meanwhile.
-    pub request: Request,
+    pub request: Settings,
     /// The level that the hold itself sets.
     pub held: KiloHertz,
     /// What the user should know.
@@ -75,9 +75,12 @@ impl Control {
         let other = levels.iter().rev().find(|level| Some(**level) != current);
         let held = other.or(levels.last()).copied().unwrap_or_default();
         let at = |khz: KiloHertz| Some(Frequency::At(khz));
-        let cpus = Some(CpuSet::from(cpu));
+        let domains_of = Some(CpuSet::from(cpu));
         let (file, request) = if userspace {
-            ("scaling_setspeed", Request { frequency: at(held), cpus, ..Request::default() })
+            (
+                "scaling_setspeed",
+                Settings { frequency: at(held), domains_of, ..Settings::default() },
+            )
         } else {
             let offers = |name: &str| policy.available_governors.iter().any(|it| it == name);
             let governor = offers("performance").then(|| "performance".to_owned());
@@ -88,7 +91,7 @@ impl Control {
                 policy.id
             ));
             let (min, max) = (at(lowest), at(held));
-            ("scaling_max_freq", Request { governor, min, max, cpus, ..Request::default() })
+            ("scaling_max_freq", Settings { governor, min, max, domains_of, ..Settings::default() })
         };
         let path = Path::new(&policy.path()).join(file);
         Ok(Control { policy: policy.id, cpu, levels, path, request, held, notes })

@@ -117,7 +117,7 @@ impl ConditionLog {
                     self.changes.len()
                 )
             }),
-            hint: change.map(|_| "find who sets it, too: flyball check".to_owned()),
+            hint: change.map(|_| "find who sets it, too".to_owned()),
         })
     }
 
@@ -172,13 +172,13 @@ impl ConditionLog {
         ConditionRecord {
             name: self.planned.name.clone(),
             governor: self.governor.clone(),
-            scheduling_asked: Some(self.planned.scheduling.to_string()),
+            scheduling_asked: Some(self.planned.asked.scheduling.0.to_string()),
             scheduling_applied: self
                 .applied
                 .as_ref()
                 .and_then(|applied| applied.scheduling)
                 .map(|scheduling| scheduling.to_string()),
-            placement: Some(self.planned.asked.placement.clone()),
+            placement: Some(self.planned.asked.placement.to_string()),
             degraded: self.degraded.clone(),
             asked,
             applied,

@@ -147,13 +147,10 @@ impl Prepared {
             },
             warmup_windows: experiment.warmup_windows(),
             cpus: condition.cpus.clone(),
-            scheduling: condition.scheduling,
+            scheduling: condition.asked.scheduling.0,
             lock_memory: experiment.lock_memory,
-            hold_idle_latency: condition
-                .asked
-                .idle_latency_us
-                .map(|us| Nanos::from_micros(u64::from(us))),
-            utilization_clamp: condition.asked.utilization_clamp(),
+            hold_idle_latency: condition.asked.settings.idle_latency,
+            utilization_clamp: condition.asked.settings.clamp(),
             probe: match experiment.probe {
                 ProbeTiming::BeforeAndAfter => ProbeMode::BeforeAfter { lead: None },
                 ProbeTiming::After => ProbeMode::After,
