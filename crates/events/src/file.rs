@@ -20,15 +20,105 @@ const HEAD_LINES: usize = 256;
 /// Largest file that is held in memory.
 const WHOLE_BYTES: u64 = 1 << 30;
 
-/// What wrote a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Text of ftrace's, of trace-cmd's report.
-    Text,
+/// The formats, a row each: its name here, the reader, the tool in the manifest, what to record
+/// where a file has no event, how its head is known, and how it is opened. The first that knows the
+/// head is taken; the last one is read where none does.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $kind:ident($reader:ty) $tool:literal, $hint:expr, $is:expr, $open:expr;)+) => {
+        /// What wrote a trace.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)+
+        }
+
+        #[derive(Debug)]
+        enum Inner {
+            $($kind(Box<$reader>),)+
+        }
+
+        impl Kind {
+            fn of_head(head: &[u8]) -> Option<Kind> {
+                let known: &[(Kind, fn(&[u8]) -> bool)] = &[$((Kind::$kind, $is),)+];
+                known.iter().find(|(_, is)| is(head)).map(|(kind, _)| *kind)
+            }
+
+            /// The tool's name in the manifest.
+            pub fn tool(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $tool,)+
+                }
+            }
+
+            /// What to record, where a file has no event.
+            pub(crate) fn hint(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $hint,)+
+                }
+            }
+
+            fn open(self, file: fs::File, path: &Path) -> Result<Inner> {
+                match self {
+                    $(Kind::$kind => {
+                        let open: fn(fs::File, &Path) -> Result<$reader> = $open;
+                        open(file, path).map(|reader| Inner::$kind(Box::new(reader)))
+                    })+
+                }
+            }
+        }
+
+        impl Reader {
+            /// What the file says of the recording; of text, as far as it was read.
+            pub fn header(&self) -> &Header {
+                match &self.inner {
+                    $(Inner::$kind(reader) => reader.header(),)+
+                }
+            }
+
+            /// What became of what was read so far.
+            pub fn counts(&self) -> &Counts {
+                match &self.inner {
+                    $(Inner::$kind(reader) => reader.counts(),)+
+                }
+            }
+
+            /// Calls `each` for everything that the trace tells, until the end.
+            ///
+            /// # Errors
+            /// The operating system's, and those of `each`, which end the reading.
+            pub fn for_each<E: From<io::Error>>(
+                &mut self,
+                each: impl FnMut(Item<'_>) -> std::result::Result<(), E>,
+            ) -> std::result::Result<(), E> {
+                match &mut self.inner {
+                    $(Inner::$kind(reader) => reader.for_each(each),)+
+                }
+            }
+        }
+    };
+}
+
+formats! {
     /// trace-cmd's binary file.
-    Dat,
+    Dat(dat::Reader<Arc<fs::File>>) "trace-cmd",
+        "record the events sched_switch, cpu_frequency, ...: trace-cmd record -e sched -e power",
+        |head| head.starts_with(dat::MAGIC),
+        |file, path| dat::Reader::open(Arc::new(file)).map_err(|broken| broken.of_file(path, dat::HINT));
     /// perfetto's.
-    Perfetto,
+    Perfetto(perfetto::Reader) "perfetto",
+        "record the data source linux.ftrace with sched/sched_switch, power/cpu_frequency, ...",
+        perfetto::is_trace,
+        |file, path| Ok(perfetto::Reader::of(whole(file, path)?));
+    /// Text of ftrace's, of trace-cmd's report.
+    Text(ftrace::Reader<fs::File>) "ftrace",
+        "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`",
+        is_text,
+        |file, _| Ok(ftrace::Reader::new(file));
+}
+
+fn is_text(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').take(HEAD_LINES);
+    head.starts_with(b"# tracer:")
+        || lines.any(|line| matches!(parse(line), Ok(Line::Record(_) | Line::Lost { .. })))
 }
 
 impl Kind {
@@ -47,28 +137,6 @@ impl Kind {
         file.take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
         Ok(Kind::of_head(&head))
     }
-
-    fn of_head(head: &[u8]) -> Option<Kind> {
-        if head.starts_with(dat::MAGIC) {
-            return Some(Kind::Dat);
-        }
-        if perfetto::is_trace(head) {
-            return Some(Kind::Perfetto);
-        }
-        let mut lines = head.split(|byte| *byte == b'\n').take(HEAD_LINES);
-        let is_text = head.starts_with(b"# tracer:")
-            || lines.any(|line| matches!(parse(line), Ok(Line::Record(_) | Line::Lost { .. })));
-        is_text.then_some(Kind::Text)
-    }
-
-    /// The tool's name in the manifest.
-    pub fn tool(self) -> &'static str {
-        match self {
-            Kind::Text => "ftrace",
-            Kind::Dat => "trace-cmd",
-            Kind::Perfetto => "perfetto",
-        }
-    }
 }
 
 /// Reads a trace of any kind in one pass.
@@ -77,13 +145,6 @@ pub struct Reader {
     path: PathBuf,
     kind: Kind,
     inner: Inner,
-}
-
-#[derive(Debug)]
-enum Inner {
-    Text(Box<ftrace::Reader<fs::File>>),
-    Dat(Box<dat::Reader<Arc<fs::File>>>),
-    Perfetto(Box<perfetto::Reader>),
 }
 
 /// A file that is held in memory.
@@ -109,15 +170,7 @@ impl Reader {
         let path = path.as_ref();
         let kind = Kind::of(path)?.unwrap_or(Kind::Text);
         let file = fs::File::open(path).map_err(|error| Error::io(path, "to read it", &error))?;
-        let inner = match kind {
-            Kind::Text => Inner::Text(Box::new(ftrace::Reader::new(file))),
-            Kind::Dat => {
-                let reader = dat::Reader::open(Arc::new(file));
-                Inner::Dat(Box::new(reader.map_err(|broken| broken.of_file(path, dat::HINT))?))
-            }
-            Kind::Perfetto => Inner::Perfetto(Box::new(perfetto::Reader::of(whole(file, path)?))),
-        };
-        Ok(Reader { path: path.to_owned(), kind, inner })
+        Ok(Reader { path: path.to_owned(), kind, inner: kind.open(file, path)? })
     }
 
     /// What wrote it.
@@ -128,38 +181,5 @@ impl Reader {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// What the file says of the recording; of text, as far as it was read.
-    pub fn header(&self) -> &Header {
-        match &self.inner {
-            Inner::Text(reader) => reader.header(),
-            Inner::Dat(reader) => reader.header(),
-            Inner::Perfetto(reader) => reader.header(),
-        }
-    }
-
-    /// What became of what was read so far.
-    pub fn counts(&self) -> &Counts {
-        match &self.inner {
-            Inner::Text(reader) => reader.counts(),
-            Inner::Dat(reader) => reader.counts(),
-            Inner::Perfetto(reader) => reader.counts(),
-        }
-    }
-
-    /// Calls `each` for everything that the trace tells, until the end.
-    ///
-    /// # Errors
-    /// The operating system's, and those of `each`, which end the reading.
-    pub fn for_each<E: From<io::Error>>(
-        &mut self,
-        each: impl FnMut(Item<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        match &mut self.inner {
-            Inner::Text(reader) => reader.for_each(each),
-            Inner::Dat(reader) => reader.for_each(each),
-            Inner::Perfetto(reader) => reader.for_each(each),
-        }
     }
 }

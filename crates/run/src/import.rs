@@ -64,18 +64,10 @@ fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
         Some(format) => format,
         None => detect(path)?,
     };
-    let mut run = match format {
-        Format::Run => return Run::open_with(path, options.columns),
-        Format::Cortex => cortex::import(path, options.columns)?,
-        Format::Csv => csv_rows::import(path, &options.map)?,
-        Format::CyclictestJson => cyclictest::import_json(path)?,
-        Format::CyclictestText => cyclictest::import_text(path)?,
-        Format::Hyperfine => hyperfine::import(path)?,
-        Format::GoogleBenchmark => google_benchmark::import(path)?,
-        Format::Ftalat => ftalat::import(path, options.counter_hz)?,
-        Format::Coremark => coremark::import(path)?,
-        Format::Loadrec => loadrec::import(path)?,
-    };
+    let mut run = format.import(path, options)?;
+    if format == Format::Run {
+        return Ok(run);
+    }
     options.columns.prune(&mut run.tables.windows);
     options.columns.prune(&mut run.tables.frequency);
     run.manifest.kind = "import".to_owned();

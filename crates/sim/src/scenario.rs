@@ -10,6 +10,7 @@ mod features;
 mod governor;
 mod hint;
 pub mod keys;
+pub mod kinds;
 mod load;
 mod model;
 mod parse;
@@ -26,7 +27,7 @@ pub use error::{ScenarioError, suggestion};
 pub use examples::{EXAMPLES, Example, template};
 pub use governor::governor_names;
 pub use model::{
-    Burst, GovernorSpec, HintSpec, InterruptSpec, LoadGroup, PageSpec, Record, Release, Scenario,
+    GovernorSpec, HintSpec, InterruptSpec, LoadGroup, Making, PageSpec, Record, Release, Scenario,
     TaskSpec, Workload,
 };
 pub use parse::{Source, from_tree, read};

@@ -188,15 +188,7 @@ pub fn check(reader: &Reader) -> Result<()> {
         Some(torn) if unit == Unit::Line => format!("{}:{}", path.display(), torn.line),
         _ => path.display().to_string(),
     };
-    let hint = match reader.kind() {
-        Kind::Text => "expected is the text of /sys/kernel/tracing/trace or of `trace-cmd report`",
-        Kind::Perfetto => {
-            "record the data source linux.ftrace with sched/sched_switch, power/cpu_frequency, ..."
-        }
-        Kind::Dat => {
-            "record the events sched_switch, cpu_frequency, ...: trace-cmd record -e sched -e power"
-        }
-    };
+    let hint = reader.kind().hint();
     let events = counts.records + counts.unknown_events();
     if counts.records == 0 {
         let found = match first {

@@ -115,11 +115,18 @@ fn histogram_end(command: &str) -> Option<u64> {
     None
 }
 
-/// Whether a line is a sample of `cyclictest -v`: thread, cycle, latency.
-pub(super) fn is_verbose_line(line: &str) -> bool {
-    verbose_line(line).is_some()
+/// Whether a line is of `cyclictest -h`, or a sample of `cyclictest -v`.
+pub(super) fn is_text(line: &str) -> bool {
+    line.starts_with("# Histogram") || verbose_line(line).is_some()
 }
 
+/// Whether a file begins as `cyclictest --json` writes it.
+pub(super) fn is_json(head: &str) -> bool {
+    let has = |key: &str| head.contains(&format!("\"{key}\""));
+    head.starts_with('{') && (has("rt_test_version:") || (has("thread") && has("cycles")))
+}
+
+/// A sample of `cyclictest -v`: thread, cycle, latency.
 fn verbose_line(line: &str) -> Option<(u32, u64, i64)> {
     let mut parts = line.split(':').map(str::trim);
     let sample =

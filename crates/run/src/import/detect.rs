@@ -5,51 +5,120 @@ use std::path::Path;
 
 use fs_err as fs;
 
+use super::{
+    Options, coremark, cortex, csv_rows, cyclictest, ftalat, google_benchmark, hyperfine, loadrec,
+};
 use crate::error::{Error, Result};
 use crate::run::Run;
 
 /// Bytes looked at.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// A format that can be imported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A run directory of our own.
-    Run,
-    /// CORTEX telemetry: an experiment, a run folder, or one NDJSON file.
-    Cortex,
-    /// CSV with a header.
-    Csv,
-    /// `cyclictest --json`.
-    CyclictestJson,
-    /// `cyclictest -v` or `cyclictest -h`, as printed.
-    CyclictestText,
-    /// `hyperfine --export-json`.
-    Hyperfine,
-    /// `--benchmark_out_format=json` of Google Benchmark.
-    GoogleBenchmark,
-    /// Raw output of FTaLaT and its descendants: one file per switch, or a folder of them.
-    Ftalat,
-    /// CoreMark scores at fixed and alternating frequencies: `dataset.csv`, or a folder with it.
-    Coremark,
-    /// powerd++'s `loadrec`.
-    Loadrec,
+/// Formats that can be imported, a row each: the name, how the head of a file is known (without
+/// leading space), how a folder is known, and the importer. The first that knows it is taken.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident $name:literal, $head:expr, $folder:expr, $import:expr;)+) => {
+        /// A format that can be imported.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Format {
+            $($(#[$doc])* $format,)+
+        }
+
+        impl Format {
+            /// Every format with its name.
+            pub const NAMES: [(&'static str, Format); [$($name),+].len()] =
+                [$(($name, Format::$format),)+];
+
+            fn is_head(self, head: &str) -> bool {
+                let is: fn(&str) -> bool = match self {
+                    $(Format::$format => $head,)+
+                };
+                is(head)
+            }
+
+            fn is_folder(self, path: &Path) -> Result<bool> {
+                let is: fn(&Path) -> Result<bool> = match self {
+                    $(Format::$format => $folder,)+
+                };
+                is(path)
+            }
+
+            /// Imports a file or folder of this format.
+            pub(super) fn import(self, path: &Path, options: &Options<'_>) -> Result<Run> {
+                let import: fn(&Path, &Options<'_>) -> Result<Run> = match self {
+                    $(Format::$format => $import,)+
+                };
+                import(path, options)
+            }
+        }
+    };
 }
 
-impl Format {
-    /// Every format with the name that `--format` takes.
-    pub const NAMES: [(&'static str, Format); 10] = [
-        ("run", Format::Run),
-        ("cortex", Format::Cortex),
-        ("csv", Format::Csv),
-        ("cyclictest-json", Format::CyclictestJson),
-        ("cyclictest", Format::CyclictestText),
-        ("hyperfine", Format::Hyperfine),
-        ("google-benchmark", Format::GoogleBenchmark),
-        ("ftalat", Format::Ftalat),
-        ("coremark", Format::Coremark),
-        ("loadrec", Format::Loadrec),
-    ];
+formats! {
+    /// A run directory of our own.
+    Run "run", |_| false, |path| Ok(Run::is_run(path)),
+        |path, options| Run::open_with(path, options.columns);
+    /// `cyclictest --json`.
+    CyclictestJson "cyclictest-json", cyclictest::is_json, no_folder,
+        |path, _| cyclictest::import_json(path);
+    /// `--benchmark_out_format=json` of Google Benchmark.
+    GoogleBenchmark "google-benchmark",
+        |head| head.starts_with('{') && google_benchmark::is_one(head), no_folder,
+        |path, _| google_benchmark::import(path);
+    /// `hyperfine --export-json`.
+    Hyperfine "hyperfine",
+        |head| is_json(head, &["results"]) && (has(head, "times") || has(head, "command")),
+        no_folder, |path, _| hyperfine::import(path);
+    /// CORTEX telemetry: an experiment, a run folder, or one NDJSON file.
+    Cortex "cortex",
+        |head| {
+            is_json(head, &[])
+                && (["plugin", "release_ts_ns", "window_index"].iter().any(|key| has(head, key))
+                    || head.starts_with("{\"_type\""))
+        },
+        |path| Ok(!cortex::telemetry_files(path)?.is_empty()),
+        |path, options| cortex::import(path, options.columns);
+    /// powerd++'s `loadrec`.
+    Loadrec "loadrec", loadrec::is_loadrec, no_folder, |path, _| loadrec::import(path);
+    /// CoreMark scores at fixed and alternating frequencies: `dataset.csv`, or a folder with it.
+    Coremark "coremark", |head| lines(head).next().is_some_and(coremark::is_row),
+        |path| Ok(!coremark::datasets(path)?.is_empty()), |path, _| coremark::import(path);
+    /// Raw output of FTaLaT and its descendants: one file per switch, or a folder of them.
+    Ftalat "ftalat", ftalat::is_header, |path| Ok(!ftalat::raw_files(path)?.is_empty()),
+        |path, options| ftalat::import(path, options.counter_hz);
+    /// `cyclictest -v` or `cyclictest -h`, as printed.
+    CyclictestText "cyclictest", |head| lines(head).any(cyclictest::is_text), no_folder,
+        |path, _| cyclictest::import_text(path);
+    /// CSV with a header.
+    Csv "csv", is_csv, no_folder, |path, options| csv_rows::import(path, &options.map);
+}
+
+fn no_folder(_: &Path) -> Result<bool> {
+    Ok(false)
+}
+
+fn has(head: &str, key: &str) -> bool {
+    head.contains(&format!("\"{key}\""))
+}
+
+fn is_json(head: &str, keys: &[&str]) -> bool {
+    head.starts_with('{') && keys.iter().all(|key| has(head, key))
+}
+
+fn lines(head: &str) -> impl Iterator<Item = &str> {
+    // NDJSON and one object over many lines have formats of their own.
+    let text = if head.starts_with('{') { "" } else { head };
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+fn is_csv(head: &str) -> bool {
+    let Some(header) = lines(head).next() else { return false };
+    let columns = header.split([',', ';', '\t']).count();
+    let printable = !header.chars().any(|c| c.is_control() && c != '\t');
+    let named = header.chars().any(char::is_alphabetic);
+    // A one-column file is CSV, too, if a number follows.
+    let single = lines(head).nth(1).is_some_and(|line| line.parse::<f64>().is_ok());
+    printable && named && (columns > 1 || single)
 }
 
 /// Finds out the format of a file or folder from its content.
@@ -99,17 +168,10 @@ fn unknown(path: &Path, expected: &str, found: String) -> Error {
 }
 
 fn detect_folder(path: &Path) -> Result<Format> {
-    if Run::is_run(path) {
-        return Ok(Format::Run);
-    }
-    if !super::cortex::telemetry_files(path)?.is_empty() {
-        return Ok(Format::Cortex);
-    }
-    if !super::coremark::datasets(path)?.is_empty() {
-        return Ok(Format::Coremark);
-    }
-    if !super::ftalat::raw_files(path)?.is_empty() {
-        return Ok(Format::Ftalat);
+    for (_, format) in Format::NAMES {
+        if format.is_folder(path)? {
+            return Ok(format);
+        }
     }
     let found = "no run.toml, *.ndjson or dataset.csv, and no *.txt of FTaLaT in it".to_owned();
     Err(Error::bad_input(
@@ -121,52 +183,8 @@ fn detect_folder(path: &Path) -> Result<Format> {
 }
 
 fn detect_text(head: &str) -> Option<Format> {
-    let trimmed = head.trim_start_matches('\u{feff}').trim_start();
-    if trimmed.starts_with('{') {
-        return detect_json(trimmed);
-    }
-    if super::loadrec::is_loadrec(trimmed) {
-        return Some(Format::Loadrec);
-    }
-    let lines = || trimmed.lines().map(str::trim).filter(|line| !line.is_empty());
-    if super::ftalat::is_header(trimmed) {
-        return Some(Format::Ftalat);
-    }
-    if lines().next().is_some_and(super::coremark::is_row) {
-        return Some(Format::Coremark);
-    }
-    if lines()
-        .any(|line| line.starts_with("# Histogram") || super::cyclictest::is_verbose_line(line))
-    {
-        return Some(Format::CyclictestText);
-    }
-    let header = lines().next()?;
-    let columns = header.split([',', ';', '\t']).count();
-    let printable = !header.chars().any(|c| c.is_control() && c != '\t');
-    let named = header.chars().any(char::is_alphabetic);
-    // A one-column file is CSV, too, if a number follows.
-    let single = lines().nth(1).is_some_and(|line| line.parse::<f64>().is_ok());
-    (printable && named && (columns > 1 || single)).then_some(Format::Csv)
-}
-
-/// NDJSON has a whole object in its first whole lines; the others are one object over many.
-fn detect_json(head: &str) -> Option<Format> {
-    let has = |key: &str| head.contains(&format!("\"{key}\""));
-    if has("rt_test_version:") || (has("thread") && has("cycles")) {
-        Some(Format::CyclictestJson)
-    } else if super::google_benchmark::is_one(head) {
-        Some(Format::GoogleBenchmark)
-    } else if has("results") && (has("times") || has("command")) {
-        Some(Format::Hyperfine)
-    } else if has("plugin")
-        || has("release_ts_ns")
-        || has("window_index")
-        || head.starts_with("{\"_type\"")
-    {
-        Some(Format::Cortex)
-    } else {
-        None
-    }
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    Format::NAMES.into_iter().map(|(_, format)| format).find(|format| format.is_head(head))
 }
 
 fn shorten(text: &str) -> String {

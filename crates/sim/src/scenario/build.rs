@@ -1,12 +1,11 @@
 //! From a scenario to what the engine is given, once per phase.
 
-use super::model::{Burst, InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
+use super::model::{InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
-    Batch, Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Rampup, Service,
-    kernels,
+    Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
 };
 use flyball_platform::rule;
 use flyball_units::load::DEFAULT_PERIOD;
@@ -164,8 +163,8 @@ impl<'a> Tasks<'a> {
         match &spec.workload {
             Workload::PageLoad(page) => self.add_page(spec, page),
             Workload::RtApp(_) => {}
-            Workload::Rampup { sleeps, gap } => {
-                self.push(spec, Box::new(Rampup::new(*sleeps, *gap)));
+            Workload::Making(making) => {
+                self.push(spec, making.behavior(spec.start, self.full_speed));
             }
             Workload::Periodic(release) => {
                 let work = release.work.work(release.memory, self.full_speed);
@@ -175,20 +174,6 @@ impl<'a> Tasks<'a> {
                 let work = kernels::cost(kernel, self.only_core_type(&spec.cpus));
                 let behavior = periodic(release, spec.start, work.unwrap_or_default());
                 self.push(spec, Box::new(behavior));
-            }
-            Workload::Bursty { every, phase, burst } => {
-                let work = match *burst {
-                    // A burst of time keeps its CPU busy whatever the frequency.
-                    Burst::Busy(busy) => Work { cycles: 0, memory: busy },
-                    Burst::Work(work, memory) => work.work(memory, self.full_speed),
-                };
-                let mut bursts = Periodic::new(*every, work);
-                bursts.phase = *phase + spec.start;
-                self.push(spec, Box::new(bursts));
-            }
-            Workload::Batch { work, memory, rest, spread, jobs } => {
-                let work = work.work(*memory, self.full_speed);
-                self.push(spec, Box::new(Batch::new(work, *rest, *spread, *jobs)));
             }
             Workload::Poisson { mean, work, memory, service } => {
                 let work = work.work(*memory, self.full_speed);

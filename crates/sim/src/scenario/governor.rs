@@ -9,7 +9,7 @@ use super::tree::Value;
 use crate::workload::Amount;
 use flyball_governors::{Domain, Governor, TunableError, catalogue, create};
 use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform, rule};
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, GovernorSpec as Written, KiloHertz, Nanos};
 
 /// The names of all governors.
 pub fn governor_names() -> Vec<&'static str> {
@@ -20,7 +20,7 @@ pub fn governor_names() -> Vec<&'static str> {
 #[derive(Clone, Default)]
 struct Wish<'a> {
     name: Option<String>,
-    tunables: Vec<(String, Item<'a>)>,
+    tunables: Vec<(String, i64, Item<'a>)>,
     min: Option<Item<'a>>,
     max: Option<Item<'a>>,
     initial: Option<Item<'a>>,
@@ -43,10 +43,10 @@ pub fn read(
             .wrong(format!("{found}: its hardware chooses the frequency"))
             .hint("leave [governor] out, or take a platform with governors"));
     }
-    // A name alone is the short form.
-    if let Value::Text(name) = &item.node.value {
-        check_name(&item, name)?;
-        let wish = Wish { name: Some(name.clone()), ..Wish::default() };
+    // The name, with or without tunables, is the short form.
+    if let Value::Text(_) = &item.node.value {
+        let (name, tunables) = named(&item)?;
+        let wish = Wish { name: Some(name), tunables, ..Wish::default() };
         let specs = platform.domains.iter().map(|domain| spec(&wish, domain, kernel));
         return Ok((specs.collect::<Result<_, _>>()?, (Amount::Cycles(0), CpuId(0))));
     }
@@ -106,25 +106,31 @@ fn merged<'a>(
 }
 
 fn wish<'a>(fields: &Fields<'a>, keys: &[Key], inherited: &str) -> Result<Wish<'a>, ScenarioError> {
-    let name = match fields.get("name") {
-        Some(item) => {
-            let name = item.text()?;
-            check_name(&item, name)?;
-            Some(name.to_owned())
-        }
-        None => None,
-    };
+    let named = fields.get("name").map(|item| named(&item)).transpose()?;
+    let (name, mut tunables) = named.map_or((None, Vec::new()), |(name, own)| (Some(name), own));
     let used = name.as_deref().unwrap_or(inherited);
-    let mut tunables = Vec::new();
     for (entry, item) in fields.entries() {
         if keys.iter().any(|key| key.name == entry.key) {
             continue;
         }
-        check_tunable(fields, entry, &item, used, keys)?;
-        tunables.push((entry.key.clone(), item));
+        let value = tunable_value(&item)?;
+        check_tunable(fields, entry, value, used, keys)?;
+        tunables.push((entry.key.clone(), value, item));
     }
     let get = |key: &str| fields.get(key);
     Ok(Wish { name, tunables, min: get("min"), max: get("max"), initial: get("initial") })
+}
+
+/// A governor as it is written everywhere: `NAME[:tunable=value,...]`.
+fn named<'a>(item: &Item<'a>) -> Result<(String, Vec<(String, i64, Item<'a>)>), ScenarioError> {
+    let text = item.text()?;
+    let written = match text.contains(':') {
+        true => text.parse::<Written>().map_err(|slip| item.wrong(slip.to_string()))?,
+        false => Written::named(text),
+    };
+    check_name(item, &written.name)?;
+    let tunables = written.tunables.into_iter().map(|(name, value)| (name, value, item.clone()));
+    Ok((written.name, tunables.collect()))
 }
 
 fn check_name(item: &Item<'_>, name: &str) -> Result<(), ScenarioError> {
@@ -137,12 +143,11 @@ fn check_name(item: &Item<'_>, name: &str) -> Result<(), ScenarioError> {
 fn check_tunable(
     fields: &Fields<'_>,
     entry: &super::tree::Entry,
-    item: &Item<'_>,
+    value: i64,
     name: &str,
     keys: &[Key],
 ) -> Result<(), ScenarioError> {
     let Ok(mut governor) = create(name) else { return Ok(()) };
-    let value = tunable_value(item)?;
     match governor.set(&entry.key, value) {
         Err(error @ TunableError::Unknown { .. }) => {
             let TunableError::Unknown { known, .. } = &error else { return Ok(()) };
@@ -198,13 +203,13 @@ fn spec(
     domain: &ClockDomain,
     kernel: &Kernel,
 ) -> Result<GovernorSpec, ScenarioError> {
-    let tunables = wish.tunables.iter().map(|(key, item)| Ok((key.clone(), tunable_value(item)?)));
-    let mut tunables = tunables.collect::<Result<Vec<(String, i64)>, ScenarioError>>()?;
+    let mut tunables: Vec<(String, i64)> =
+        wish.tunables.iter().map(|(key, value, _)| (key.clone(), *value)).collect();
     let name = wish.name.clone().unwrap_or_else(|| kernel.default_governor.clone());
     if let Ok(mut governor) = create(&name) {
         let values: Vec<(&str, i64)> = tunables.iter().map(|(k, v)| (k.as_str(), *v)).collect();
         if let Err((at, error)) = set_all(governor.as_mut(), &values)
-            && let Some((_, item)) = wish.tunables.get(at)
+            && let Some((_, _, item)) = wish.tunables.get(at)
         {
             return Err(item.wrong(&error));
         }

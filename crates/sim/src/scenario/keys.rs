@@ -25,6 +25,8 @@ macro_rules! keys {
     };
 }
 
+pub(super) use keys;
+
 /// The top of the file.
 pub const TOP: &[Key] = keys! {
     "name": "text" = "the file's name" => "Goes into the run and the report.",
@@ -45,7 +47,8 @@ pub const TOP: &[Key] = keys! {
         => "Utilisations whose time to reach is reported, from a task's first mark, or from its start.",
     "load": "profile" = "idle"
         => "Background load as real tasks: `idle`, `medium`, `heavy`, `2x50%`, `cpus=0-3,percent=90`, joined with `+`.",
-    "governor": "table" = "the kernel's" => "Who chooses the frequency, with its tunables.",
+    "governor": "table" = "the kernel's"
+        => "Who chooses the frequency, with its tunables; or a text such as `schedutil:rate_limit_us=500`.",
     "features": "table" = "the kernel's" => "Patches of the response-time series.",
     "task": "list of tables" => "The tasks.",
     "hint": "list of tables" = "none" => "What the scheduler is told about tasks while they run.",
@@ -118,123 +121,25 @@ pub const TASK: &[Key] = keys! {
     "initial_util": "0 to 1024" = "a new task's" => "Its utilisation at the start.",
 };
 
-/// One kind of task.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// The word for `kind`.
-    pub name: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// Its own keys.
-    pub keys: &'static [Key],
-}
-
-const fn kind(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Kind {
-    Kind { name, doc, keys }
-}
-
-const WORK: Key = key(
+pub(super) const WORK: Key = key(
     "work",
     "work",
     "",
     "`2ms` (as long as the fastest CPU takes at its highest frequency), `229.2ms@1700MHz` or `3Mcycles`.",
 );
-const MEMORY: Key =
+pub(super) const MEMORY: Key =
     key("memory", "duration", "0s", "Time for memory, which does not scale with frequency.");
-const PHASE: Key = key("phase", "duration", "0s", "First release.");
-const JITTER: Key =
+pub(super) const PHASE: Key = key("phase", "duration", "0s", "First release.");
+pub(super) const JITTER: Key =
     key("jitter", "duration", "0s", "Releases are late by a random time below this.");
-const DEADLINE: Key = key(
+pub(super) const DEADLINE: Key = key(
     "deadline",
     "duration",
     "the period",
     "Relative deadline, for the share of items that miss it.",
 );
-const OVERRUN: Key =
+pub(super) const OVERRUN: Key =
     key("overrun", "word", "queue", "Releases that pass while it is busy: `queue` or `skip`.");
-
-/// Every kind of task.
-pub const KINDS: &[Kind] = &[
-    kind(
-        "rampup",
-        "Sleeps, leaves a mark, then runs without end (the response-time series).",
-        keys! {
-            "sleeps": "whole number" = "100" => "Number of sleeps.",
-            "gap": "duration" = "10ms" => "Length of each.",
-        },
-    ),
-    kind("spin", "Runs without end from its start.", &[]),
-    kind(
-        "periodic",
-        "One item of work per period.",
-        keys! {
-            "period": "duration" => "From release to release.",
-            WORK, MEMORY, PHASE, JITTER, DEADLINE, OVERRUN,
-        },
-    ),
-    kind(
-        "bursty",
-        "Bursts with quiet times between them (Thomson 2010, Figure 5).",
-        keys! {
-            "every": "duration" => "From burst to burst.",
-            "busy": "duration" => "CPU time of a burst, whatever the frequency; or `work`.",
-            "work": "work" => "Fixed work of a burst; or `busy`.",
-            MEMORY, PHASE,
-        },
-    ),
-    kind(
-        "batch",
-        "Jobs of fixed work that start at random times (Thomson 2010, Table 1).",
-        keys! {
-            WORK, MEMORY,
-            "rest": "duration" = "1s" => "Time before each job.",
-            "spread": "duration" = "0s" => "A random time below this is added to each rest.",
-            "jobs": "whole number" = "1" => "Number of jobs; the task then ends.",
-        },
-    ),
-    kind(
-        "kernel",
-        "A signal kernel with the costs that were measured on an M1, released periodically.",
-        keys! {
-            "kernel": "word" => "`car`, `notch_iir`, `goertzel` or `bandpass_fir`.",
-            "period": "duration" = "500ms" => "From window to window.",
-            PHASE, JITTER, DEADLINE, OVERRUN,
-        },
-    ),
-    kind(
-        "page-load",
-        "An interactive page: short tasks in dependency chains (stand-in for Speedometer).",
-        keys! {
-            "stages": "whole number" = "40" => "Hand-overs per page.",
-            "main": "work" = "1.2ms" => "Mean work of the main thread per stage.",
-            "helper": "work" = "0.8ms" => "Mean work of a helper per stage.",
-            "helpers": "whole number" = "3" => "Number of helpers, 0 to 64.",
-            "pause": "duration" = "4ms" => "Pause for timers and frames.",
-            "pause_every": "whole number" = "4" => "Stages between pauses; 0: none.",
-            "think": "duration" = "200ms" => "Quiet time between pages.",
-            "pages": "whole number" = "without end" => "Pages after which it ends.",
-        },
-    ),
-    kind(
-        "poisson",
-        "Requests at random times, independent of each other.",
-        keys! {
-            "mean": "duration" => "Mean time between arrivals.",
-            WORK, MEMORY,
-            "service": "word" = "fixed"
-                => "Distribution of the work: `fixed`, `uniform` or `exponential`.",
-            "deadline": "duration" = "none" => "Relative deadline.",
-        },
-    ),
-    kind(
-        "rt-app",
-        "An rt-app workload, all its threads.",
-        keys! {
-            "file": "path" => "The JSON file, relative to the scenario; or `json`.",
-            "json": "text" => "The JSON itself; or `file`.",
-        },
-    ),
-];
 
 /// `[[hint]]`: one call each, as patch 10 of the response-time series has it.
 pub const HINT: &[Key] = keys! {

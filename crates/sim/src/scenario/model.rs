@@ -1,10 +1,13 @@
 //! A scenario after it was read and checked.
 
+use crate::behavior::Behavior;
 use crate::setup::{Class, Hint, Placement};
 use crate::workload::rt_app::Program;
-use crate::workload::{Amount, Overrun, Service};
+use crate::workload::{Amount, FullSpeed, Overrun, Service};
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{CpuId, KiloHertz, Nanos};
+use std::fmt;
+use std::sync::Arc;
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -139,13 +142,8 @@ pub struct HintSpec {
 /// What a task does.
 #[derive(Clone, Debug)]
 pub enum Workload {
-    /// Sleeps, a mark, then work without end.
-    Rampup {
-        /// Number of sleeps.
-        sleeps: u32,
-        /// Length of each.
-        gap: Nanos,
-    },
+    /// Whatever its behaviour does.
+    Making(Making),
     /// One item per period.
     Periodic(Release),
     /// A signal kernel, periodically.
@@ -154,28 +152,6 @@ pub enum Workload {
         kernel: &'static str,
         /// When.
         release: Release,
-    },
-    /// Bursts.
-    Bursty {
-        /// From burst to burst.
-        every: Nanos,
-        /// First burst.
-        phase: Nanos,
-        /// One burst.
-        burst: Burst,
-    },
-    /// Jobs of fixed work.
-    Batch {
-        /// The job.
-        work: Amount,
-        /// Its time for memory.
-        memory: Nanos,
-        /// Time before each job.
-        rest: Nanos,
-        /// Random addition to it.
-        spread: Nanos,
-        /// Number of jobs.
-        jobs: u64,
     },
     /// An interactive page with its helpers.
     PageLoad(PageSpec),
@@ -192,6 +168,32 @@ pub enum Workload {
     },
     /// An rt-app program.
     RtApp(Program),
+}
+
+/// Makes the behaviour of a task from its start and the machine's full speed.
+#[derive(Clone)]
+pub struct Making(Arc<dyn Fn(Nanos, FullSpeed) -> Box<dyn Behavior> + Send + Sync>);
+
+impl Making {
+    /// A workload of tasks of the behaviour that `make` makes.
+    pub fn of<B: Behavior + 'static>(
+        make: impl Fn(Nanos, FullSpeed) -> B + Send + Sync + 'static,
+    ) -> Workload {
+        Workload::Making(Making(Arc::new(move |start, full_speed| {
+            Box::new(make(start, full_speed))
+        })))
+    }
+
+    /// One of them.
+    pub fn behavior(&self, start: Nanos, full_speed: FullSpeed) -> Box<dyn Behavior> {
+        (self.0)(start, full_speed)
+    }
+}
+
+impl fmt::Debug for Making {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Making")
+    }
 }
 
 /// Releases at regular times.
@@ -230,15 +232,6 @@ pub struct PageSpec {
     pub think: Nanos,
     /// Pages after which it ends.
     pub pages: Option<u64>,
-}
-
-/// One burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Burst {
-    /// This much CPU time, whatever the frequency.
-    Busy(Nanos),
-    /// This much work.
-    Work(Amount, Nanos),
 }
 
 /// Background load: some tasks at a share of a CPU.

@@ -1,6 +1,7 @@
 //! The keys of a scenario as a document, from the tables that the reader uses.
 
-use super::keys::{DOMAIN, FEATURES, GOVERNOR, HINT, INTERRUPT, KINDS, Key, TASK, TOP};
+use super::keys::{DOMAIN, FEATURES, GOVERNOR, HINT, INTERRUPT, Key, TASK, TOP};
+use super::kinds::KINDS;
 use std::fmt::Write;
 
 /// Every key as Markdown tables.

@@ -2,12 +2,13 @@
 
 use super::error::ScenarioError;
 use super::hint::MAX_MULTIPLIER;
-use super::keys::{self, KINDS, Kind};
-use super::model::{Burst, PageSpec, Release, TaskSpec, Workload};
-use super::parse::{Source, nonzero, on_machine, unknown_name};
+use super::keys;
+use super::kinds::{KINDS, Kind};
+use super::model::{TaskSpec, Workload};
+use super::parse::{Source, on_machine, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::Class;
-use crate::workload::{Amount, Overrun, Service, kernels, rt_app};
+use crate::workload::rt_app;
 use flyball_units::{CpuId, Nanos};
 use std::collections::BTreeSet;
 
@@ -58,7 +59,7 @@ fn read(
     let optional = |key: &str, max: i64| {
         fields.get(key).map(|item| item.integer(0..=max).map(|value| value as u32)).transpose()
     };
-    let (workload, deadline) = workload(kind, &fields, source)?;
+    let (workload, deadline) = (kind.read)(&fields, source)?;
     let parent = fields.get("parent").map(|item| parent(&item, before)).transpose()?;
     // What the parent's hint is, its children never learn.
     let inherited = parent.map_or(Inherited::default(), Inherited::of);
@@ -175,141 +176,6 @@ fn class(item: &Item<'_>) -> Result<Class, ScenarioError> {
         text,
         &["fair", "nice:5", "fifo:80"],
     ))
-}
-
-type WithDeadline = (Workload, Option<Nanos>);
-
-fn workload(
-    kind: &Kind,
-    fields: &Fields<'_>,
-    source: Source<'_>,
-) -> Result<WithDeadline, ScenarioError> {
-    let deadline = fields.get("deadline").map(|item| item.span()).transpose()?;
-    let memory = fields.duration_or("memory", Nanos::ZERO)?;
-    let phase = fields.duration_or("phase", Nanos::ZERO)?;
-    match kind.name {
-        "rampup" => {
-            let sleeps = fields.integer_or("sleeps", 100, 0..=1_000_000)? as u32;
-            let gap = fields.span_or("gap", Nanos::from_millis(10))?;
-            Ok((Workload::Rampup { sleeps, gap }, None))
-        }
-        "spin" => Ok((Workload::Rampup { sleeps: 0, gap: Nanos::ZERO }, None)),
-        "periodic" => {
-            let work = fields.require("work")?;
-            let work = nonzero(&work, work.amount()?)?;
-            let release = release(fields, fields.require("period")?.span()?, work)?;
-            Ok((Workload::Periodic(release), Some(deadline.unwrap_or(release.period))))
-        }
-        "kernel" => {
-            let item = fields.require("kernel")?;
-            let name = item.text()?;
-            let kernel = kernels::KERNELS.iter().find(|kernel| **kernel == name);
-            let kernel =
-                kernel.ok_or_else(|| unknown_name(&item, "a kernel", name, kernels::KERNELS))?;
-            let period = fields.span_or("period", Nanos::from_millis(500))?;
-            let release = release(fields, period, Amount::Cycles(0))?;
-            Ok((Workload::Kernel { kernel, release }, Some(deadline.unwrap_or(period))))
-        }
-        "bursty" => {
-            let burst = burst(fields, memory)?;
-            let every = fields.require("every")?.span()?;
-            Ok((Workload::Bursty { every, phase, burst }, None))
-        }
-        "batch" => Ok((batch(fields, memory)?, None)),
-        "page-load" => Ok((page_load(fields)?, None)),
-        "poisson" => {
-            let services = [
-                ("fixed", Service::Fixed),
-                ("uniform", Service::Uniform),
-                ("exponential", Service::Exponential),
-            ];
-            let work = fields.require("work")?;
-            let workload = Workload::Poisson {
-                mean: fields.require("mean")?.span()?,
-                work: nonzero(&work, work.amount()?)?,
-                memory,
-                service: fields.choice_or("service", Service::Fixed, &services)?,
-            };
-            Ok((workload, deadline))
-        }
-        _ => Ok((Workload::RtApp(program(fields, source)?), None)),
-    }
-}
-
-fn release(fields: &Fields<'_>, period: Nanos, work: Amount) -> Result<Release, ScenarioError> {
-    let jitter = fields.duration_or("jitter", Nanos::ZERO)?;
-    if let Some(item) = fields.get("jitter").filter(|_| jitter >= period) {
-        return Err(item.expected("less than the period"));
-    }
-    Ok(Release {
-        period,
-        phase: fields.duration_or("phase", Nanos::ZERO)?,
-        jitter,
-        overrun: fields.choice_or(
-            "overrun",
-            Overrun::Queue,
-            &[("queue", Overrun::Queue), ("skip", Overrun::Skip)],
-        )?,
-        work,
-        memory: fields.duration_or("memory", Nanos::ZERO)?,
-    })
-}
-
-fn burst(fields: &Fields<'_>, memory: Nanos) -> Result<Burst, ScenarioError> {
-    match (fields.get("busy"), fields.get("work")) {
-        (Some(busy), None) => Ok(Burst::Busy(busy.span()?)),
-        (None, Some(work)) => Ok(Burst::Work(nonzero(&work, work.amount()?)?, memory)),
-        (None, None) => fields
-            .require("busy")
-            .map(|_| Burst::Busy(Nanos::ZERO))
-            .map_err(|error| error.hint("a burst has a time (busy) or an amount of work (work)")),
-        (Some(_), Some(work)) => Err(work.wrong("expected `busy` or `work`, found both")),
-    }
-}
-
-fn batch(fields: &Fields<'_>, memory: Nanos) -> Result<Workload, ScenarioError> {
-    let work = fields.require("work")?;
-    Ok(Workload::Batch {
-        work: nonzero(&work, work.amount()?)?,
-        memory,
-        rest: fields.duration_or("rest", Nanos::from_secs(1))?,
-        spread: fields.duration_or("spread", Nanos::ZERO)?,
-        jobs: fields.integer_or("jobs", 1, 1..=i64::MAX)? as u64,
-    })
-}
-
-fn page_load(fields: &Fields<'_>) -> Result<Workload, ScenarioError> {
-    let full_speed = |us| Amount::AtFullSpeed(Nanos::from_micros(us));
-    let amount = |key: &str, default| match fields.get(key) {
-        Some(item) => nonzero(&item, item.amount()?),
-        None => Ok(default),
-    };
-    let pages = fields.get("pages").map(|item| item.integer(1..=i64::MAX)).transpose()?;
-    Ok(Workload::PageLoad(PageSpec {
-        stages: fields.integer_or("stages", 40, 1..=1_000_000)? as u32,
-        main: amount("main", full_speed(1_200))?,
-        helper: amount("helper", full_speed(800))?,
-        helpers: fields.integer_or("helpers", 3, 0..=64)? as u32,
-        pause: fields.duration_or("pause", Nanos::from_millis(4))?,
-        pause_every: fields.integer_or("pause_every", 4, 0..=1_000_000)? as u32,
-        think: fields.duration_or("think", Nanos::from_millis(200))?,
-        pages: pages.map(|pages| pages as u64),
-    }))
-}
-
-fn program(fields: &Fields<'_>, source: Source<'_>) -> Result<rt_app::Program, ScenarioError> {
-    match (fields.get("file"), fields.get("json")) {
-        (Some(file), None) => {
-            let path = file.text()?;
-            let text = (source.open)(path).map_err(|error| file.wrong(error))?;
-            rt_app::parse(&text, path)
-        }
-        (None, Some(json)) => rt_app::parse(json.text()?, &format!("{}: json", source.origin)),
-        (None, None) => Err(fields.require("file").err().unwrap_or_else(|| {
-            ScenarioError::new(source.origin, "expected `file` or `json`, found neither")
-        })),
-        (Some(_), Some(json)) => Err(json.wrong("expected `file` or `json`, found both")),
-    }
 }
 
 /// What the file says about its threads must not be said twice, and must fit the machine.

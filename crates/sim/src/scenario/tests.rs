@@ -29,7 +29,7 @@ fn what_ships_covers_every_governor_kind_and_platform() {
         let used = |s: &Scenario| s.governors.iter().any(|spec| spec.name == name);
         assert!(scenarios.iter().any(used), "no example with governor {name}");
     }
-    for kind in keys::KINDS {
+    for kind in kinds::KINDS {
         let line = format!("kind = \"{}\"", kind.name);
         assert!(texts.iter().any(|text| text.contains(&line)), "no example of kind {}", kind.name);
     }
@@ -95,6 +95,8 @@ fn wrong_values_say_what_was_expected_and_found() {
         ("utilization = [2000]", "from 1 to 1024"),
         ("name = 3", "expected a text, found 3"),
         ("governor = \"shedutil\"", "expected a governor, found \"shedutil\""),
+        ("governor = \"schedutil:rate_limit=1\"", "rate_limit"),
+        ("governor = \"schedutil:rate_limit_us\"", "whole number"),
     ] {
         let error = error_of(&format!("{line}\n{MINIMAL}"));
         let told = format!("{error}\n{}", error.hint.as_deref().unwrap_or_default());
@@ -174,6 +176,17 @@ fn wrong_governors_say_so() {
         let error = error_of(&format!("{MINIMAL}[governor]\n{lines}\n"));
         assert!(error.to_string().contains(words), "{lines}: {error}");
         assert!(error.place.is_some(), "{lines}: {error}");
+    }
+}
+
+#[test]
+fn a_governor_is_written_as_everywhere() {
+    let table = format!("{MINIMAL}[governor]\nname = \"ondemand\"\nup_threshold = 60\n");
+    let table = read_text(&table).unwrap().governors;
+    for line in
+        ["governor = \"ondemand:up_threshold=60\"", "governor.name = \"ondemand:up_threshold=60\""]
+    {
+        assert_eq!(read_text(&format!("{line}\n{MINIMAL}")).unwrap().governors, table, "{line}");
     }
 }
 

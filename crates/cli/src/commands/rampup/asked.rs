@@ -83,7 +83,7 @@ fn governor(place: &str, text: &str) -> Result<Vec<String>, Failure> {
         GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at(place))?;
     let name = name.map(|name| format!("governor={name}"));
     let pair = |(name, value): (String, i64)| format!("{name}={value}");
-    Ok(name.into_iter().chain(spec.tunables.into_iter().map(pair)).collect())
+    Ok(name.into_iter().chain(tunables.into_iter().map(pair)).collect())
 }
 
 fn variants(args: &RampupArgs, alone: bool) -> Result<Vec<Variant>, Failure> {

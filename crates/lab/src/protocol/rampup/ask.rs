@@ -143,7 +143,7 @@ fn place(tree: &mut Node, word: &str) -> Result<(), AskError> {
     }
     let (key, value) = word.split_once('=').ok_or_else(|| AskError::Word(word.to_owned()))?;
     let has = |keys: &[keys::Key]| keys.iter().any(|known| known.name == key);
-    let rampup = keys::KINDS.iter().find(|kind| kind.name == "rampup");
+    let rampup = kinds::KINDS.iter().find(|kind| kind.name == "rampup");
     let path = match key {
         "governor" => "governor.name".to_owned(),
         "hz" | "kernel" | "platform" | "placement" | "load" => key.to_owned(),
