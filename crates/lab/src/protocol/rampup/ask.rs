@@ -4,7 +4,7 @@
 use crate::protocol::rampup::model::Case;
 use crate::protocol::rampup::plan::{Condition, Plan};
 use flyball_sim::scenario::{
-    Node, Scenario, ScenarioError, Source, from_tree, keys, parse_text, set,
+    Node, Scenario, ScenarioError, Source, from_tree, keys, kinds, parse_text, set,
 };
 use flyball_units::{Mismatch, Nanos};
 
