@@ -11,11 +11,11 @@ macro_rules! keys {
         &[$($done,)*]
     };
     (@ [$($done:expr,)*] $name:literal: $form:literal => $doc:literal, $($rest:tt)*) => {
-        keys!(@ [$($done,)* key($name, $form, "", $doc),] $($rest)*)
+        keys!(@ [$($done,)* $crate::scenario::key($name, $form, "", $doc),] $($rest)*)
     };
     (@ [$($done:expr,)*] $name:literal: $form:literal = $default:literal => $doc:literal,
         $($rest:tt)*) => {
-        keys!(@ [$($done,)* key($name, $form, $default, $doc),] $($rest)*)
+        keys!(@ [$($done,)* $crate::scenario::key($name, $form, $default, $doc),] $($rest)*)
     };
     (@ [$($done:expr,)*] $shared:ident, $($rest:tt)*) => {
         keys!(@ [$($done,)* $shared,] $($rest)*)

@@ -79,8 +79,7 @@ fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
 
 /// A governor and its tunables, a word each.
 fn governor(place: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let (name, tunables) =
-        GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at(place))?;
+    let (name, tunables) = GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at(place))?;
     let name = name.map(|name| format!("governor={name}"));
     let pair = |(name, value): (String, i64)| format!("{name}={value}");
     Ok(name.into_iter().chain(tunables.into_iter().map(pair)).collect())
