@@ -4,7 +4,7 @@
 //! meanwhile falls on all of them alike. A short program is run several times in its turn: what
 //! changing over costs then weighs little.
 
-use crate::experiment::{Experiment, ExperimentError, ProbeTiming, Workload, quick};
+use crate::experiment::{Experiment, ExperimentError, Placement, ProbeTiming, Workload, quick};
 use flyball_host::{Exit, Host, HostError, Output, ProcessSpec, Status};
 use flyball_units::{Duration, Nanos};
 use std::num::NonZeroU32;
@@ -126,7 +126,7 @@ pub fn experiment(
     experiment.conditions.truncate(1);
     for condition in &mut experiment.conditions {
         condition.name = Some("as found".to_owned());
-        condition.placement = "any".to_owned();
+        condition.placement = Placement::Any;
     }
     Ok(experiment)
 }
