@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_capture::trace::Group;
-use flyball_units::{Duration, GovernorSpec, Mismatch};
+use flyball_units::{Duration, Mismatch};
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
