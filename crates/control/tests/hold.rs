@@ -178,7 +178,7 @@ fn without_permission_the_path_is_named_and_nothing_changes() {
     let error = start(&host, &governor("performance")).unwrap_err();
     assert_eq!(error.kind(), ControlErrorKind::Permission);
     assert!(error.to_string().contains("policy0/scaling_governor"), "{error}");
-    assert!(error.hint().unwrap().contains("sudo"));
+    assert!(error.hint().unwrap().contains("as root"));
     let idle = Settings { idle_latency: Some(Nanos::ZERO), ..Settings::default() };
     assert_eq!(start(&host, &idle).unwrap_err().kind(), ControlErrorKind::Permission);
     assert!(!host.exists(Path::new(STATE)));
@@ -310,7 +310,7 @@ fn what_cannot_be_restored_is_named_and_stays_in_the_journal() {
         "expected schedutil",
         "found performance",
         "EBUSY",
-        "hold --recover",
+        "recover the settings",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
