@@ -4,6 +4,9 @@ use crate::Mismatch;
 use std::fmt;
 use std::str::FromStr;
 
+/// Tunables with their values.
+pub type Tunables = Vec<(String, i64)>;
+
 /// What a specification looks like.
 const SUCH: &str = "a governor such as schedutil or schedutil:rate_limit_us=500";
 
@@ -53,7 +56,7 @@ impl GovernorSpec {
     ///
     /// # Errors
     /// What is neither.
-    pub fn name_and_tunables(text: &str) -> Result<(Option<String>, Vec<(String, i64)>), Mismatch> {
+    pub fn name_and_tunables(text: &str) -> Result<(Option<String>, Tunables), Mismatch> {
         let (name, tunables) = match text.trim().strip_prefix(':') {
             Some(rest) if !rest.trim().is_empty() => {
                 let mut spec = GovernorSpec::named("");

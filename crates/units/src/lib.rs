@@ -24,7 +24,7 @@ pub use decimal::{Unit, with_unit};
 pub use duration::Duration;
 pub use frequency::Frequency;
 pub use goal::Goal;
-pub use governor::{GovernorSpec, tunable};
+pub use governor::{GovernorSpec, Tunables, tunable};
 pub use machine::{BoardSpec, MachineSpec};
 pub use mismatch::Mismatch;
 pub use nearest::nearest;

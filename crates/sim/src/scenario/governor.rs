@@ -16,11 +16,14 @@ pub fn governor_names() -> Vec<&'static str> {
     catalogue().iter().map(|entry| entry.name).collect()
 }
 
+/// Tunables with their values, and where each is written.
+type Tunables<'a> = Vec<(String, i64, Item<'a>)>;
+
 /// What `[governor]` says, before it meets a clock domain.
 #[derive(Clone, Default)]
 struct Wish<'a> {
     name: Option<String>,
-    tunables: Vec<(String, i64, Item<'a>)>,
+    tunables: Tunables<'a>,
     min: Option<Item<'a>>,
     max: Option<Item<'a>>,
     initial: Option<Item<'a>>,
@@ -122,7 +125,7 @@ fn wish<'a>(fields: &Fields<'a>, keys: &[Key], inherited: &str) -> Result<Wish<'
 }
 
 /// A governor as it is written everywhere: `NAME[:tunable=value,...]`.
-fn named<'a>(item: &Item<'a>) -> Result<(String, Vec<(String, i64, Item<'a>)>), ScenarioError> {
+fn named<'a>(item: &Item<'a>) -> Result<(String, Tunables<'a>), ScenarioError> {
     let text = item.text()?;
     let written = match text.contains(':') {
         true => text.parse::<Written>().map_err(|slip| item.wrong(slip.to_string()))?,
