@@ -167,7 +167,7 @@ fn what_is_missing_is_said_with_what_to_do() {
     assert!(kind == CaptureErrorKind::Unsupported && text.contains("CONFIG_TRACING"), "{text}");
     let (kind, text, hint) = start(&format!("{TRACEFS} ! EACCES"), &none);
     assert_eq!(kind, CaptureErrorKind::Permission);
-    assert!(text.contains("EACCES") && hint.contains("sudo"), "{text}; {hint}");
+    assert!(text.contains("EACCES") && hint.contains("as root"), "{text}; {hint}");
     let (kind, ..) = start(&format!("{TRACEFS}/instances /"), &none);
     assert_eq!(kind, CaptureErrorKind::Permission);
 }
