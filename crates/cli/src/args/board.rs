@@ -92,7 +92,7 @@ a static busybox, and boot your own kernel: flyball board run -m board:x86_64,ke
 
 #[derive(Debug, Args)]
 pub struct BoardRunArgs {
-    /// The machine: board:NAME[,kernel=K][,arch=A][,append=ARGS]; NAME is a platform that ships, a TOML
+    /// The machine: board:NAME[,kernel=K,arch=A,append=ARGS]; NAME is a platform that ships, a TOML
     /// file, or x86_64 or aarch64; K is a bzImage or Image, or debian:6.12, debian:7
     #[arg(short, long, value_name = "MACHINE", default_value = "board:x86_64")]
     pub machine: String,
