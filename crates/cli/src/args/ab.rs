@@ -35,7 +35,7 @@ pub struct AbArgs {
     #[arg(long, value_name = "TIME", default_value = "1min")]
     pub within: String,
     /// Run exactly this many blocks instead, and do not stop at an answer
-    #[arg(long, value_name = "BLOCKS", conflicts_with = "within")]
+    #[arg(long, value_name = "BLOCKS", conflicts_with = "within", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
     /// Runs of each program before the first block
     #[arg(short, long, value_name = "RUNS", default_value_t = flyball_lab::ab::WARM_UP)]

@@ -53,9 +53,11 @@ pub(super) fn find(sides: &[Sides<'_>]) -> Vec<Option<Found>> {
     found
 }
 
-/// Whether the run's trials were in an order that Flyball drew.
+/// Whether the run's trials were in an order that Flyball drew at random: those of a bench are. Kernels
+/// on boards take turns in a fixed order.
 fn is_random(context: &Context<'_>) -> bool {
-    !context.imported() && !context.run.manifest.order.is_empty()
+    let manifest = &context.run.manifest;
+    !context.imported() && manifest.kind == "bench" && !manifest.order.is_empty()
 }
 
 /// The blocks in which every one of these cells ran once, ascending; empty where a cell ran more
