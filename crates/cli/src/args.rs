@@ -181,6 +181,23 @@ Examples:
   sudo flyball bench --trace          with the scheduler's events: what made slow windows slow
   flyball bench --dry-run             the plan and its order, without running it";
 
+/// What to do about other programs, shared by what measures here in blocks.
+#[derive(Debug, Args)]
+pub struct QuietArgs {
+    /// Blocks that may be done again because other programs or the hypervisor disturbed them
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub retry: Option<u32>,
+    /// Wait until other programs leave the CPUs alone (below 5 % for a second), at most TIME
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5min"
+    )]
+    pub wait_quiet: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// A TOML file, or the name of an experiment that ships; by default a quick one
@@ -218,6 +235,8 @@ pub struct BenchArgs {
     /// Period instead of the experiment's, such as 10ms
     #[arg(long, value_name = "TIME")]
     pub period: Option<String>,
+    #[command(flatten)]
+    pub quiet: QuietArgs,
     /// Print what would run, in which order and for how long, and stop
     #[arg(long)]
     pub dry_run: bool,

@@ -177,6 +177,7 @@ impl From<BenchError> for Failure {
             BenchError::Settings { source, .. } => control_exit(source),
             BenchError::Run(inner) => run_exit(inner.kind()),
             BenchError::NotApplied { .. } => Exit::Unsupported,
+            BenchError::NotQuiet { .. } => Exit::Undecided,
         };
         Failure::new(exit, &error).maybe_hint(error.hint())
     }

@@ -1,8 +1,10 @@
 //! Values of flags.
 
+use crate::args::QuietArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_capture::trace::Group;
+use flyball_lab::experiment::Experiment;
 use flyball_units::{Duration, Mismatch};
 
 /// A duration on the command line.
@@ -16,5 +18,18 @@ pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
     match text.trim() {
         "" => Ok(None),
         names => Group::parse_list(names).map(Some).map_err(usage),
+    }
+}
+
+impl QuietArgs {
+    /// Writes into the experiment what was asked for; what was not stays as it is.
+    pub fn apply(&self, experiment: &mut Experiment) -> Result<(), Failure> {
+        if let Some(blocks) = self.retry {
+            experiment.retry = blocks;
+        }
+        if let Some(text) = &self.wait_quiet {
+            experiment.wait_quiet = Some(time("--wait-quiet", text)?);
+        }
+        Ok(())
     }
 }

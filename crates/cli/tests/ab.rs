@@ -57,6 +57,41 @@ fn gates_tell_slower_from_not() {
 }
 
 #[test]
+fn disturbed_blocks_are_kept_and_as_many_done_again() {
+    let dir = folder();
+    // Of nobody's concern to the comparison: it uses the CPUs now and then, and it is not ours.
+    let hog = "for i in 1 2 3 4; do sleep 0.4; timeout 0.3 sh -c 'while :; do :; done'; done";
+    #[allow(clippy::disallowed_types, clippy::disallowed_methods)]
+    let mut hog = std::process::Command::new("sh").args(["-c", hog]).spawn().unwrap();
+    let programs = ["ab", "sleep 0.02", "sleep 0.021", "--name", "a", "--name", "b"];
+    let rest = ["--runs", "20", "--retry", "8", "--out", "run", "--no-page"];
+    let (code, _, stderr) = run(dir.path(), &[&programs[..], &rest].concat());
+    hog.kill().unwrap();
+    hog.wait().unwrap();
+    assert_eq!(code, 0, "{stderr}");
+    let manifest = fs_err::read_to_string(dir.path().join("run/run.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let order = manifest["order"].as_array().unwrap();
+    let is_aside =
+        |trial: &&toml::Value| trial.get("set_aside").is_some_and(|aside| aside.as_bool().unwrap());
+    let aside = order.iter().filter(is_aside).count();
+    assert_eq!(order.len() - aside, 40, "20 whole blocks of two programs count");
+    assert!(
+        aside <= 16 && aside.is_multiple_of(2),
+        "both sides of a block, within bounds: {aside}"
+    );
+    let report = report(dir.path());
+    let windows: u64 =
+        report["cells"].as_array().unwrap().iter().map(|cell| cell["n"].as_u64().unwrap()).sum();
+    // 40 ms and more of each program in each block: two runs or one, and nothing of what is set aside.
+    assert!([40, 80].contains(&windows), "{windows}");
+    let said = report["disturbances"].as_array().unwrap().iter();
+    let said = said.filter(|finding| finding["object"] == "other programs");
+    let text: String = said.map(|finding| finding["text"].as_str().unwrap()).collect();
+    assert_eq!(text.contains("set aside and done again"), aside > 0, "{text}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_before_anything_runs() {
     let dir = folder();
     for (arguments, code, text) in [

@@ -37,6 +37,7 @@ pub mod snapshot;
 mod sys;
 mod tree;
 mod types;
+mod usage;
 
 pub use call::Call;
 pub use errno::Errno;
@@ -80,6 +81,7 @@ pub use sys::stream::Stream;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
 };
+pub use usage::{CpuUsage, ProcessTimes};
 
 /// The device behind [`Host::hold_idle_latency`].
 fn dma_latency_path() -> &'static std::path::Path {

@@ -5,7 +5,10 @@
 //! changing over costs then weighs little.
 
 use crate::experiment::{Experiment, ExperimentError, Placement, ProbeTiming, Workload, quick};
-use flyball_host::{Exit, Host, HostError, Output, ProcessSpec, Status};
+use crate::protocol::windows::crowded;
+use flyball_host::{
+    Exit, Host, HostError, Output, ProcessIdentity, ProcessSpec, ProcessTimes, Status,
+};
 use flyball_units::{Duration, Nanos};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -20,6 +23,8 @@ const MOST_BLOCKS: u64 = 5_000;
 const LEAST_BLOCKS: u64 = 6;
 /// What a change of programs costs: a thread, its settings, a page of telemetry.
 const CHANGE: Nanos = Nanos::from_millis(2);
+/// Of so many blocks one may be done again because others disturbed it.
+const RETRY_ONE_OF: u64 = 5;
 /// Runs of each program before the first block, to fill caches and to know how long it takes.
 pub const WARM_UP: u32 = 3;
 
@@ -73,6 +78,15 @@ pub enum AbError {
     Interrupted,
 }
 
+/// Programs that are ready to be compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// How.
+    pub experiment: Experiment,
+    /// What its user should know beforehand: that the CPUs do not suffice, and who else uses them.
+    pub remark: Option<String>,
+}
+
 /// Sets the programs up, runs each [`WARM_UP`] times (or as often as `warm_up` says), and lays out the
 /// experiment. The first program is the one that the others are judged against.
 ///
@@ -83,9 +97,12 @@ pub fn experiment(
     programs: &[Program],
     length: Length,
     warm_up: u32,
-) -> Result<Experiment, AbError> {
+) -> Result<Comparison, AbError> {
     let mut longest = Nanos::ZERO;
     let mut total = Nanos::ZERO;
+    // The largest share of the CPUs, and whose it is.
+    let mut wanted = (0.0, String::new());
+    let before = ProcessTimes::read(host).ok();
     for program in programs {
         if let Some(setup) = &program.setup {
             once(host, program, setup, "setup")?;
@@ -95,12 +112,22 @@ pub fn experiment(
             if let Some(prepare) = &program.prepare {
                 once(host, program, prepare, "preparation")?;
             }
-            let elapsed = once(host, program, &program.command, "run")?;
+            let exit = once(host, program, &program.command, "run")?;
+            let elapsed = exit.elapsed;
+            let cpus = exit.usage.cpu_time.0 as f64 / elapsed.0.max(1) as f64;
+            if cpus > wanted.0 {
+                wanted = (cpus, program.name.clone());
+            }
             shortest = Some(shortest.map_or(elapsed, |known| known.min(elapsed)));
         }
         let one = shortest.unwrap_or_default().max(Nanos(1));
         (longest, total) = (longest.max(one), total + one);
     }
+    let usage = before.and_then(|before| {
+        let root = ProcessIdentity::this(host).ok()?.pid;
+        Some(ProcessTimes::read(host).ok()?.since(&before, root))
+    });
+    let remark = usage.and_then(|usage| crowded(&wanted.1, wanted.0, &usage));
     // The same number for all: every block then has as many windows of each.
     let runs = TURN.0.div_ceil(longest.0.max(1)).clamp(1, MOST_RUNS);
     let block = total.0.saturating_mul(runs) + CHANGE.0.saturating_mul(programs.len() as u64);
@@ -114,6 +141,7 @@ pub fn experiment(
     experiment.question = Some(format!("Which of these is faster: {}?", names.join(", ")));
     experiment.repeats = u32::try_from(blocks).unwrap_or(u32::MAX);
     experiment.runs = NonZeroU32::new(u32::try_from(runs).unwrap_or(u32::MAX));
+    experiment.retry = u32::try_from(blocks.div_ceil(RETRY_ONE_OF)).unwrap_or(u32::MAX);
     experiment.within = match length {
         Length::UntilDecided(within) => Some(Duration(within)),
         Length::Blocks(_) => None,
@@ -128,7 +156,7 @@ pub fn experiment(
         condition.name = Some("as found".to_owned());
         condition.placement = Placement::Any;
     }
-    Ok(experiment)
+    Ok(Comparison { experiment, remark })
 }
 
 impl Program {
@@ -143,16 +171,16 @@ impl Program {
     }
 }
 
-/// Runs a command of a program once; how long it took.
+/// Runs a command of a program once.
 fn once(
     host: &dyn Host,
     program: &Program,
     command: &[String],
     what: &'static str,
-) -> Result<Nanos, AbError> {
-    let [name, arguments @ ..] = command else { return Ok(Nanos::ZERO) };
+) -> Result<Exit, AbError> {
+    let (name, arguments) = command.split_first().map_or(("", command), |(n, a)| (n.as_str(), a));
     let spec = ProcessSpec { folder: program.folder.clone(), ..ProcessSpec::new(name, arguments) };
-    Ok(succeed(host, &program.name, what, spec)?.elapsed)
+    succeed(host, &program.name, what, spec)
 }
 
 /// Runs a program that has to succeed.

@@ -41,6 +41,8 @@ pub struct Plan {
     pub conditions: Vec<PlannedCondition>,
     /// The trials in order of execution; the trials of one condition in one block are adjacent.
     pub trials: Vec<PlannedTrial>,
+    /// Trials of further blocks, for those that are disturbed from outside and done again.
+    pub spare: Vec<PlannedTrial>,
 }
 
 impl Plan {
@@ -124,14 +126,15 @@ pub fn plan(
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(experiment.seed);
     let mut trials = Vec::new();
-    for block in 0..experiment.repeats {
+    for block in 0..experiment.repeats.saturating_add(experiment.retry) {
         for condition in shuffled(conditions.len(), &mut random) {
             for workload in shuffled(experiment.workloads.len(), &mut random) {
                 trials.push(PlannedTrial { workload, condition, block });
             }
         }
     }
-    Ok(Plan { conditions, trials })
+    let spare = trials.split_off(trials.partition_point(|trial| trial.block < experiment.repeats));
+    Ok(Plan { conditions, trials, spare })
 }
 
 fn on_this_machine(

@@ -28,6 +28,7 @@ mod labels;
 mod like;
 mod load;
 mod missing;
+mod others;
 mod pairs;
 mod placement;
 mod points;

@@ -34,11 +34,11 @@ pub use run::{Run, Warning, newest_run};
 pub use storage::Columns;
 pub use table::{ColumnSpec, Row, Table, TableSpec};
 pub use tables::{
-    ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, EnergyShare, EnergyShares,
-    Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay, IdleStays, Interrupt,
-    Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker, Markers, Migration,
-    Migrations, Note, Notes, RampUp, RampUpSample, RampUpSamples, RampUps, Slice, Slices,
-    SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
+    ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, CpuUser, CpuUsers,
+    EnergyShare, EnergyShares, Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay,
+    IdleStays, Interrupt, Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker,
+    Markers, Migration, Migrations, Note, Notes, RampUp, RampUpSample, RampUpSamples, RampUps,
+    Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
     TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows,
     registry,
 };

@@ -176,6 +176,30 @@ table! {
 }
 
 table! {
+    /// One row per stretch of time and user of the CPUs: who else worked while something was
+    /// measured. Read between blocks.
+    cpu_users: CpuUser => CpuUsers {
+        /// Begin of the stretch, on the clock that the manifest names for this table.
+        from_ns: u64,
+        /// End of the stretch, on the same clock.
+        to_ns: u64,
+        /// CPUs that were online.
+        cpus: u32,
+        /// First block of the randomised order within the stretch; null before the first one.
+        first_block: Option<u32>,
+        /// Last block within the stretch.
+        last_block: Option<u32>,
+        /// `run`: what was measured, with Flyball and its load; `other`: other programs, by name;
+        /// `hypervisor`: time that it took.
+        who: String,
+        /// Name of the program; empty for the run and the hypervisor.
+        name: String,
+        /// CPU time in steps of the kernel's 10 ms.
+        cpu_ns: u64,
+    }
+}
+
+table! {
     /// One row per remark about the run: what failed, degraded or could not be checked.
     notes: Note => Notes {
         /// When, if it belongs to a time, on the clock that the manifest names for this table.
@@ -200,6 +224,8 @@ tables! {
     load: LoadSamples,
     /// A recorded load.
     activity: ActivitySamples,
+    /// Who else used the CPUs.
+    cpu_users: CpuUsers,
     /// Remarks.
     notes: Notes,
     /// Who ran where, from when to when.

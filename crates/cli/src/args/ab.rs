@@ -1,6 +1,6 @@
 //! Arguments of `flyball ab`.
 
-use super::OutputArgs;
+use super::{OutputArgs, QuietArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -55,6 +55,8 @@ pub struct AbArgs {
     /// Programs that differ by less than this are equal, such as 2%
     #[arg(long, value_name = "PERCENT", default_value = "3%")]
     pub margin: String,
+    #[command(flatten)]
+    pub quiet: QuietArgs,
     /// Seed of the order
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

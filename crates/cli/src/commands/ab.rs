@@ -28,9 +28,11 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
         _ => None,
     };
     let programs = programs(&args, trees.as_ref())?;
-    let mut experiment = ab::experiment(host.as_ref(), &programs, length, args.warmup)?;
+    let ab::Comparison { mut experiment, remark } =
+        ab::experiment(host.as_ref(), &programs, length, args.warmup)?;
     experiment.seed = args.seed;
     experiment.margin = margin;
+    args.quiet.apply(&mut experiment)?;
     if let Some(wanted) = &args.output.baseline
         && !programs.iter().any(|program| program.name == *wanted)
     {
@@ -42,6 +44,9 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let machine = flyball_lab::open(&MachineSpec::Host, None)?;
     let prepared = machine.prepare(&host, experiment, &runs::context(None))?;
     let mut bar = Bar::new(talk.quiet);
+    if let Some(remark) = &remark {
+        bar.note(remark);
+    }
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     bar.planned(
         plan.trials.len(),

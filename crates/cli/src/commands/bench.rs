@@ -113,6 +113,7 @@ fn experiment(
     if let Some(text) = &args.period {
         experiment.period = time("--period", text)?;
     }
+    args.quiet.apply(&mut experiment)?;
     experiment::check(&experiment, "command line")?;
     Ok((experiment, folder))
 }

@@ -41,6 +41,15 @@ pub struct Experiment {
     /// at the latest after this time (with `runs`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Duration>,
+    /// Blocks that may be done again, each on both sides, because other programs or the hypervisor
+    /// disturbed them. The disturbed ones are kept, and are in no figure. On real machines only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retry: u32,
+    /// Wait before the first block, at most so long, until other programs leave the CPUs alone (below
+    /// 5 % for a second), and refuse to measure if they do not; wait again before a block is done again.
+    /// On real machines only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_quiet: Option<Duration>,
     /// Time before each trial's measured part; its windows are stored, marked as warm-up.
     #[serde(default = "default_warmup")]
     pub warmup: Duration,
@@ -66,6 +75,10 @@ pub struct Experiment {
     /// Under what it is run.
     #[serde(rename = "condition", default)]
     pub conditions: Vec<Condition>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// When the frequency probe runs.

@@ -9,6 +9,7 @@
 mod conditions;
 mod error;
 mod looks;
+mod others;
 mod prepare;
 mod segment;
 mod settings;
@@ -17,6 +18,7 @@ pub mod trial;
 
 pub use conditions::ConditionLog;
 pub use error::BenchError;
+pub(crate) use others::crowded;
 pub use prepare::{Context, Prepared, prepare};
 
 use crate::plan::{PlannedCondition, PlannedTrial};
@@ -31,6 +33,7 @@ use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState};
 use flyball_units::Nanos;
 use looks::Looks;
+use others::{Others, Stretch};
 use std::path::Path;
 use std::sync::Arc;
 use trial::{Degraded, Ended, StopFlag, TrialLabels};
@@ -53,6 +56,11 @@ pub fn run(
     progress: &mut dyn Progress,
     side: Option<&mut dyn SideRecorder>,
 ) -> Result<Outcome, BenchError> {
+    if let Some(limit) = prepared.experiment.wait_quiet {
+        let mut waiting = |by: &str| progress.note(&format!("waiting for others: {by}"));
+        others::wait_quiet(host.as_ref(), limit.0, &mut waiting)
+            .map_err(|by| BenchError::NotQuiet { limit, by })?;
+    }
     let writer = destination.begin(host.as_ref(), &prepared.manifest)?;
     let dir = writer.dir().to_path_buf();
     let stop = StopFlag::default();
@@ -73,8 +81,10 @@ pub fn run(
         progress,
         done: 0,
         looks: Looks::of(&prepared.experiment),
+        others: None,
         begun: host.now(),
     };
+    session.others = Others::watch(host, &session.rows);
     let measured = session.blocks();
     session.progress.closing();
     let Session { logs, manifest, recorder, .. } = session;
@@ -109,23 +119,86 @@ struct Session<'a> {
     /// Who looks whether there is an answer yet; none where nobody does.
     looks: Option<Looks>,
     begun: Nanos,
+    /// Who watches the other users of the CPUs; none where the machine does not tell.
+    others: Option<Others<'a>>,
 }
 
 impl Session<'_> {
-    /// All segments (the adjacent trials of one condition in one block), until one is stopped.
+    /// All blocks, until one is stopped. Of those that others disturbed as many are done again as
+    /// there are spare ones.
     fn blocks(&mut self) -> Result<Ended, BenchError> {
         let prepared = self.prepared;
-        let same =
-            |a: &PlannedTrial, b: &PlannedTrial| (a.block, a.condition) == (b.block, b.condition);
-        for segment in prepared.plan.trials.chunk_by(same) {
-            if self.segment(segment)? == Ended::Stopped {
-                return Ok(Ended::Stopped);
+        let repeats = prepared.experiment.repeats as usize;
+        let mut spare = prepared.experiment.retry as usize;
+        let mut kept = 0;
+        let planned = prepared.plan.trials.iter().chain(&prepared.plan.spare).copied();
+        let planned: Vec<PlannedTrial> = planned.collect();
+        for block in planned.chunk_by(|a, b| a.block == b.block) {
+            for segment in block.chunk_by(|a, b| a.condition == b.condition) {
+                if self.segment(segment)? == Ended::Stopped {
+                    return Ok(Ended::Stopped);
+                }
             }
-            if self.has_answer() {
+            kept += 1;
+            let done = block.first().map_or(0, |trial| trial.block);
+            let again = self.disturbed(done, kept == repeats, spare);
+            (kept, spare) = (kept - again, spare - again);
+            if self.has_answer() || kept == repeats {
                 break;
+            }
+            if again > 0 {
+                self.wait_quiet();
             }
         }
         Ok(Ended::Complete)
+    }
+
+    /// How many of the last blocks are to be done again, at most as many as are `spare`. They are set
+    /// aside.
+    fn disturbed(&mut self, block: u32, is_last: bool, spare: usize) -> usize {
+        let is_look = self.looks.as_ref().is_some_and(Looks::is_due);
+        let Some(others) = &mut self.others else { return 0 };
+        others.block(block);
+        // What is looked at has to be judged first.
+        if !(is_last || is_look || others.is_due()) {
+            return 0;
+        }
+        let Some(Stretch { blocks: (first, last), disturbed_by: Some(by) }) = others.judge() else {
+            return 0;
+        };
+        let again = (last - first + 1) as usize;
+        if again > spare {
+            return 0;
+        }
+        for trial in &mut self.manifest.order {
+            trial.set_aside |= (first..=last).contains(&trial.block);
+        }
+        if let Some(looks) = &mut self.looks {
+            looks.forget(again);
+        }
+        self.rows.note(Note {
+            t_ns: Some(self.host.now().0),
+            severity: "info".to_owned(),
+            object: match again {
+                1 => format!("block {first}"),
+                _ => format!("blocks {first} to {last}"),
+            },
+            message: format!("disturbed from outside ({by}), set aside and done again"),
+            hint: None,
+        });
+        again
+    }
+
+    /// Waits until the machine is quiet before a block is done again, where the experiment asks for
+    /// it. A machine that does not become quiet is measured all the same: much has been done already.
+    fn wait_quiet(&mut self) {
+        let Some(limit) = self.prepared.experiment.wait_quiet else { return };
+        let progress = &mut self.progress;
+        let mut waiting = |by: &str| progress.note(&format!("waiting for others: {by}"));
+        let _ = others::wait_quiet(self.host.as_ref(), limit.0, &mut waiting);
+        if let Some(others) = &mut self.others {
+            others.restart();
+        }
     }
 
     /// Whether whoever looks has seen enough: an answer, or the end of the time.
@@ -320,6 +393,7 @@ impl Session<'_> {
             block: labels.block,
             cpus: outcome.applied.cpus.iter().map(|cpu| cpu.0).collect(),
             tid: outcome.applied.tid,
+            set_aside: false,
         });
         if let Some(log) = self.logs.get_mut(planned.condition) {
             log.applied(outcome.applied);

@@ -5,7 +5,7 @@ use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
-use super::{events, rows, words};
+use super::{events, others, rows, words};
 use crate::model::{Cell, Disturbed, Finding, Overrun};
 
 /// What stolen time is called, whoever found it.
@@ -86,6 +86,7 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
             .collect();
         let prefix = prefix(contexts, context);
         findings.extend(failed_commands(context, &prefix));
+        findings.extend(others::users(context, &prefix));
         findings.extend(not_applied(context, &prefix));
         for cause in &CAUSES {
             findings.extend(one_cause(cause, &cells, &prefix));

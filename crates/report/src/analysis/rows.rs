@@ -73,10 +73,11 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
     let mut cells: Vec<(u32, u32, CellRows)> = Vec::new();
     let mut index: HashMap<Key, Place> = HashMap::new();
     let mut last: Option<(Key, Place)> = None;
+    let aside = SetAside::of(run);
     for (row, (((&workload, &condition), &repeat), &warmup)) in
         keys.zip(&windows.warmup).enumerate()
     {
-        if warmup {
+        if warmup || aside.has(windows, row) {
             continue;
         }
         let key = (workload, condition, repeat);
@@ -102,6 +103,31 @@ pub(super) fn group(run: &RunData) -> Vec<CellRows> {
         (order.workload(&cell.workload, *workload), order.condition(&cell.condition, *condition))
     });
     cells.into_iter().map(|(_, _, cell)| cell).collect()
+}
+
+/// The blocks that others disturbed and that were done again.
+#[derive(Debug)]
+pub(super) struct SetAside(Vec<u32>);
+
+impl SetAside {
+    pub fn of(run: &RunData) -> SetAside {
+        let order = run.manifest.order.iter();
+        let mut blocks: Vec<u32> =
+            order.filter(|trial| trial.set_aside).map(|trial| trial.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        SetAside(blocks)
+    }
+
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn has(&self, windows: &Windows, row: usize) -> bool {
+        let block = || windows.block.get(row).copied().unwrap_or(0);
+        !self.0.is_empty() && self.0.binary_search(&block()).is_ok()
+    }
 }
 
 /// Whether the program of the window in `row` failed.

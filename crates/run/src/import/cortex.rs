@@ -269,6 +269,7 @@ impl Trials {
                     block: 0,
                     cpus: Vec::new(),
                     tid: None,
+                    ..crate::manifest::TrialRecord::default()
                 });
             }
         }

@@ -135,4 +135,8 @@ pub struct TrialRecord {
     /// model's; absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tid: Option<u32>,
+    /// Whether its block was disturbed from outside and done again: its windows are kept and are in
+    /// no figure.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub set_aside: bool,
 }

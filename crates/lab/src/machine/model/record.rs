@@ -122,6 +122,7 @@ impl<'a> Recording<'a> {
             block: labels.block,
             cpus: trial.cpus,
             tid: Some(tid(MEASURED)),
+            ..TrialRecord::default()
         });
         self.start = self.start + trial.length;
         Ok(())

@@ -6,6 +6,7 @@ use crate::workloads::WorkloadError;
 use flyball_control::{ControlError, ControlErrorKind};
 use flyball_host::HostError;
 use flyball_load::LoadError;
+use flyball_units::Duration;
 
 /// An error of a bench. What had been measured is in the run directory all the same.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,16 @@ pub enum BenchError {
         /// The setting.
         setting: Degraded,
     },
+    /// Other programs do not leave the CPUs alone.
+    #[error(
+        "this machine: expected less than 5 % of the CPUs used by others for a second within {limit}, found {by}"
+    )]
+    NotQuiet {
+        /// How long it was waited for.
+        limit: Duration,
+        /// Who uses how much.
+        by: String,
+    },
 }
 
 impl From<flyball_probe::ProbeError> for BenchError {
@@ -79,6 +90,11 @@ impl BenchError {
             BenchError::Load { source, .. } => source.hint(),
             BenchError::Settings { source, .. } => source.hint(),
             BenchError::Run(error) => Some(error.hint().to_owned()),
+            BenchError::NotQuiet { .. } => Some(
+                "end those programs, or wait longer; without waiting, blocks that others disturb are \
+                 done again"
+                    .to_owned(),
+            ),
             BenchError::NotApplied { setting, .. } => Some(format!(
                 "{}{}or set degrade = true to measure without it; every figure then says so",
                 setting.hint,

@@ -45,6 +45,20 @@ impl Looks {
         }
     }
 
+    /// Forgets the last `blocks` blocks: they were disturbed, and are done again.
+    pub(super) fn forget(&mut self, blocks: usize) {
+        for program in &mut self.programs {
+            program.truncate(program.len().saturating_sub(blocks));
+        }
+    }
+
+    /// Whether it is time to look.
+    pub(super) fn is_due(&self) -> bool {
+        let blocks = self.blocks();
+        let planned = u32::try_from(blocks).is_ok_and(|blocks| self.record.at.contains(&blocks));
+        planned && blocks >= LEAST_BLOCKS
+    }
+
     /// What the manifest says of the looks.
     pub(super) fn record(&self) -> LooksRecord {
         self.record.clone()
@@ -57,11 +71,10 @@ impl Looks {
 
     /// Looks, if it is time for it; whether every program is decided against the first.
     pub(super) fn decided(&mut self) -> bool {
-        let blocks = self.blocks();
-        let due = u32::try_from(blocks).is_ok_and(|blocks| self.record.at.contains(&blocks));
-        if !due || blocks < LEAST_BLOCKS {
+        if !self.is_due() {
             return false;
         }
+        let blocks = self.blocks();
         self.record.made += 1;
         let options = BootstrapOptions { seed: self.seed, ..BootstrapOptions::default() };
         let draws = BlockDraws::new(blocks, &options);

@@ -19,7 +19,7 @@ pub use ring::Recorder;
 use crate::protocol::windows::trial::{StopFlag, TrialError, TrialLabels};
 use flyball_host::Host;
 use flyball_probe::{Calibration, Calibrations};
-use flyball_run::{FrequencySample, LoadSample, Manifest, Note, RunWriter};
+use flyball_run::{CpuUser, FrequencySample, LoadSample, Manifest, Note, RunWriter};
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -152,6 +152,11 @@ impl RowSender {
     /// A remark.
     pub fn note(&self, row: Note) {
         self.send(Message::Note(row));
+    }
+
+    /// Who used the CPUs for a stretch of time.
+    pub fn cpu_user(&self, row: CpuUser) {
+        self.send(Message::CpuUser(row));
     }
 
     /// Replaces the manifest.

@@ -5,7 +5,7 @@ use super::{Finished, TelemetryOptions};
 use crate::protocol::windows::trial::{StopFlag, TrialLabels, WindowRecord};
 use flyball_host::{Host, Scheduling};
 use flyball_probe::Calibrations;
-use flyball_run::{FrequencySample, LoadSample, Manifest, Note, RunWriter};
+use flyball_run::{CpuUser, FrequencySample, LoadSample, Manifest, Note, RunWriter};
 use flyball_units::CpuSet;
 use rtrb::Consumer;
 use std::collections::HashMap;
@@ -27,6 +27,7 @@ pub(super) enum Message {
     Frequency(FrequencySample),
     Load(LoadSample),
     Note(Note),
+    CpuUser(CpuUser),
     Manifest(Box<Manifest>),
     Calibrations(Calibrations),
     Finish,
@@ -158,6 +159,7 @@ impl Writer {
             Message::Frequency(row) => self.writer.frequency(&row)?,
             Message::Load(row) => self.writer.load(&row)?,
             Message::Note(row) => self.writer.note(&row)?,
+            Message::CpuUser(row) => self.writer.append(&row)?,
             Message::Manifest(manifest) => self.writer.update_manifest(&manifest)?,
         }
         Ok(())
