@@ -39,7 +39,7 @@ pub use tables::{
     IdleStays, Interrupt, Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker,
     Markers, Migration, Migrations, Note, Notes, RampUp, RampUpSample, RampUpSamples, RampUps,
     Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
-    TemperatureSamples, UtilizationSample, UtilizationSamples, Wakeup, Wakeups, Window, Windows,
-    registry,
+    TemperatureSamples, UtilizationSample, UtilizationSamples, WAKE_DELAY_FROM_NS, Wakeup, Wakeups,
+    Window, Windows, registry,
 };
 pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

@@ -11,6 +11,10 @@ pub use trials::*;
 
 use crate::table::{table, tables};
 
+/// Lateness from which on it is recorded how much of it was waiting for the CPU, nanoseconds: a timer,
+/// an idle core's exit and a switch of threads take less.
+pub const WAKE_DELAY_FROM_NS: u64 = 20_000;
+
 table! {
     /// One row per measured window: a workload released at a time, executed once.
     windows: Window => Windows {

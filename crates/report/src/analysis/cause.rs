@@ -1,6 +1,6 @@
 //! Because of what: a difference split into the parts that each window is made of.
 //!
-//! response = lateness + waiting + other time off the CPU + cycles / delivered frequency
+//! response = backlog + lateness + waiting + other time off the CPU + cycles / delivered frequency
 //!
 //! This is an identity, no model: each part is read off the windows. The mean over windows splits
 //! alike, with the mean frequency taken as all cycles over all time on the CPU. A difference of two
@@ -8,7 +8,7 @@
 //! plus what the subject has more of cycles, at its own frequency. For a quantile the mean is taken over
 //! the windows around it.
 
-use flyball_run::Windows;
+use flyball_run::{WAKE_DELAY_FROM_NS, Windows};
 use flyball_stats::{self as stats, BlockDraws, Replicated};
 
 use super::cell::CellData;
@@ -37,7 +37,7 @@ struct Window {
     means: [f64; QUANTITIES],
 }
 
-const QUANTITIES: usize = 6;
+const QUANTITIES: usize = 7;
 /// Places in [`Window::means`].
 const WHOLE: usize = 0;
 const WAITING: usize = 1;
@@ -45,12 +45,15 @@ const LATE: usize = 2;
 const OFF: usize = 3;
 const ON: usize = 4;
 const CYCLES: usize = 5;
+const BACKLOG: usize = 6;
 
 /// What can be told apart on both sides.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// Releases are on a schedule.
     released: bool,
+    /// Windows were released before the one before had ended.
+    backlog: bool,
     /// How much of the lateness was waiting.
     wake_delay: bool,
     /// How much of the execution was on the CPU.
@@ -140,8 +143,11 @@ impl Known {
                 .map(Speed::Probed),
         };
         let cpu_time = all(&on_cpu);
+        let late = |cell: &CellData| rows(cell).rows().any(|row| backlog(windows, row) > 0.0);
+        let released = cells().all(|cell| cell.model.response.is_some());
         Some(Known {
-            released: cells().all(|cell| cell.model.response.is_some()),
+            released,
+            backlog: released && cells().any(late),
             wake_delay: all(&|rows| has(&windows.wake_delay_ns, rows) || prompt(windows, rows)),
             cpu_time,
             speed: speed.filter(|_| cpu_time),
@@ -153,6 +159,9 @@ impl Known {
         let mut parts = Vec::new();
         if self.released {
             parts.push(Part::Lateness);
+        }
+        if self.backlog {
+            parts.push(Part::Backlog);
         }
         if self.cpu_time || (self.released && self.wake_delay) {
             parts.push(Part::Waiting);
@@ -179,13 +188,10 @@ impl Known {
     }
 }
 
-/// Lateness below which nobody looks how much of it was waiting, microseconds.
-const PROMPT_US: f64 = 20.0;
-
 /// Whether every window of a cell was dispatched so early that there was nothing to look at.
 fn prompt(windows: &Windows, rows: &CellRows) -> bool {
     rows.rows()
-        .all(|row| windows.lateness_ns.get(row).is_none_or(|&ns| ns as f64 / 1e3 < PROMPT_US))
+        .all(|row| windows.lateness_ns.get(row).is_none_or(|&ns| ns < WAKE_DELAY_FROM_NS as i64))
 }
 
 fn microseconds(ns: Option<&u64>) -> f64 {
@@ -200,6 +206,16 @@ fn on_cpu(windows: &Windows, row: usize) -> Option<f64> {
     }
     let never = windows.preemptions.get(row) == Some(0) && windows.yields.get(row) == Some(0);
     never.then(|| microseconds(windows.exec_ns.get(row)))
+}
+
+/// How long after the release of this window the one before still ran, microseconds.
+fn backlog(windows: &Windows, row: usize) -> f64 {
+    let Some(before) = row.checked_sub(1) else { return 0.0 };
+    if windows.trial.get(before) != windows.trial.get(row) {
+        return 0.0;
+    }
+    let ends = windows.end_ns.get(before).zip(windows.release_ns.get(row));
+    ends.map_or(0.0, |(end, release)| end.saturating_sub(*release) as f64 / 1e3)
 }
 
 /// The windows of a cell in these blocks, ascending in what is ranked.
@@ -237,13 +253,16 @@ fn window(windows: &Windows, (row, block): (usize, u32), known: Known, speed: f6
     };
     let on = on_cpu(windows, row).filter(|_| known.cpu_time).unwrap_or(execution).min(execution);
     let delay = |ns: Option<u64>| ns.map_or(0.0, |ns| ns as f64 / 1e3);
+    let backlog = if known.released { backlog(windows, row).min(lateness.max(0.0)) } else { 0.0 };
     let before =
-        delay(windows.wake_delay_ns.get(row).filter(|_| known.wake_delay && known.released));
+        delay(windows.wake_delay_ns.get(row).filter(|_| known.wake_delay && known.released))
+            .min((lateness - backlog).max(0.0));
     let inside = delay(windows.run_delay_ns.get(row)).min(execution - on);
     let mut means = [0.0; QUANTITIES];
     means[WHOLE] = lateness + execution;
     means[WAITING] = before + inside;
-    means[LATE] = lateness - before;
+    means[LATE] = lateness - backlog - before;
+    means[BACKLOG] = backlog;
     means[OFF] = execution - on - inside;
     means[ON] = on;
     means[CYCLES] = on * speed;
@@ -295,6 +314,7 @@ fn difference_of(
     let sides = [&a[ON], &a[CYCLES], &b[ON], &b[CYCLES]];
     match part {
         Part::Waiting => simple(WAITING),
+        Part::Backlog => simple(BACKLOG),
         Part::Lateness => simple(LATE),
         Part::OffCpu => simple(OFF),
         // Where the time on the CPU is not known, all of the execution is taken for it.

@@ -93,6 +93,8 @@ pub struct CausePart {
 pub enum Part {
     /// Ready to run without a CPU: before dispatch, preempted, queued, throttled.
     Waiting,
+    /// Late because the window before had not ended.
+    Backlog,
     /// Late for another reason than waiting: the timer, the way out of an idle state. All lateness
     /// where nobody looked at how much of it was waiting.
     Lateness,
@@ -115,6 +117,7 @@ impl Part {
     pub fn name(self) -> &'static str {
         match self {
             Part::Waiting => "waiting for the CPU",
+            Part::Backlog => "the backlog of windows before",
             Part::Lateness => "lateness",
             Part::OffCpu => "time off the CPU",
             Part::Frequency => "frequency",

@@ -9,11 +9,11 @@
 
 use super::record::WindowRecord;
 use flyball_host::{CycleCounter, Cycles, Host, SchedStatReader, ThreadUsage};
+use flyball_run::WAKE_DELAY_FROM_NS;
 use flyball_units::Nanos;
 
-/// Lateness from which on it is worth a reading to know how much of it was waiting for the CPU: a
-/// timer, an idle core's exit and a switch of threads take less.
-const NOTABLE: Nanos = Nanos(20_000);
+/// Lateness from which on it is worth a reading to know how much of it was waiting for the CPU.
+const NOTABLE: Nanos = Nanos(WAKE_DELAY_FROM_NS);
 
 /// Reads the kernel's accounts of this thread before and after each window.
 #[derive(Debug)]
