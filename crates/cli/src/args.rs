@@ -313,9 +313,6 @@ pub struct ReportArgs {
     /// Keep the other tool's data as a run directory
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Format on stdout
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
-    pub format: ReportFormat,
     /// Task to look at in runs with scheduler events: name, number or name-number; by default the
     /// one that ran longest
     #[arg(long, value_name = "TASK")]
@@ -342,6 +339,9 @@ pub struct ReportArgs {
 /// What a report is compared with, checked for, and written to.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Condition that the others are compared with
     #[arg(long, value_name = "CONDITION")]
     pub baseline: Option<String>,
@@ -381,4 +381,6 @@ pub enum ReportFormat {
     Csv,
     /// For a pull request
     Md,
+    /// Test results as the kernel's tests print them: one per rule of --fail-if, or per comparison
+    Ktap,
 }

@@ -10,7 +10,7 @@ use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::export;
 use flyball_report::figures;
-use flyball_report::gate::{self, Gate, Status};
+use flyball_report::gate::{self, Gate, Outcome, Status};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
@@ -90,7 +90,7 @@ pub fn after_runs(
     };
     let output = OutputArgs { page: wanted.page.clone(), ..OutputArgs::default() };
     let page = write_page(&report, &output, beside)?;
-    print(host, &report, wanted.format, dirs, page, talk)
+    print(host, &report, wanted.format, &[], dirs, page, talk)
 }
 
 /// The figures that there are data for, each as SVG and PNG. `each` has one report per run.
@@ -129,7 +129,7 @@ pub fn after_run(
     let runs = [data(run.name(), dir, run)?];
     let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
     let page = write_page(&report, args, Some(dir.join(PAGE)))?;
-    print(host, &report, ReportFormat::Text, &[dir.to_path_buf()], page, talk)?;
+    print(host, &report, args.format, rules, &[dir.to_path_buf()], page, talk)?;
     let judged = judge(&report, rules, talk)?;
     Ok((report.comparisons, judged))
 }
@@ -189,6 +189,7 @@ pub fn print(
     host: &dyn Host,
     report: &Report,
     format: ReportFormat,
+    rules: &[Gate],
     paths: &[PathBuf],
     page: Option<String>,
     talk: Talk,
@@ -211,13 +212,18 @@ pub fn print(
         ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
         ReportFormat::Csv => export::csv(report),
         ReportFormat::Md => export::markdown(report),
+        ReportFormat::Ktap => export::ktap(report, &outcomes(report, rules)),
     };
     output::data(&text)
 }
 
+fn outcomes(report: &Report, rules: &[Gate]) -> Vec<Outcome> {
+    rules.iter().flat_map(|rule| rule.evaluate(report)).collect()
+}
+
 /// Tells what became of the rules; a failed or an undecidable one is a finding.
 pub fn judge(report: &Report, rules: &[Gate], talk: Talk) -> Result<Exit, Failure> {
-    let outcomes: Vec<_> = rules.iter().flat_map(|rule| rule.evaluate(report)).collect();
+    let outcomes = outcomes(report, rules);
     output::lines(gate::lines(&outcomes, talk.verbose));
     if !rules.is_empty() {
         output::talk(&format!("--fail-if: {}", gate::summary(&outcomes)));

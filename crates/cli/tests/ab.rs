@@ -54,6 +54,15 @@ fn gates_tell_slower_from_not() {
     assert_eq!(code, 1, "{stderr}");
     let (code, stderr) = gate("faster", "b");
     assert_eq!(code, 0, "{stderr}");
+    let ktap = |rules: &[&str]| {
+        let report = ["report", "slower", "--format", "ktap", "--no-page"];
+        run(dir.path(), &[&report[..], rules].concat()).1
+    };
+    let plain = ktap(&[]);
+    assert!(plain.starts_with("KTAP version 1\n1..1\n# effect: "), "{plain}");
+    assert!(plain.ends_with("\nnot ok 1 b against a\n"), "{plain}");
+    let rules = ktap(&["--fail-if", "median > +900%"]);
+    assert!(rules.contains("\nok 1 ") && rules.contains(": median > +900%"), "{rules}");
 }
 
 #[test]
@@ -119,16 +128,62 @@ fn git(dir: &Path, arguments: &[&str]) {
     git.args(arguments).assert().success();
 }
 
-#[test]
-fn commits_are_built_in_work_trees_that_go_again() {
-    let dir = folder();
-    let path = dir.path();
+/// A repository whose last commit is faster than the one before.
+fn faster_commit(path: &Path) {
     git(path, &["init", "-q"]);
     for seconds in ["0.05", "0.02"] {
         fs_err::write(path.join("work.in"), format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
         git(path, &["add", "work.in"]);
         git(path, &["commit", "-q", "-m", seconds]);
     }
+}
+
+#[test]
+fn a_ci_job_gets_its_summary_its_verdict_and_its_exit_code() {
+    let dir = folder();
+    faster_commit(dir.path());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/ci/ab");
+    let job = |base: &str, head: &str, rule: &str, undecided: &str| {
+        let (summary, output) = (dir.path().join("summary"), dir.path().join("output"));
+        let _ = (fs_err::remove_file(&summary), fs_err::remove_file(&output));
+        let done = Command::new(script)
+            .current_dir(dir.path())
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("GITHUB_OUTPUT", &output)
+            .env("RUNNER_TEMP", dir.path())
+            .env("AB_FLYBALL", env!("CARGO_BIN_EXE_flyball"))
+            .envs([("AB_BASE", base), ("AB_HEAD", head), ("AB_FAIL_IF", rule)])
+            .envs([("AB_UNDECIDED", undecided), ("AB_RUN", "./work"), ("AB_WITHIN", "20s")])
+            .env("AB_BUILD", "cp work.in work && chmod +x work")
+            .env("AB_ARGUMENTS", "--no-page")
+            .output()
+            .unwrap();
+        let text = |path| fs_err::read_to_string(path).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        (done.status.code().unwrap_or(-1), text(summary), text(output), stderr)
+    };
+    let (code, summary, output, stderr) = job("HEAD~1", "HEAD", "median > +5%", "warn");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(output.contains("verdict=holds") && output.contains("directory="), "{output}");
+    assert!(summary.contains("**holds**") && summary.contains("HEAD against HEAD"), "{summary}");
+    let (code, summary, output, stderr) = job("HEAD", "HEAD~1", "median > +5%", "warn");
+    assert_eq!(code, 1, "{stderr}");
+    assert!(output.contains("verdict=fails") && summary.contains("**fails**"), "{output}{summary}");
+    // Nothing of that name is recorded, so nobody knows.
+    let rule = "median[workload=nobody] > +5%";
+    assert_eq!(job("HEAD", "HEAD~1", rule, "warn").0, 0);
+    let (code, _, output, stderr) = job("HEAD", "HEAD~1", rule, "fail");
+    assert_eq!(code, 7, "{stderr}");
+    assert!(output.contains("verdict=undecided"), "{output}");
+    let (code, .., stderr) = job("no-such-commit", "HEAD", "median > +5%", "warn");
+    assert!(code == 3 && stderr.contains("fetch-depth: 0"), "{code} {stderr}");
+}
+
+#[test]
+fn commits_are_built_in_work_trees_that_go_again() {
+    let dir = folder();
+    let path = dir.path();
+    faster_commit(path);
     let build = "cp work.in work && chmod +x work";
     let arguments = ["ab", "--commits", "HEAD~1", "HEAD", "--build", build, "--runs", "6"];
     let rest = ["--out", "run", "--no-page", "--", "./work"];

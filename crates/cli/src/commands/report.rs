@@ -29,7 +29,7 @@ const TASKS: usize = 12;
 
 pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
-    if args.format == ReportFormat::JsonSchema {
+    if args.output.format == ReportFormat::JsonSchema {
         output::data(&export::schema().map_err(|error| Failure::new(Exit::Own, error))?)?;
         return Ok(Exit::Ok);
     }
@@ -101,11 +101,11 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         bundle(file, &paths, &report, redact)?;
         output::unless_quiet(talk.quiet, &format!("bundle  {}", file.display()));
     }
-    let page = match args.format {
+    let page = match args.output.format {
         ReportFormat::Text => write_page(&report, &args.output, beside(&paths))?,
         _ => args.output.page.as_ref().map(|page| put(page, &page_text(&report))).transpose()?,
     };
-    print(host.as_ref(), &report, args.format, &paths, page, talk)?;
+    print(host.as_ref(), &report, args.output.format, &rules, &paths, page, talk)?;
     let exit = judge(&report, &rules, talk)?;
     match runs.iter().find(|run| run.manifest.state == RunState::Invalid) {
         Some(run) => Err(Failure::new(

@@ -4,7 +4,7 @@ use flyball_stats::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::VerdictWord;
+use super::{Comparison, VerdictWord};
 
 /// What is judged of a window.
 #[derive(
@@ -169,6 +169,17 @@ pub fn quantile_name(quantile: f64) -> String {
             let percent = (quantile * 1e5).round() / 1e3;
             format!("p{percent}")
         }
+    }
+}
+
+impl Comparison {
+    /// Whether the subject takes longer than the baseline, by the effect that the headline names.
+    #[must_use]
+    pub fn is_slower(&self) -> bool {
+        let named = headline(&self.effects);
+        let ratio = named.and_then(|effect| Some(effect.ratio.as_ref()?.value > 1.0));
+        let difference = || named.and_then(|effect| Some(effect.difference.as_ref()?.value > 0.0));
+        ratio.or_else(difference).unwrap_or(self.ratio.value > 1.0)
     }
 }
 

@@ -75,7 +75,7 @@ fn sides(args: &BoardAbArgs) -> Result<[Side; 2], Failure> {
 /// What the comparison of B with A says to `git bisect`.
 fn verdict(found: Option<&Comparison>, sides: &[Side; 2], talk: Talk) -> Exit {
     let (exit, word) = match found {
-        Some(found) => match (found.verdict, found.ratio.value > 1.0) {
+        Some(found) => match (found.verdict, found.is_slower()) {
             (VerdictWord::Equivalent, _) => (Exit::Ok, "equivalent to"),
             (VerdictWord::Effect, true) => (Exit::Finding, "slower than"),
             (VerdictWord::Effect, false) => (Exit::Ok, "faster than"),
