@@ -19,7 +19,8 @@ fn experiment(conditions: &str) -> String {
 fn comparison(conditions: &str) -> Value {
     let dir = folder();
     fs_err::write(dir.path().join("e.toml"), experiment(conditions)).unwrap();
-    let bench = ["bench", "e.toml", "--machine", "model:rk3399", "--out", "run", "--no-report"];
+    let bench =
+        ["bench", "e.toml", "--machine", "model:rk3399", "--out", "run", "--no-report", "--trace"];
     let (code, _, stderr) = run(dir.path(), &bench);
     assert_eq!(code, 0, "{stderr}");
     let (_, report, _) = run(dir.path(), &["report", "run", "--format", "json", "--no-page"]);
@@ -56,6 +57,19 @@ fn a_load_on_the_own_cpu_makes_windows_wait() {
     sums_to_the_whole(&found);
     assert!(part(&found, "waiting") > 0.95 * total(&found), "{found:#}");
     assert!(part(&found, "frequency").abs() < 1.0 && part(&found, "cycles").abs() < 1.0);
+    // The events name who it was; and a CPU that is busy has no idle state to leave.
+    let who = |name: &str| {
+        let parts = found["cause"]["parts"].as_array().unwrap();
+        let part = parts.iter().find(|part| part["part"] == name).unwrap();
+        (
+            part["who"][0]["name"].as_str().unwrap().to_owned(),
+            part["who"][0]["us"].as_f64().unwrap(),
+        )
+    };
+    let (task, us) = who("waiting");
+    assert_eq!(task, "load-0");
+    assert!((us - part(&found, "waiting")).abs() < 0.02 * us, "{us} {found:#}");
+    assert_eq!(who("lateness").0, "idle state CLUSTER_SLEEP");
     let sentence = found["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("response p99 "), "{sentence}");
     assert!(

@@ -20,28 +20,22 @@ const LEAST: f64 = 1e-9;
 /// What a run's events tell of its windows: none where it has no such events, a warning where they
 /// cannot be brought together.
 pub(super) fn summarise(context: &Context<'_>) -> Option<Result<BlameRun, String>> {
-    let (tables, manifest) = (&context.run.tables, &context.run.manifest);
-    if !Blame::is_possible(tables) {
-        return None;
-    }
-    let blame = match Blame::new(tables, manifest) {
+    let blame = match context.blame()? {
         Ok(blame) => blame,
-        Err(error) => {
-            return Some(Err(format!("{}: no blame: {error}; {}", context.name, error.hint())));
-        }
+        Err(error) => return Some(Err(error.clone())),
     };
     let of_row: BTreeMap<usize, &WindowBlame> =
         blame.windows.iter().map(|window| (window.row, window)).collect();
     let cells: Vec<BlameCell> = rows::group(context.run)
         .iter()
-        .filter_map(|rows| cell(context, &blame, rows, &of_row))
+        .filter_map(|rows| cell(context, blame, rows, &of_row))
         .collect();
     Some(Ok(BlameRun {
         run: context.name.clone(),
         windows: cells.iter().map(|cell| cell.n).sum(),
         uncovered: blame.uncovered,
         uncertainty_us: blame.clocks.uncertainty_ns as f64 / 1e3,
-        missing: missing(context, &blame),
+        missing: missing(context, blame),
         cells,
     }))
 }
@@ -189,7 +183,7 @@ fn culprits(blame: &Blame, slow: &[&WindowBlame]) -> Vec<BlameCulprit> {
 }
 
 /// A name; workers of one kind that differ by a number alone stay apart, for they are.
-fn called(blame: &Blame, part: Part, who: Who) -> String {
+pub(super) fn called(blame: &Blame, part: Part, who: Who) -> String {
     match part {
         Part::IdleExit => format!("idle state {}", blame.name_of(who)),
         _ => blame.name_of(who),

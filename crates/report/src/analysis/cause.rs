@@ -8,9 +8,13 @@
 //! plus what the subject has more of cycles, at its own frequency. For a quantile the mean is taken over
 //! the windows around it.
 
+use std::collections::HashMap;
+
+use flyball_events::blame::{self, Blame};
 use flyball_run::{WAKE_DELAY_FROM_NS, Windows};
 use flyball_stats::{self as stats, BlockDraws, Replicated};
 
+use super::blame::called;
 use super::cell::CellData;
 use super::delivered::Source;
 use super::disturbed::has;
@@ -19,7 +23,8 @@ use super::like::CellPair;
 use super::rows::CellRows;
 use super::source::Context;
 use super::words;
-use crate::model::{Cause, CausePart, Estimate, Judged, Part};
+use crate::model::{Cause, CausePart, Culprit, Estimate, Judged, Part};
+use crate::text;
 
 /// Half width, as a share of the windows, of what lies around the median.
 const AROUND_MEDIAN: f64 = 0.05;
@@ -28,9 +33,16 @@ const AROUND_TAIL: f64 = 0.5;
 /// A part below this share of the whole is named only where its interval excludes zero.
 const NEGLIGIBLE: f64 = 0.005;
 
+/// Culprits of a part that are named, and the share of the part from which on one is.
+const CULPRITS: usize = 3;
+const LEAST_CULPRIT: f64 = 0.05;
+/// Those that a sentence names.
+const SAID: usize = 2;
+
 /// What one window is made of, microseconds (cycles: microseconds times the unit of frequency).
 #[derive(Debug, Clone, Copy, Default)]
 struct Window {
+    row: usize,
     block: u32,
     /// What is ranked: response, or execution.
     rank_us: f64,
@@ -84,12 +96,15 @@ pub(super) fn split(
     let known = Known::of(windows, pairs)?;
     let mut counts = [0, 0];
     let mut sides = Vec::new();
+    let mut culprits = Culprits::of(context, pairs.len());
     for (a, b) in pairs {
         let of = |cell: &CellData| made_of(windows, cell, blocks, known);
         let (a, b) = (of(a), of(b));
         for (count, side) in counts.iter_mut().zip([&a, &b]) {
             *count += band(side.len() as f64, quantile).1.ceil() as u64;
         }
+        culprits.add(&a, quantile, 1.0);
+        culprits.add(&b, quantile, -1.0);
         sides.push([a, b].map(|side| draws.replicate(|weights| around(&side, weights, quantile))));
     }
     let parts = known.parts();
@@ -108,7 +123,10 @@ pub(super) fn split(
     let total_us = alone(&whole)?;
     let mut parts: Vec<CausePart> = split
         .iter()
-        .map(|(part, figure)| Some(CausePart { part: *part, us: alone(figure)? }))
+        .map(|(part, figure)| {
+            let us = alone(figure)?;
+            Some(CausePart { part: *part, us, who: culprits.who(*part, us.value) })
+        })
         .collect::<Option<_>>()?;
     parts.sort_by(|a, b| b.us.value.abs().total_cmp(&a.us.value.abs()));
     Some(Cause {
@@ -266,7 +284,7 @@ fn window(windows: &Windows, (row, block): (usize, u32), known: Known, speed: f6
     means[OFF] = execution - on - inside;
     means[ON] = on;
     means[CYCLES] = on * speed;
-    Window { block, rank_us: lateness + execution, means }
+    Window { row, block, rank_us: lateness + execution, means }
 }
 
 /// First window, and number of windows, that lie around a quantile of `count`.
@@ -304,6 +322,68 @@ fn around(windows: &[Window], weights: &[u32], quantile: f64) -> [f64; QUANTITIE
     sums.map(|sum| sum / width)
 }
 
+/// Who the parts of a difference go to, where events beside the windows tell.
+struct Culprits<'a> {
+    /// What the events tell, and where in it a row of the windows stands.
+    blame: Option<(&'a Blame, HashMap<usize, usize>)>,
+    /// Workloads that the difference is the mean of.
+    workloads: f64,
+    us: HashMap<(Part, String), f64>,
+}
+
+impl<'a> Culprits<'a> {
+    fn of(context: &'a Context<'_>, workloads: usize) -> Culprits<'a> {
+        let blame = context.blame().and_then(|blame| blame.as_ref().ok());
+        let rows = |blame: &Blame| blame.windows.iter().map(|w| w.row).zip(0..).collect();
+        Culprits {
+            blame: blame.map(|blame| (blame, rows(blame))),
+            workloads: workloads.max(1) as f64,
+            us: HashMap::new(),
+        }
+    }
+
+    /// Adds the means of one side around the quantile, with its sign.
+    fn add(&mut self, windows: &[Window], quantile: f64, sign: f64) {
+        let Some((blame, rows)) = &self.blame else { return };
+        let (first, width) = band(windows.len() as f64, quantile);
+        for (at, window) in windows.iter().enumerate() {
+            let at = at as f64;
+            let inside = (at + 1.0).min(first + width) - at.max(first);
+            let found = rows.get(&window.row).and_then(|at| blame.windows.get(*at));
+            let Some(found) = found.filter(|_| inside > 0.0) else { continue };
+            let weight = sign * inside / width / self.workloads;
+            let queued = |of| matches!(of, blame::Part::Queue | blame::Part::Preemption);
+            let all: u64 =
+                (found.culprits.iter()).filter(|(of, ..)| queued(*of)).map(|(_, _, ns)| ns).sum();
+            // Who had the CPU while the window before was still to end made the backlog.
+            let own = (window.means[WAITING] / (all as f64 / 1e3).max(1e-9)).min(1.0);
+            for (of, who, ns) in found.culprits.iter() {
+                let us = weight * ns as f64 / 1e3;
+                let shares: &[(Part, f64)] = match of {
+                    _ if queued(of) => &[(Part::Waiting, own), (Part::Backlog, 1.0 - own)],
+                    blame::Part::IdleExit => &[(Part::Lateness, 1.0)],
+                    _ => continue,
+                };
+                for (part, share) in shares {
+                    *self.us.entry((*part, called(blame, of, who))).or_default() += us * share;
+                }
+            }
+        }
+    }
+
+    /// Those that make up a part of this size.
+    fn who(&self, part: Part, us: f64) -> Vec<Culprit> {
+        let own = self.us.iter().filter(|((of, _), _)| *of == part);
+        let mut who: Vec<Culprit> = own
+            .filter(|(_, own)| **own / us >= LEAST_CULPRIT)
+            .map(|((_, name), us)| Culprit { name: name.clone(), us: *us })
+            .collect();
+        who.sort_by(|a, b| b.us.abs().total_cmp(&a.us.abs()).then_with(|| a.name.cmp(&b.name)));
+        who.truncate(CULPRITS);
+        who
+    }
+}
+
 /// A part of the difference of two sides' means.
 fn difference_of(
     part: Part,
@@ -331,6 +411,16 @@ fn difference_of(
     }
 }
 
+/// `` (stress-ng 1720 us)``, where it is known.
+fn who(part: &CausePart) -> String {
+    let named = part.who.iter().take(SAID);
+    let named = named.map(|who| format!("{} {} us", who.name, text::micros(who.us)));
+    match named.collect::<Vec<_>>() {
+        named if named.is_empty() => String::new(),
+        named => format!(" ({})", named.join(", ")),
+    }
+}
+
 /// In a sentence: `+1876 us [1502, 2250] from waiting for the CPU, +40.1 us [31.0, 49.2] from cycles;
 /// nothing from lateness and frequency`.
 pub(super) fn sentence(cause: &Cause) -> String {
@@ -338,9 +428,9 @@ pub(super) fn sentence(cause: &Cause) -> String {
     let nothing =
         |found: &&CausePart| found.us.value.abs() < NEGLIGIBLE * whole && !found.us.excludes(0.0);
     let (none, some): (Vec<&CausePart>, Vec<&CausePart>) = cause.parts.iter().partition(nothing);
-    let sizes = some
-        .iter()
-        .map(|found| format!("{} from {}", words::microseconds(&found.us), found.part.name()));
+    let sizes = some.iter().map(|found| {
+        format!("{} from {}{}", words::microseconds(&found.us), found.part.name(), who(found))
+    });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
     let names: Vec<String> = none.iter().map(|found| found.part.name().to_owned()).collect();
     match none.is_empty() {

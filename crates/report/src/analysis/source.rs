@@ -1,7 +1,9 @@
 //! What is analysed, and how.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
+use flyball_events::blame::Blame;
 use flyball_run::{Manifest, Run, Tables};
 use flyball_stats::BootstrapOptions;
 
@@ -129,6 +131,8 @@ pub(super) struct Context<'a> {
     pub end_ns: u64,
     /// The stratum that each CPU belongs to: its core type, else its clock domain.
     pub strata: BTreeMap<u32, String>,
+    /// What its events tell of its windows, once somebody asked.
+    blame: OnceLock<Option<Result<Blame, String>>>,
 }
 
 /// One context per run; a name that occurs again gets a number.
@@ -150,12 +154,26 @@ pub(super) fn contexts<'a>(runs: &'a [RunData], options: &'a AnalysisOptions) ->
             start_ns: windows.release_ns.iter().copied().min().unwrap_or(0),
             end_ns: windows.end_ns.iter().copied().max().unwrap_or(0),
             strata: super::placement::strata(&run.manifest),
+            blame: OnceLock::new(),
         });
     }
     contexts
 }
 
 impl Context<'_> {
+    /// What the run's events tell of its windows: none where it has no such events, an error where
+    /// they cannot be brought together.
+    pub fn blame(&self) -> Option<&Result<Blame, String>> {
+        let read = || {
+            let (tables, manifest) = (&self.run.tables, &self.run.manifest);
+            Blame::is_possible(tables).then(|| {
+                Blame::new(tables, manifest)
+                    .map_err(|error| format!("{}: no blame: {error}; {}", self.name, error.hint()))
+            })
+        };
+        self.blame.get_or_init(read).as_ref()
+    }
+
     /// Whether the data were made by another tool.
     pub fn imported(&self) -> bool {
         self.run.manifest.source.is_some()

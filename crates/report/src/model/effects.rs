@@ -85,6 +85,18 @@ pub struct CausePart {
     pub part: Part,
     /// Its size, microseconds; below zero where it made the subject faster.
     pub us: Estimate,
+    /// Who it was, where events beside the windows tell: the largest first, those that matter.
+    #[serde(default)]
+    pub who: Vec<Culprit>,
+}
+
+/// Somebody's share of a part of a difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Culprit {
+    /// A task, an idle state.
+    pub name: String,
+    /// The subject's mean minus the baseline's around the quantile, microseconds.
+    pub us: f64,
 }
 
 /// The paths from a condition to the latency.

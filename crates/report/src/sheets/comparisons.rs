@@ -115,6 +115,7 @@ pub(crate) fn causes(report: &Report) -> Table {
         Column::words("difference").once(),
         Column::words("part"),
         Column::number("us").key("part_us").interval("95 %"),
+        Column::words("who"),
     ];
     let mut table = Table::new("causes", "Where the differences come from", columns);
     for c in &report.comparisons {
@@ -128,6 +129,12 @@ pub(crate) fn causes(report: &Report) -> Table {
                 Cell::text(what.as_str()),
                 Cell::text(part.part.name()),
                 Cell::micros(&part.us),
+                Cell::text(
+                    (part.who.iter())
+                        .map(|who| format!("{} {} us", who.name, text::micros(who.us)))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                ),
             ]
         }));
     }

@@ -54,8 +54,8 @@ pub(super) struct Watch {
     open: Option<Seen>,
     /// Since when the measured task has run at the present frequency, and where.
     segment: Option<(Nanos, CpuId)>,
-    /// When the measured task was woken for the window that it has not begun yet.
-    woken: Option<Nanos>,
+    /// How the measured task waits for a CPU for the window that it has not begun yet.
+    waiting: Option<Waiting>,
     /// Windows that are over.
     pub windows: Vec<Seen>,
     /// Whether the measured task has left.
@@ -83,7 +83,7 @@ impl Watch {
             busy: vec![Nanos::ZERO; cpus],
             open: None,
             segment: None,
-            woken: None,
+            waiting: None,
             windows: Vec::new(),
             done: false,
         }
@@ -143,6 +143,25 @@ impl Watch {
     }
 }
 
+/// A task that is ready to run and has no CPU: other tasks have it, or it is on its way out of an idle
+/// state, which a kernel does not count as waiting.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    cpu: CpuId,
+    /// Time in which another task ran there.
+    others: Nanos,
+    /// Since when another task runs there.
+    since: Option<Nanos>,
+}
+
+impl Waiting {
+    fn count(&mut self, at: Nanos) {
+        if let Some(since) = self.since.take() {
+            self.others = self.others + at.since(since);
+        }
+    }
+}
+
 impl DomainClock {
     fn advance(&mut self, at: Nanos) {
         let time = at.since(self.since);
@@ -152,9 +171,10 @@ impl DomainClock {
 }
 
 impl Observer for Watch {
-    fn woken(&mut self, at: Nanos, task: TaskId, _: CpuId) {
+    fn woken(&mut self, at: Nanos, task: TaskId, cpu: CpuId) {
         if task == MEASURED {
-            self.woken = Some(at);
+            let taken = self.running.get(cpu.0 as usize).copied().flatten().is_some();
+            self.waiting = Some(Waiting { cpu, others: Nanos::ZERO, since: taken.then_some(at) });
         }
     }
 
@@ -164,6 +184,8 @@ impl Observer for Watch {
         }
         if task == MEASURED {
             self.segment = Some((at, cpu));
+        } else if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.cpu == cpu) {
+            waiting.since = Some(at);
         }
     }
 
@@ -172,6 +194,9 @@ impl Observer for Watch {
         let time = running.map_or(Nanos::ZERO, |(_, since)| at.since(since));
         if let Some(busy) = self.busy.get_mut(cpu.0 as usize) {
             *busy = *busy + time;
+        }
+        if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.cpu == cpu) {
+            waiting.count(at);
         }
         if task == MEASURED {
             self.count(at);
@@ -186,7 +211,12 @@ impl Observer for Watch {
         }
     }
 
-    fn migrated(&mut self, _: Nanos, task: TaskId, _: CpuId, _: CpuId) {
+    fn migrated(&mut self, at: Nanos, task: TaskId, _: CpuId, to: CpuId) {
+        if let Some(waiting) = self.waiting.as_mut().filter(|_| task == MEASURED) {
+            waiting.count(at);
+            let taken = self.running.get(to.0 as usize).copied().flatten().is_some();
+            (waiting.cpu, waiting.since) = (to, taken.then_some(at));
+        }
         if let Some(open) = self.open.as_mut().filter(|_| task == MEASURED) {
             open.migrations += 1;
         }
@@ -206,12 +236,16 @@ impl Observer for Watch {
     fn item_begun(&mut self, at: Nanos, _: TaskId, item: u64, released: Nanos, cpu: CpuId) {
         self.whereabouts.store(cpu.0, Ordering::Relaxed);
         self.segment = Some((at, cpu));
+        let waited = self.waiting.take().map_or(Nanos::ZERO, |mut waiting| {
+            waiting.count(at);
+            waiting.others
+        });
         self.open = Some(Seen {
             index: item,
             release: released,
             dispatch: at,
             cpu_before: cpu,
-            waited: self.woken.take().map_or(Nanos::ZERO, |woken| at.since(woken)),
+            waited,
             ..Seen::default()
         });
     }
