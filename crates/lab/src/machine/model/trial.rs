@@ -315,7 +315,7 @@ impl Trial<'_> {
             yields: Some(0),
             cpu_time: Some(seen.running),
             wake_delay: Some(seen.waited),
-            run_delay: Some(seen.waited + seen.end.since(seen.dispatch + seen.running)),
+            run_delay: Some(seen.end.since(seen.dispatch + seen.running)),
             cycles: Some(seen.cycles.round() as u64),
             ..WindowRecord::default()
         };
