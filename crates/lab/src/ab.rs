@@ -25,6 +25,8 @@ const LEAST_BLOCKS: u64 = 6;
 const CHANGE: Nanos = Nanos::from_millis(2);
 /// Of so many blocks one may be done again because others disturbed it.
 const RETRY_ONE_OF: u64 = 5;
+/// For how long others are looked at before the first block, at least.
+const LOOK: Nanos = Nanos::from_millis(300);
 /// Runs of each program before the first block, to fill caches and to know how long it takes.
 pub const WARM_UP: u32 = 3;
 
@@ -124,6 +126,8 @@ pub fn experiment(
         (longest, total) = (longest.max(one), total + one);
     }
     let usage = before.and_then(|before| {
+        // Accounts are in ticks of 10 ms: a shorter look tells nothing.
+        let _ = host.sleep_until(before.at() + LOOK);
         let root = ProcessIdentity::this(host).ok()?.pid;
         Some(ProcessTimes::read(host).ok()?.since(&before, root))
     });

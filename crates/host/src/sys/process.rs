@@ -1,8 +1,9 @@
 //! Starting, waiting for and killing child processes.
 #![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
 
+use super::schedstat::SchedStatReader;
 use super::{check, clock, usage};
-use crate::{Call, Errno, Exit, HostError, Input, Output, ProcessSpec, Signal, Status};
+use crate::{Call, Errno, Exit, HostError, Input, Output, ProcessSpec, SchedStat, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -22,8 +23,13 @@ pub struct Child {
     started: Nanos,
     stdout: Option<Drain>,
     stderr: Option<Drain>,
+    /// The scheduler's account of its first thread: it can be read until the child is reaped.
+    account: Option<SchedStatReader>,
     reaped: bool,
 }
+
+/// The first thread's share of all CPU time from which on its waiting is that of the whole program.
+const ALONE: f64 = 0.97;
 
 impl Child {
     /// Starts `spec`.
@@ -36,7 +42,17 @@ impl Child {
         let pid = child.id() as libc::pid_t;
         let mut this = match pidfd(pid) {
             Ok(handle) => {
-                Child { name, pid, handle, started, stdout: None, stderr: None, reaped: false }
+                let account = SchedStatReader::of_process(pid as u32).ok();
+                Child {
+                    name,
+                    pid,
+                    handle,
+                    started,
+                    stdout: None,
+                    stderr: None,
+                    account,
+                    reaped: false,
+                }
             }
             Err(errno) => {
                 // Without a handle it could not be waited for with a time limit: give it up.
@@ -64,11 +80,15 @@ impl Child {
         if !self.poll(deadline)? {
             return Ok(None);
         }
-        let (status, usage) = self.reap()?;
         let elapsed = clock::now().since(self.started);
+        let account = self.account.as_ref().and_then(|account| account.read().ok());
+        let (status, usage) = self.reap()?;
+        let alone =
+            |account: &SchedStat| account.run_time.0 as f64 >= ALONE * usage.cpu_time.0 as f64;
         Ok(Some(Exit {
             status,
             usage,
+            waited: account.filter(alone).map(|account| account.run_delay),
             elapsed,
             stdout: self.stdout.take().map(Drain::finish).unwrap_or_default(),
             stderr: self.stderr.take().map(Drain::finish).unwrap_or_default(),

@@ -21,7 +21,15 @@ enum Source {
 impl SchedStatReader {
     /// Opens the account of a thread of this process.
     pub(crate) fn open(tid: u32) -> Result<SchedStatReader, HostError> {
-        let path = format!("/proc/self/task/{tid}/schedstat");
+        Self::at(format!("/proc/self/task/{tid}/schedstat"))
+    }
+
+    /// Opens the account of the first thread of a process.
+    pub(crate) fn of_process(pid: u32) -> Result<SchedStatReader, HostError> {
+        Self::at(format!("/proc/{pid}/schedstat"))
+    }
+
+    fn at(path: String) -> Result<SchedStatReader, HostError> {
         let file = files::open(path.as_ref())
             .map_err(|errno| HostError::call(Call::Schedstat, &path, errno))?;
         Ok(SchedStatReader { path, source: Source::File(file) })

@@ -70,6 +70,8 @@ struct Known {
     wake_delay: bool,
     /// How much of the execution was on the CPU.
     cpu_time: bool,
+    /// How much of the rest was waiting.
+    run_delay: bool,
     /// Where frequency and cycles come from.
     speed: Option<Speed>,
 }
@@ -168,6 +170,7 @@ impl Known {
             backlog: released && cells().any(late),
             wake_delay: all(&|rows| has(&windows.wake_delay_ns, rows) || prompt(windows, rows)),
             cpu_time,
+            run_delay: all(&|rows| rows.rows().all(|row| waited(windows, row).is_some())),
             speed: speed.filter(|_| cpu_time),
         })
     }
@@ -181,7 +184,7 @@ impl Known {
         if self.backlog {
             parts.push(Part::Backlog);
         }
-        if self.cpu_time || (self.released && self.wake_delay) {
+        if (self.cpu_time && self.run_delay) || (self.released && self.wake_delay) {
             parts.push(Part::Waiting);
         }
         match (self.cpu_time, self.speed) {
@@ -199,7 +202,10 @@ impl Known {
         }
         if !self.cpu_time {
             missing.push("how much of the execution was on the CPU".to_owned());
-        } else if self.speed.is_none() {
+        } else if !self.run_delay {
+            missing.push("how much of the time off the CPU was waiting for it".to_owned());
+        }
+        if self.cpu_time && self.speed.is_none() {
             missing.push("the delivered frequency of the windows".to_owned());
         }
         missing
@@ -224,6 +230,16 @@ fn on_cpu(windows: &Windows, row: usize) -> Option<f64> {
     }
     let never = windows.preemptions.get(row) == Some(0) && windows.yields.get(row) == Some(0);
     never.then(|| microseconds(windows.exec_ns.get(row)))
+}
+
+/// What a window waited for a CPU after its dispatch, microseconds: as accounted, or nothing in one that
+/// was never switched out.
+fn waited(windows: &Windows, row: usize) -> Option<f64> {
+    if let Some(ns) = windows.run_delay_ns.get(row) {
+        return Some(ns as f64 / 1e3);
+    }
+    let never = windows.preemptions.get(row) == Some(0) && windows.yields.get(row) == Some(0);
+    never.then_some(0.0)
 }
 
 /// How long after the release of this window the one before still ran, microseconds.
@@ -275,7 +291,8 @@ fn window(windows: &Windows, (row, block): (usize, u32), known: Known, speed: f6
     let before =
         delay(windows.wake_delay_ns.get(row).filter(|_| known.wake_delay && known.released))
             .min((lateness - backlog).max(0.0));
-    let inside = delay(windows.run_delay_ns.get(row)).min(execution - on);
+    let inside =
+        waited(windows, row).filter(|_| known.run_delay).unwrap_or(0.0).min(execution - on);
     let mut means = [0.0; QUANTITIES];
     means[WHOLE] = lateness + execution;
     means[WAITING] = before + inside;

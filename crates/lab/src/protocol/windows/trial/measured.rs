@@ -107,6 +107,7 @@ impl MeasuredLoop<'_> {
             nan_replaced: info.nan_replaced,
             exit_status: info.exit_status,
             cpu_time: info.cpu_time,
+            run_delay: info.waited,
             ..WindowRecord::default()
         }
     }

@@ -20,6 +20,8 @@ pub struct WorkInfo {
     pub cpu_time: Option<Nanos>,
     /// What the kernel counted for a command and the children that it waited for.
     pub usage: Option<ThreadUsage>,
+    /// Time that a command was ready to run and waited for a CPU, where that is known.
+    pub waited: Option<Nanos>,
     /// Given up because the program was asked to end: not a window to be recorded.
     pub abandoned: bool,
 }
@@ -164,6 +166,7 @@ impl Work for CommandWork {
             exit_status: Some(exit_status),
             cpu_time: Some(exit.usage.cpu_time),
             usage: Some(exit.usage),
+            waited: exit.waited,
             ..WorkInfo::default()
         })
     }
