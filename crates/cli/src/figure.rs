@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output;
 use flyball_report::draw::{PngError, Scene};
 use flyball_report::timeline::{RunView, figure};
+use flyball_run::disk::write_file;
 use std::path::Path;
 
 /// Width, units (CSS pixels).
@@ -61,7 +62,7 @@ impl<'a> Target<'a> {
                 scene.png(SCALE).map_err(failed)?
             }
         };
-        fs_err::write(self.path, bytes).map_err(|error| Failure::io(&error))?;
+        write_file(self.path, &bytes).map_err(|error| Failure::io(&error))?;
         output::unless_quiet(talk.quiet, &format!("figure  {}", self.path.display()));
         Ok(())
     }

@@ -16,6 +16,7 @@ use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::Run;
+use flyball_run::disk::write_file;
 use std::path::{Path, PathBuf};
 
 /// Name of the page beside a run.
@@ -105,9 +106,9 @@ pub fn write_figures(
     let drawn = figures::all(report, each);
     for figure in &drawn {
         let name = &figure.name;
-        fs_err::write(dir.join(format!("{name}.svg")), figure.svg()).map_err(failed)?;
+        write_file(&dir.join(format!("{name}.svg")), figure.svg().as_bytes()).map_err(failed)?;
         let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
-        fs_err::write(dir.join(format!("{name}.png")), png).map_err(failed)?;
+        write_file(&dir.join(format!("{name}.png")), &png).map_err(failed)?;
     }
     match drawn.is_empty() {
         true => output::talk("note: no figures: the runs hold nothing that could be drawn"),
@@ -179,7 +180,7 @@ pub fn write_page(
 }
 
 pub fn put(path: &Path, text: &str) -> Result<String, Failure> {
-    fs_err::write(path, text).map_err(|error| {
+    write_file(path, text.as_bytes()).map_err(|error| {
         Failure::io(&error).hint("name a place that can be written: --page FILE, or --no-page")
     })?;
     Ok(path.display().to_string())
@@ -210,7 +211,11 @@ pub fn print(
         ),
         ReportFormat::Json => export::json(report).map_err(json_failed)?,
         ReportFormat::JsonSchema => export::schema().map_err(json_failed)?,
-        ReportFormat::Csv => export::csv(report),
+        ReportFormat::Csv => {
+            // The table has no place for it.
+            output::lines(report.unfinished().iter().map(|it| format!("warning: not whole: {it}")));
+            export::csv(report)
+        }
         ReportFormat::Md => export::markdown(report),
         ReportFormat::Ktap => export::ktap(report, &outcomes(report, rules)),
     };

@@ -54,16 +54,7 @@ impl Bundle {
     /// [`BundleError`]; the message names the file.
     pub fn write(&self, target: &Path) -> Result<(), BundleError> {
         let bytes = self.bytes()?;
-        let mut partial = target.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let written =
-            fs_err::write(&partial, bytes).and_then(|()| fs_err::rename(&partial, target));
-        if written.is_err() {
-            // The first error is the one to tell; a left-over file is of no use to anybody.
-            let _ = fs_err::remove_file(&partial);
-        }
-        Ok(written?)
+        Ok(flyball_run::disk::write_file(target, &bytes)?)
     }
 
     /// The bundle's bytes: entries sorted, no times, no owners.

@@ -101,6 +101,9 @@ pub struct RunSummary {
     pub kind: String,
     /// `complete`, `interrupted`, `running` or `invalid`.
     pub state: String,
+    /// What is missing of it; absent of a run that is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Missing>,
     /// When it was made, RFC 3339.
     pub created: String,
     /// The machine in one line: CPU, kernel, virtualisation; empty where unknown.
@@ -124,6 +127,30 @@ pub struct RunSummary {
     pub command: Option<String>,
     /// Program and version that made it, for example `flyball 0.1.0 (1a2b3c4)`.
     pub tool: Option<String>,
+}
+
+/// What is missing of a run that is not whole: nothing is decided on it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Missing {
+    /// What was planned and counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`.
+    pub what: Option<String>,
+    /// How many were planned.
+    pub planned: Option<u64>,
+    /// How many were done.
+    pub done: Option<u64>,
+    /// How many are missing.
+    pub missing: Option<u64>,
+    /// The same in a sentence.
+    pub text: String,
+}
+
+impl Report {
+    /// A sentence for each run that is not whole. It is shown before anything else.
+    pub fn unfinished(&self) -> Vec<String> {
+        let sentence =
+            |run: &RunSummary| Some(format!("{}: {}", run.name, run.unfinished.as_ref()?.text));
+        self.runs.iter().filter_map(sentence).collect()
+    }
 }
 
 /// A calibrated overhead of the measurement itself.

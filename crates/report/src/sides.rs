@@ -52,9 +52,10 @@ fn one(side: Vec<RunData>) -> Result<RunData, SidesError> {
     };
     let mut warnings = Vec::new();
     let mut runs = Vec::with_capacity(side.len());
-    for RunData { name: _, path, manifest, tables, warnings: told, .. } in side {
+    for RunData { name: _, path, manifest, tables, unfinished, warnings: told, .. } in side {
         warnings.extend(told);
-        runs.push(Run { dir: Some(PathBuf::from(path)), manifest, tables, ..Run::default() });
+        let dir = Some(PathBuf::from(path));
+        runs.push(Run { dir, manifest, tables, unfinished, ..Run::default() });
     }
     let parts: Vec<Part<'_>> =
         (0..).zip(&runs).map(|(round, run)| Part { label: None, round, run }).collect();

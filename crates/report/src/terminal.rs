@@ -64,7 +64,7 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
     let style = Style { color: options.color };
     let told = sheets::runs(report).len();
     if !Kind::of(report).contains(&Kind::Windows) {
-        let mut blocks = Vec::new();
+        let mut blocks = vec![sections::unfinished(report, width, style)];
         if !report.rampups.is_empty() {
             blocks.extend(rampup::terminal::blocks(&report.rampups, width, style));
         }
@@ -84,7 +84,8 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
     let table = table::main(report, width, style, options.verbose);
     // The verdicts come first in the report and in the share of its lines; the findings get what
     // is left. Two lines are blank.
-    let room = MAX_LINES.saturating_sub(table.len() + 2);
+    let unfinished = sections::unfinished(report, width, style);
+    let room = MAX_LINES.saturating_sub(table.len() + 2 + unfinished.len());
     let closing_in = |room| sections::closing(report, options, width, style, room);
     let (verdicts, closing) = if options.verbose {
         (sections::verdicts(report, width, style, usize::MAX), closing_in(usize::MAX))
@@ -94,7 +95,7 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
         let closing = closing_in(room.saturating_sub(verdicts.len()));
         (verdicts, closing)
     };
-    let mut blocks = vec![verdicts, table];
+    let mut blocks = vec![unfinished, verdicts, table];
     blocks.extend(blame::blocks(report, options, width, style));
     if options.verbose {
         blocks.extend(verbose::blocks(report, width, style));

@@ -7,10 +7,13 @@
 //! - [`table`], [`mod@column`], [`tables`]: the registry; one schema per table, defined once;
 //! - [`mod@pool`]: runs of several machines as one run;
 //! - [`writer`]: append-safe NDJSON while the run goes on, Parquet when it ends whole;
+//! - [`disk`]: what a writer asks of the disk, so that what a power cut leaves is tested;
 //! - [`error`]: one error shape: object, expected, found, hint.
 
 mod blocks;
+mod checksum;
 pub mod column;
+pub mod disk;
 pub mod error;
 pub mod import;
 mod kind;
@@ -24,6 +27,7 @@ pub mod storage;
 pub mod table;
 pub mod tables;
 mod tally;
+pub mod unfinished;
 pub mod writer;
 
 pub use column::{Labels, Nullable, NullableLabels};
@@ -42,4 +46,5 @@ pub use tables::{
     TemperatureSamples, UtilizationSample, UtilizationSamples, WAKE_DELAY_FROM_NS, Wakeup, Wakeups,
     Window, Windows, registry,
 };
+pub use unfinished::Unfinished;
 pub use writer::{RunWriter, amend, empty_dir, new_dir_below};

@@ -17,8 +17,8 @@ pub use conditions::{
 };
 pub use machine::{CpuRecord, DomainRecord, IdleStateRecord, Machine};
 pub use record::{
-    CheckOutcome, CheckRecord, ClockRecord, FileRecord, InputRecord, OverheadRecord, ProbeBasis,
-    ProbeCalibration, SourceRecord,
+    CheckOutcome, CheckRecord, ClockRecord, FileRecord, InputRecord, OverheadRecord, PlanRecord,
+    ProbeBasis, ProbeCalibration, SourceRecord, TableRecord,
 };
 
 use crate::error::{Error, ErrorKind, Result};
@@ -41,6 +41,9 @@ pub struct Manifest {
     pub created: String,
     /// How far the run came.
     pub state: RunState,
+    /// What was to be done, and how much of it was; absent where nothing is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanRecord>,
     /// The command line, program first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
@@ -86,6 +89,9 @@ pub struct Manifest {
     /// Where imported data came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceRecord>,
+    /// The tables when the run was closed; none of a run that was not, or by an older version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableRecord>,
 }
 
 impl Default for Manifest {
@@ -95,6 +101,7 @@ impl Default for Manifest {
             kind: String::new(),
             created: String::new(),
             state: RunState::Running,
+            plan: None,
             command: Vec::new(),
             seed: None,
             experiment: None,
@@ -110,6 +117,7 @@ impl Default for Manifest {
             checks: Vec::new(),
             input: None,
             source: None,
+            tables: Vec::new(),
         }
     }
 }
@@ -150,6 +158,13 @@ pub enum RunState {
 }
 
 impl Manifest {
+    /// So much of the plan was done.
+    pub fn did(&mut self, done: usize) {
+        if let Some(plan) = &mut self.plan {
+            plan.done = Some(done as u64);
+        }
+    }
+
     /// Whether a model wrote the run: its times are virtual.
     pub fn is_model(&self) -> bool {
         self.clocks.iter().any(|clock| clock.clock == "virtual")

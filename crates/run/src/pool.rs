@@ -70,6 +70,7 @@ impl Pool {
         manifest.order.clear();
         manifest.checks.clear();
         manifest.overheads.clear();
+        manifest.plan = None;
         for clock in &mut manifest.clocks {
             (clock.offset_to, clock.offset_ns, clock.uncertainty_ns) = (None, None, None);
         }
@@ -96,6 +97,9 @@ impl Pool {
                 "others",
                 "only the same work can be compared",
             ));
+        }
+        if self.run.unfinished.is_none() {
+            self.run.unfinished.clone_from(&part.run.unfinished);
         }
         let trials = self.trials;
         self.manifest(part);

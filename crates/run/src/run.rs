@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use crate::blocks::parse_files;
+use crate::checksum::Checksum;
+use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::{self, Manifest, RunState};
+use crate::manifest::{self, Manifest, RunState, TableRecord};
 use crate::ndjson;
 use crate::storage::{self, Column, Columns};
-use crate::table::AnyTable;
-use crate::tables::{Tables, for_each_table};
+use crate::table::{AnyTable, Table};
+use crate::tables::*;
 use crate::tally::Tally;
+use crate::unfinished::Unfinished;
 use crate::writer;
 
 /// A run in memory: opened from its directory, or imported.
@@ -23,6 +26,8 @@ pub struct Run {
     pub manifest: Manifest,
     /// Its rows.
     pub tables: Tables,
+    /// What is missing; none of a run that is whole.
+    pub unfinished: Option<Unfinished>,
     /// What the reader had to leave out or could not know.
     pub warnings: Vec<Warning>,
 }
@@ -67,13 +72,17 @@ impl Run {
     /// # Errors
     /// Where `dir` exists and is not empty, or the disk is full.
     pub fn write(&self, dir: impl Into<PathBuf>) -> Result<PathBuf> {
-        self.write_to(dir.into())
+        self.write_on(&RealDisk, dir)
     }
 
-    fn write_to(&self, dir: PathBuf) -> Result<PathBuf> {
+    /// As [`Run::write`] on a disk of another kind.
+    ///
+    /// # Errors
+    /// As [`Run::write`].
+    pub fn write_on(&self, disk: &dyn Disk, dir: impl Into<PathBuf>) -> Result<PathBuf> {
         let running = Manifest { state: RunState::Running, ..self.manifest.clone() };
-        let dir = writer::make_dir(dir, &running)?;
-        self.write_tables(&dir)?;
+        let dir = writer::make_dir(disk, dir.into(), &running)?;
+        self.write_tables(disk, &dir)?;
         Ok(dir)
     }
 
@@ -90,19 +99,20 @@ impl Run {
                 "choose another place for the run directory",
             ));
         }
-        self.write_tables(dir)
+        self.write_tables(&RealDisk, dir)
     }
 
-    fn write_tables(&self, dir: &Path) -> Result<()> {
+    fn write_tables(&self, disk: &dyn Disk, dir: &Path) -> Result<()> {
+        let mut tables = Vec::new();
         macro_rules! write {
             ($field:ident, $table:ident) => {
                 if !self.tables.$field.is_empty() {
-                    storage::write_table(dir, &self.tables.$field)?;
+                    tables.push(storage::write_table(disk, dir, &self.tables.$field)?);
                 }
             };
         }
         for_each_table!(write);
-        writer::write_manifest(dir, &self.manifest)
+        writer::write_manifest(disk, dir, &Manifest { tables, ..self.manifest.clone() })
     }
 
     /// The run's name: its directory's, or its kind.
@@ -152,22 +162,31 @@ fn name_order(path: &Path) -> (String, u32) {
 fn open(dir: &Path, columns: Columns<'_>) -> Result<Run> {
     let manifest = read_manifest(dir)?;
     let mut run = Run { dir: Some(dir.to_owned()), manifest, ..Run::default() };
-    if run.manifest.state == RunState::Running {
-        run.warnings.push(Warning {
-            object: dir.join(manifest::FILE).display().to_string(),
-            message: "the run did not end: it is still running, or it was killed".to_owned(),
-            hint: Some(
-                "what was written until then is here; at most the last second is lost".to_owned(),
-            ),
-        });
-    }
+    // They are of the files, not of the run: what is written again has its own.
+    let closed = std::mem::take(&mut run.manifest.tables);
+    let mut lost = Vec::new();
     macro_rules! open {
         ($field:ident, $table:ident) => {
-            read_table(dir, columns, &mut run.tables.$field, &mut run.warnings)?;
+            let record = closed.iter().find(|record| record.name == $table::SPEC.name);
+            let (table, warnings) = (&mut run.tables.$field, &mut run.warnings);
+            lost.extend(read_table(dir, columns, record, table, warnings)?);
         };
     }
     for_each_table!(open);
+    run.unfinished = Unfinished::of(dir, &run.manifest, lost);
     Ok(run)
+}
+
+/// The tables of a run directory alone.
+pub(crate) fn tables(dir: &Path, columns: Columns<'_>) -> Result<Tables> {
+    let (mut tables, mut warnings) = (Tables::default(), Vec::new());
+    macro_rules! open {
+        ($field:ident, $table:ident) => {
+            read_table(dir, columns, None, &mut tables.$field, &mut warnings)?;
+        };
+    }
+    for_each_table!(open);
+    Ok(tables)
 }
 
 fn read_manifest(dir: &Path) -> Result<Manifest> {
@@ -191,52 +210,83 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
     Manifest::from_toml(&text, &path.display().to_string())
 }
 
-/// Reads one table. The whole Parquet wins over NDJSON that is still there.
+/// Reads one table. The whole Parquet wins over NDJSON that is still there. What is missing of the table
+/// as it was when the run was closed comes back as a sentence.
 fn read_table(
     dir: &Path,
     columns: Columns<'_>,
+    closed: Option<&TableRecord>,
     table: &mut dyn AnyTable,
     warnings: &mut Vec<Warning>,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let name = table.spec().name;
     if !columns.takes_any(name) {
-        return Ok(());
+        return Ok(None);
     }
     let path = |extension| dir.join(format!("{name}.{extension}"));
     let (parquet, lines) = (path("parquet"), path("ndjson"));
-    if !parquet.exists() {
-        return if lines.exists() { read_lines(&lines, columns, table, warnings) } else { Ok(()) };
-    }
-    match storage::read_table(&parquet, columns, table) {
-        Ok(()) => {
-            if lines.exists() {
-                warnings.push(Warning {
-                    object: lines.display().to_string(),
-                    message: "left over beside a whole Parquet table; not read".to_owned(),
-                    hint: Some(format!("rm {}", lines.display())),
-                });
+    let rows = match (parquet.exists(), lines.exists()) {
+        (true, beside) => match read_parquet(&parquet, columns, closed, table) {
+            Ok(rows) => {
+                if beside {
+                    warnings.push(Warning {
+                        object: lines.display().to_string(),
+                        message: "left over beside a whole Parquet table; not read".to_owned(),
+                        hint: Some(format!("rm {}", lines.display())),
+                    });
+                }
+                rows
             }
-            Ok(())
-        }
-        Err(error) if lines.exists() => {
-            warnings.push(Warning {
-                object: error.object().to_owned(),
-                message: format!("{error}; read the NDJSON beside it instead"),
-                hint: Some(format!("rm {}", parquet.display())),
-            });
-            table.stored_mut().into_iter().for_each(Column::clear);
-            read_lines(&lines, columns, table, warnings)
-        }
-        Err(error) => Err(error),
-    }
+            Err(error) if beside => {
+                warnings.push(Warning {
+                    object: error.object().to_owned(),
+                    message: format!("{error}; read the NDJSON beside it instead"),
+                    hint: Some(format!("rm {}", parquet.display())),
+                });
+                table.stored_mut().into_iter().for_each(Column::clear);
+                read_lines(&lines, columns, table, warnings)?
+            }
+            Err(error) => return Err(error),
+        },
+        (false, true) => read_lines(&lines, columns, table, warnings)?,
+        (false, false) => 0,
+    };
+    let short = closed.filter(|closed| rows != closed.rows);
+    Ok(short.map(|closed| match (rows, parquet.exists() || lines.exists()) {
+        (_, false) => format!("the table {name} of {} rows is missing", closed.rows),
+        (rows, true) => format!("the table {name} has {rows} of {} rows", closed.rows),
+    }))
 }
 
+/// The rows of a Parquet table; its bytes are those that were written.
+fn read_parquet(
+    path: &Path,
+    columns: Columns<'_>,
+    closed: Option<&TableRecord>,
+    table: &mut dyn AnyTable,
+) -> Result<u64> {
+    if let Some(expected) = closed.and_then(|closed| closed.checksum.as_ref()) {
+        let found = Checksum::of_file(path)
+            .map_err(|error| Error::io(path, "to read the table", &error))?;
+        if found != *expected {
+            return Err(Error::bad_input(
+                path.display(),
+                format!("the table as it was written, {expected}"),
+                format!("other bytes, {found}"),
+                "restore the file from a copy: the disk, or another program, changed it",
+            ));
+        }
+    }
+    storage::read_table(path, columns, table)
+}
+
+/// The number of rows that the lines hold.
 fn read_lines(
     path: &Path,
     columns: Columns<'_>,
     table: &mut dyn AnyTable,
     warnings: &mut Vec<Warning>,
-) -> Result<()> {
+) -> Result<u64> {
     let mut tally = Tally::default();
     let fresh = table.maker();
     parse_files(
@@ -262,5 +312,5 @@ fn read_lines(
             .then(|| "a run that was killed ends so; nothing else is lost".to_owned());
         warnings.push(Warning { object, message, hint });
     }
-    Ok(())
+    Ok(tally.rows)
 }

@@ -15,7 +15,7 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 
 pub use read::Columns;
 pub(crate) use read::read_table;
-pub(crate) use write::{sync_dir, write_groups, write_table};
+pub(crate) use write::{write_groups, write_table};
 
 use crate::column::{Labels, Nullable, NullableLabels};
 use crate::kind::Kind;

@@ -1,26 +1,36 @@
 //! Writes a run directory: NDJSON appended while the run goes on, Parquet when it ends whole.
 //!
 //! Rows reach the operating system at the latest [`FLUSH_NS`] after they were appended, as long
-//! as [`RunWriter::tick`] is called; a killed process then loses no more than that.
+//! as [`RunWriter::tick`] is called; a killed process then loses no more than that. They reach the
+//! disk within [`KEPT_NS`]: a power cut loses no more than that.
 
-use std::io::{self, Write};
+mod sync;
+
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flyball_units::Nanos;
 use fs_err as fs;
 
 use crate::blocks::{Block, parse_files};
+use crate::disk::{self, Disk, DiskFile, RealDisk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Manifest, TableRecord};
 use crate::name::run_name;
 use crate::ndjson;
 use crate::storage::{self, Column};
 use crate::table::{AnyTable, Row, Table};
 use crate::tables::*;
 use crate::tally::Tally;
+use sync::Syncer;
 
 /// Rows are handed to the operating system at least this often.
 pub const FLUSH_NS: u64 = 200_000_000;
+
+/// Rows are on the disk at the latest this long after they were appended, where the disk syncs within
+/// 0.3 s.
+pub const KEPT_NS: u64 = 1_000_000_000;
 
 /// Rows are handed over earlier when a table has buffered this many bytes.
 const FLUSH_BYTES: usize = 64 * 1024;
@@ -28,9 +38,11 @@ const FLUSH_BYTES: usize = 64 * 1024;
 /// Writes one run directory. Belongs to the writer thread, never to the measured one.
 #[derive(Debug)]
 pub struct RunWriter {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
     appenders: Vec<Appender>,
     flushed_at: Option<Nanos>,
+    syncer: Syncer,
 }
 
 impl RunWriter {
@@ -39,9 +51,44 @@ impl RunWriter {
     /// # Errors
     /// Where `dir` exists and is not empty, or cannot be made or written.
     pub fn create(dir: impl Into<PathBuf>, manifest: &Manifest) -> Result<RunWriter> {
-        let dir = make_dir(dir.into(), manifest)?;
+        RunWriter::create_synced_on(Arc::new(RealDisk), dir, manifest)
+    }
+
+    /// As [`RunWriter::create`] on a disk of another kind.
+    ///
+    /// # Errors
+    /// As [`RunWriter::create`].
+    pub fn create_synced_on(
+        disk: Arc<dyn Disk>,
+        dir: impl Into<PathBuf>,
+        manifest: &Manifest,
+    ) -> Result<RunWriter> {
+        RunWriter::on(disk, dir.into(), manifest, true)
+    }
+
+    /// As [`RunWriter::create_synced_on`], but rows are synced when [`RunWriter::sync`] is
+    /// called, and not by themselves.
+    ///
+    /// # Errors
+    /// As [`RunWriter::create`].
+    pub fn create_on(
+        disk: Arc<dyn Disk>,
+        dir: impl Into<PathBuf>,
+        manifest: &Manifest,
+    ) -> Result<RunWriter> {
+        RunWriter::on(disk, dir.into(), manifest, false)
+    }
+
+    fn on(
+        disk: Arc<dyn Disk>,
+        dir: PathBuf,
+        manifest: &Manifest,
+        threaded: bool,
+    ) -> Result<RunWriter> {
+        let dir = make_dir(disk.as_ref(), dir, manifest)?;
         let appenders = registry().iter().map(|table| Appender::new(&dir, table.name)).collect();
-        Ok(RunWriter { dir, appenders, flushed_at: None })
+        let syncer = Syncer::new(Arc::clone(&disk), &dir, threaded);
+        Ok(RunWriter { disk, dir, appenders, flushed_at: None, syncer })
     }
 
     /// Makes a new run directory below `root`, named after the start time (seconds since 1970,
@@ -66,7 +113,7 @@ impl RunWriter {
     pub fn begin<R: Row>(&mut self) -> Result<()> {
         let name = R::Table::SPEC.name;
         match self.appenders.iter_mut().find(|appender| appender.table == name) {
-            Some(appender) => appender.begin(),
+            Some(appender) => appender.begin(self.disk.as_ref(), &mut self.syncer),
             None => Ok(()),
         }
     }
@@ -87,7 +134,11 @@ impl RunWriter {
             ));
         };
         ndjson::encode(row, &mut appender.buffer)?;
-        if appender.buffer.len() >= FLUSH_BYTES { appender.flush() } else { Ok(()) }
+        appender.rows += 1;
+        match appender.buffer.len() >= FLUSH_BYTES {
+            true => appender.flush(self.disk.as_ref(), &mut self.syncer),
+            false => Ok(()),
+        }
     }
 
     /// Appends a measured window.
@@ -142,7 +193,17 @@ impl RunWriter {
     /// A full or failing disk. What is not yet written stays buffered: a later call continues
     /// exactly where this one stopped.
     pub fn flush(&mut self) -> Result<()> {
-        self.appenders.iter_mut().try_for_each(Appender::flush)
+        let (disk, syncer) = (self.disk.as_ref(), &mut self.syncer);
+        self.appenders.iter_mut().try_for_each(|appender| appender.flush(disk, syncer))
+    }
+
+    /// Hands all buffered rows to the disk, and returns when they are there.
+    ///
+    /// # Errors
+    /// As [`RunWriter::flush`].
+    pub fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.syncer.sync()
     }
 
     /// Replaces the manifest, atomically.
@@ -150,38 +211,61 @@ impl RunWriter {
     /// # Errors
     /// A full or failing disk; the old manifest then stays.
     pub fn update_manifest(&mut self, manifest: &Manifest) -> Result<()> {
-        write_manifest(&self.dir, manifest)
+        write_manifest(self.disk.as_ref(), &self.dir, manifest)
     }
 
-    /// Ends the run: the manifest as given, then every table from NDJSON to Parquet. The NDJSON
-    /// goes only when its Parquet is whole and on disk.
+    /// Ends the run: the rows, the manifest as given with the tables as they are, then every table from
+    /// NDJSON to Parquet, and their checksums in the manifest. The NDJSON goes only when all of that is
+    /// on the disk.
     ///
     /// # Errors
     /// A full or failing disk: the NDJSON then stays, and the run reads as it is.
     pub fn finish(mut self, manifest: &Manifest) -> Result<PathBuf> {
-        self.flush()?;
-        self.appenders.iter_mut().try_for_each(Appender::sync)?;
-        write_manifest(&self.dir, manifest)?;
+        self.sync()?;
+        let (disk, dir) = (self.disk.as_ref(), self.dir.as_path());
+        let rows_of = |appender: &Appender| TableRecord {
+            name: appender.table.to_owned(),
+            rows: appender.rows,
+            checksum: None,
+        };
+        let begun = self.appenders.iter().filter(|appender| appender.file.is_some());
+        let mut closed = Manifest { tables: begun.map(rows_of).collect(), ..manifest.clone() };
+        write_manifest(disk, dir, &closed)?;
         macro_rules! convert {
             ($field:ident, $table:ident) => {
-                convert_table(&self.dir, &mut $table::default())?;
+                convert_table(disk, dir, &mut $table::default(), &mut closed.tables)?;
             };
         }
         for_each_table!(convert);
+        if closed.tables.is_empty() {
+            return Ok(self.dir);
+        }
+        write_manifest(disk, dir, &closed)?;
+        for table in &closed.tables {
+            let lines = dir.join(format!("{}.ndjson", table.name));
+            disk.remove(&lines)
+                .map_err(|error| Error::io(&lines, "to remove what is now Parquet", &error))?;
+        }
+        disk.sync_dir(dir).map_err(|error| Error::io(dir, "to sync the run directory", &error))?;
         Ok(self.dir)
     }
 }
 
-/// Turns a table's NDJSON into Parquet in bounded memory, row group by row group. `group` says which
-/// table: an empty one, which holds the group that is being filled.
-fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
+/// Turns a table's NDJSON into Parquet in bounded memory, row group by row group, if it is among those
+/// that were `begun`. `group` says which table: an empty one, which holds the group that is being filled.
+fn convert_table(
+    disk: &dyn Disk,
+    dir: &Path,
+    group: &mut dyn AnyTable,
+    begun: &mut [TableRecord],
+) -> Result<()> {
     let spec = group.spec();
-    let lines = dir.join(format!("{}.ndjson", spec.name));
-    if !lines.exists() {
+    let Some(record) = begun.iter_mut().find(|record| record.name == spec.name) else {
         return Ok(());
-    }
+    };
+    let lines = dir.join(format!("{}.ndjson", spec.name));
     let fresh = group.maker();
-    storage::write_groups(dir, &spec, &mut |target| {
+    let written = storage::write_groups(disk, dir, &spec, &mut |target| {
         let mut tally = Tally::default();
         let parse = |block: &Block| {
             let mut rows = fresh();
@@ -197,19 +281,21 @@ fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
             }
             Ok(())
         })?;
-        if let Some(remark) = tally.remark() {
+        let others = (tally.rows != record.rows)
+            .then(|| format!("{} rows where {} were written", tally.rows, record.rows));
+        if let Some(found) = tally.remark().or(others) {
             let hint = "another program wrote to this file; the NDJSON stays, and reads as it is";
             return Err(Error::bad_input(
                 lines.display(),
                 "the lines that were written",
-                remark,
+                found,
                 hint,
             ));
         }
         if group.rows() == 0 { Ok(()) } else { target.group(group, 0..group.rows()) }
     })?;
-    fs::remove_file(&lines)
-        .map_err(|error| Error::io(&lines, "to remove what is now Parquet", &error))
+    *record = written;
+    Ok(())
 }
 
 /// Makes an empty directory below `root`, named after the start time (seconds since 1970, UTC) and
@@ -218,7 +304,7 @@ fn convert_table(dir: &Path, group: &mut dyn AnyTable) -> Result<()> {
 /// # Errors
 /// A directory that cannot be made.
 pub fn new_dir_below(root: &Path, unix_s: u64, kind: &str) -> Result<PathBuf> {
-    fs::create_dir_all(root)
+    disk::create_dir_all(&RealDisk, root)
         .map_err(|error| Error::io(root, "to make the directory of runs", &error))?;
     let name = run_name(unix_s, kind);
     for attempt in 1..=9_999_u32 {
@@ -226,7 +312,7 @@ pub fn new_dir_below(root: &Path, unix_s: u64, kind: &str) -> Result<PathBuf> {
             1 => root.join(&name),
             n => root.join(format!("{name}-{n}")),
         };
-        match fs::create_dir(&dir) {
+        match RealDisk.create_dir(&dir).and_then(|()| RealDisk.sync_dir(root)) {
             Ok(()) => return Ok(dir),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(Error::io(&dir, "to make the run directory", &error)),
@@ -251,13 +337,13 @@ pub fn amend(dir: &Path, change: &mut dyn FnMut(&mut Manifest)) -> Result<()> {
         .map_err(|error| Error::io(&path, "to read the manifest", &error))?;
     let mut manifest = Manifest::from_toml(&text, &path.display().to_string())?;
     change(&mut manifest);
-    write_manifest(dir, &manifest)
+    write_manifest(&RealDisk, dir, &manifest)
 }
 
 /// Makes the run directory `dir` with its manifest; refuses one with files in it.
-pub(crate) fn make_dir(dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
-    let dir = empty_dir(dir)?;
-    write_manifest(&dir, manifest)?;
+pub(crate) fn make_dir(disk: &dyn Disk, dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
+    let dir = empty_dir_on(disk, dir)?;
+    write_manifest(disk, &dir, manifest)?;
     Ok(dir)
 }
 
@@ -266,8 +352,11 @@ pub(crate) fn make_dir(dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
 /// # Errors
 /// As [`RunWriter::create`].
 pub fn empty_dir(dir: impl Into<PathBuf>) -> Result<PathBuf> {
-    let dir = dir.into();
-    fs::create_dir_all(&dir)
+    empty_dir_on(&RealDisk, dir.into())
+}
+
+fn empty_dir_on(disk: &dyn Disk, dir: PathBuf) -> Result<PathBuf> {
+    disk::create_dir_all(disk, &dir)
         .map_err(|error| Error::io(&dir, "to make the run directory", &error))?;
     let mut entries =
         fs::read_dir(&dir).map_err(|error| Error::io(&dir, "to list the run directory", &error))?;
@@ -287,89 +376,71 @@ pub fn empty_dir(dir: impl Into<PathBuf>) -> Result<PathBuf> {
 struct Appender {
     table: &'static str,
     path: PathBuf,
-    file: Option<fs::File>,
+    /// The file, and its number at the syncer.
+    file: Option<(Arc<dyn DiskFile>, usize)>,
     buffer: Vec<u8>,
+    /// Rows that were appended, those in the buffer included.
+    rows: u64,
 }
 
 impl Appender {
     fn new(dir: &Path, table: &'static str) -> Appender {
-        Appender {
-            table,
-            path: dir.join(format!("{table}.ndjson")),
-            file: None,
-            buffer: Vec::new(),
-        }
+        let path = dir.join(format!("{table}.ndjson"));
+        Appender { table, path, file: None, buffer: Vec::new(), rows: 0 }
     }
 
     /// Writes the buffer out. A write that stops half-way (a disk that fills up) leaves the rest
     /// in the buffer, so that nothing is written twice and nothing is lost.
-    fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self, disk: &dyn Disk, syncer: &mut Syncer) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
         }
+        let (file, number) = self.open(disk, syncer)?;
         let mut done = 0;
-        let outcome = self.write_out(&mut done);
+        let outcome = write_out(file.as_ref(), &self.buffer, &mut done);
         self.buffer.drain(..done.min(self.buffer.len()));
+        let synced = syncer.written(number);
         outcome.map_err(|error| {
             let expected = format!("to append {} bytes", self.buffer.len());
             Error::io(&self.path, expected, &error)
-        })
+        })?;
+        synced
     }
 
     /// Makes the file, if it is not there yet.
-    fn begin(&mut self) -> Result<()> {
-        let opened = self.open().map(drop);
-        opened.map_err(|error| Error::io(&self.path, "to begin the table", &error))
+    fn begin(&mut self, disk: &dyn Disk, syncer: &mut Syncer) -> Result<()> {
+        self.open(disk, syncer).map(drop)
     }
 
-    fn open(&mut self) -> io::Result<&mut fs::File> {
-        match &mut self.file {
-            Some(file) => Ok(file),
-            none => {
-                Ok(none.insert(fs::OpenOptions::new().append(true).create(true).open(&self.path)?))
-            }
+    fn open(&mut self, disk: &dyn Disk, syncer: &mut Syncer) -> Result<(Arc<dyn DiskFile>, usize)> {
+        if let Some((file, number)) = &self.file {
+            return Ok((Arc::clone(file), *number));
         }
+        let file = disk
+            .append(&self.path)
+            .map_err(|error| Error::io(&self.path, "to begin the table", &error))?;
+        let number = syncer.add(&self.path, Arc::clone(&file))?;
+        self.file = Some((Arc::clone(&file), number));
+        Ok((file, number))
     }
+}
 
-    fn write_out(&mut self, done: &mut usize) -> io::Result<()> {
-        self.open()?;
-        let Some(file) = &mut self.file else { return Ok(()) };
-        while let Some(rest) = self.buffer.get(*done..).filter(|rest| !rest.is_empty()) {
-            match file.write(rest) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => *done += written,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        match &self.file {
-            Some(file) => file.sync_all().map_err(|error| Error::io(&self.path, "to sync", &error)),
-            None => Ok(()),
+/// Writes `bytes`, and counts those that are written.
+fn write_out(file: &dyn DiskFile, bytes: &[u8], done: &mut usize) -> io::Result<()> {
+    while let Some(rest) = bytes.get(*done..).filter(|rest| !rest.is_empty()) {
+        match file.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => *done += written,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }
 
 /// Writes the manifest beside the old one, then swaps: a reader sees the one or the other.
-pub(crate) fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<()> {
+pub(crate) fn write_manifest(disk: &dyn Disk, dir: &Path, manifest: &Manifest) -> Result<()> {
     let path = dir.join(manifest::FILE);
-    replace(&path, manifest.to_toml()?.as_bytes())
+    disk::replace(disk, &path, manifest.to_toml()?.as_bytes())
         .map_err(|error| Error::io(&path, "to write the manifest", &error))
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension("toml.tmp");
-    let written = fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
-        // The disk is full: do not leave half a manifest in the way. Failing here changes nothing.
-        let _ = fs::remove_file(&temporary);
-        return Err(error);
-    }
-    storage::sync_dir(path.parent().unwrap_or(Path::new(".")))
 }

@@ -14,5 +14,5 @@ pub mod text;
 pub use axis::{Axis, AxisError, Point, points};
 pub use journal::{Finished, Header, Journal, JournalError, unit_of};
 pub use phases::{Progress, run_phases};
-pub use record::{Ended, RunError, record_phase, run};
+pub use record::{Ended, RunError, begun, record_phase, run};
 pub use run::{Sweep, SweepEnd, SweepError, phase_rows};

@@ -12,7 +12,15 @@ const BAR: usize = 30;
 
 /// What people read; `dir` is the run directory that was kept.
 pub fn text(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> String {
-    let mut text = heading(scenario);
+    let mut text = String::new();
+    if let Some((done, missing)) = unfinished(scenario, outcomes) {
+        let phases = scenario.phases;
+        let _ = writeln!(
+            text,
+            "Not whole: {done} of {phases} phases were done, {missing} are missing\n"
+        );
+    }
+    text.push_str(&heading(scenario));
     let _ = writeln!(text, "\n{:<34}{:>12}    1 to 99 % of the phases", "", "median");
     let mut subject = "";
     let Some(first) = outcomes.first() else { return text };
@@ -32,6 +40,12 @@ pub fn text(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> St
         let _ = writeln!(text, "\nRun   {}", dir.display());
     }
     text
+}
+
+/// Phases that were done, and those that are missing, where some are.
+fn unfinished(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(usize, usize)> {
+    let missing = (scenario.phases as usize).saturating_sub(outcomes.len());
+    (missing > 0).then_some((outcomes.len(), missing))
 }
 
 /// Who and what.
@@ -177,7 +191,7 @@ pub fn json(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> Va
             "points": points.collect::<Vec<_>>(),
         })
     });
-    json!({
+    let mut json = json!({
         "schema": "flyball-sim/1",
         "name": scenario.name,
         "platform": scenario.platform.name,
@@ -190,7 +204,15 @@ pub fn json(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> Va
         "residency": residency.collect::<Vec<_>>(),
         "outcomes": outcomes,
         "run": dir.map(|dir| dir.display().to_string()),
-    })
+    });
+    if let (Some((done, missing)), Some(json)) =
+        (unfinished(scenario, outcomes), json.as_object_mut())
+    {
+        let planned = scenario.phases;
+        let told = json!({"what": "phases", "planned": planned, "done": done, "missing": missing});
+        json.insert("unfinished".to_owned(), told);
+    }
+    json
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ fn scenario(example: &Example) -> Scenario {
 
 fn write(scenario: &Scenario, dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let writer = RunWriter::create(dir, &manifest("sim", scenario)).unwrap();
-    run(scenario, Some(writer), &|| false, &|_| {}).unwrap().unwrap();
+    run(scenario, Some(writer), &|| false, &|_| {}).unwrap();
     let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
     files
         .map(|file| {

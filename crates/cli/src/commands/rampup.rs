@@ -138,7 +138,9 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
     let mut bar = Bar::new(talk.quiet);
     let (cases, Simulated { outcome, phases }) = model.rampup(host.as_ref(), ask, &to, &mut bar)?;
     if outcome.state == RunState::Interrupted {
-        output::talk("interrupted: no result");
+        let told = Run::open_with(&outcome.dir, Columns::Only(&[]))?.unfinished;
+        let told = told.map_or("interrupted".to_owned(), |unfinished| unfinished.to_string());
+        output::talk(&format!("{}: {told}", outcome.dir.display()));
         return Ok(Exit::Interrupted);
     }
     let names: Vec<String> = cases.iter().map(|case| name(case, model)).collect();

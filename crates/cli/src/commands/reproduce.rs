@@ -8,6 +8,7 @@ use flyball_reproduce::{
     Catalogue, CatalogueError, Options, Reproduction, Rows, TerminalOptions, Verdict, figures,
     markdown, reproduce, terminal,
 };
+use flyball_run::disk::write_file;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -105,7 +106,7 @@ fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
         plots.push('\n');
         plots.push_str(&figure.terminal(width));
         let path = dir.join(format!("{}.svg", figure.name));
-        fs_err::write(&path, figure.svg()).map_err(|error| Failure::io(&error))?;
+        write_file(&path, figure.svg().as_bytes()).map_err(|error| Failure::io(&error))?;
         if !talk.quiet {
             output::talk(&format!("figure  {}", path.display()));
         }

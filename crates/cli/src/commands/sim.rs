@@ -13,9 +13,8 @@ use crate::scenarios::{Input, set_keys};
 use crate::{machine, output, runs, scenarios, templates, topics};
 use flyball_host::Host;
 use flyball_run::RunWriter;
-use flyball_sim::record::manifest;
 use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
-use flyball_sim::sweep::Ended;
+use flyball_sim::sweep::{Ended, begun};
 use flyball_sim::text;
 use flyball_units::{GovernorSpec, MachineSpec};
 use std::path::Path;
@@ -65,18 +64,19 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     let stop = || host.interrupted() > 0;
     let ended = flyball_sim::sweep::run(&scenario, writer, &stop, &|done| meter.at(done))?;
     meter.finish();
-    let Some(Ended { outcomes, dir }) = ended else {
+    let Ended { whole, outcomes, dir } = ended;
+    if outcomes.is_empty() {
         output::talk("interrupted: no phase is complete, so there is no result");
         return Ok(Exit::Interrupted);
-    };
-    if let (Some(figure), Some(dir)) = (figure, &dir) {
+    }
+    if let (Some(figure), Some(dir), true) = (figure, &dir, whole) {
         figure.write(&over_time::views(&scenario, dir, &beside)?, talk)?;
     }
     output::data(&match args.format {
         CheckFormat::Text => text::text(&scenario, &outcomes, dir.as_deref()),
         CheckFormat::Json => format!("{:#}\n", text::json(&scenario, &outcomes, dir.as_deref())),
     })?;
-    Ok(Exit::Ok)
+    Ok(if whole { Exit::Ok } else { Exit::Interrupted })
 }
 
 /// What the command line changes.
@@ -125,8 +125,7 @@ fn writer(
     if scenario.record == Record::None && out.is_none() {
         return Ok(None);
     }
-    let manifest = manifest("sim", scenario);
-    Ok(Some(runs::create(out, host, &manifest)?))
+    Ok(Some(runs::create(out, host, &begun(scenario))?))
 }
 
 /// Shared with the sweep.

@@ -57,7 +57,7 @@ pub fn is_trace(path: impl AsRef<Path>) -> Result<bool> {
 pub fn import(path: impl AsRef<Path>, options: &Options) -> Result<Run> {
     let (built, warnings, _) = read(path.as_ref(), options, |_| Ok(()))?;
     let Built { tables, manifest, .. } = built;
-    Ok(Run { dir: None, manifest, tables, warnings })
+    Ok(Run { dir: None, manifest, tables, unfinished: None, warnings })
 }
 
 /// Imports a trace into the new run directory `dir`, in bounded memory.

@@ -8,9 +8,10 @@ use super::text;
 use flyball_events::Missing;
 use flyball_host::Host;
 use flyball_run::RunWriter;
-use flyball_sim::record::{Outcome, manifest};
+use flyball_run::disk::write_file;
+use flyball_sim::record::Outcome;
 use flyball_sim::scenario::Scenario;
-use flyball_sim::sweep::RunError;
+use flyball_sim::sweep::{RunError, begun};
 use flyball_units::Nanos;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -89,11 +90,11 @@ pub fn compare(
     let informed = with(scenario, &given);
     let stop = || host.interrupted() > 0;
     let simulate = |scenario: &Scenario, name: &str| {
-        let writer = RunWriter::create(dir.join(name), &manifest("sim", scenario))?;
+        let writer = RunWriter::create(dir.join(name), &begun(scenario))?;
         let ended = flyball_sim::sweep::run(scenario, Some(writer), &stop, &|_| ())?;
         let figures = |outcome: &Outcome| of_outcome(scenario, &built, outcome);
-        let figures = ended.map(|ended| ended.outcomes.iter().map(figures).collect::<Vec<_>>());
-        Ok::<_, CompareError>(figures)
+        let figures = ended.outcomes.iter().map(figures).collect::<Vec<_>>();
+        Ok::<_, CompareError>(ended.whole.then_some(figures))
     };
     let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(scenario, ALONE)?)
     else {
@@ -120,7 +121,7 @@ pub fn compare(
         "left_out": rehearsed.slow,
         "lines": lines,
     });
-    fs_err::write(dir.join(RESULT), format!("{json:#}\n"))?;
+    write_file(&dir.join(RESULT), format!("{json:#}\n").as_bytes())?;
     let text = text::text(scenario, rehearsed, model.len(), &lines, dir);
     let differs = lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))

@@ -29,7 +29,7 @@ use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use flyball_control::{ControlError, Hold, state_folder};
 use flyball_host::Host;
 use flyball_probe::{Calibration, Calibrations, recalibrate};
-use flyball_run::manifest::{CheckOutcome, CheckRecord, TrialRecord};
+use flyball_run::manifest::{CheckOutcome, CheckRecord, PlanRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState};
 use flyball_units::Nanos;
 use looks::Looks;
@@ -80,6 +80,7 @@ pub fn run(
         stop,
         progress,
         done: 0,
+        whole: 0,
         looks: Looks::of(&prepared.experiment),
         others: None,
         begun: host.now(),
@@ -87,8 +88,8 @@ pub fn run(
     session.others = Others::watch(host, &session.rows);
     let measured = session.blocks();
     session.progress.closing();
-    let Session { logs, manifest, recorder, .. } = session;
-    let mut manifest = manifest;
+    let Session { logs, mut manifest, recorder, whole, .. } = session;
+    manifest.did(whole);
     let mut finished = telemetry.finish(recorder)?;
     let mut side_checks = Vec::new();
     if let Some(side) = side.filter(|_| finished.error.is_none()) {
@@ -116,6 +117,8 @@ struct Session<'a> {
     stop: StopFlag,
     progress: &'a mut dyn Progress,
     done: usize,
+    /// Trials that were measured to their end.
+    whole: usize,
     /// Who looks whether there is an answer yet; none where nobody does.
     looks: Option<Looks>,
     begun: Nanos,
@@ -150,6 +153,8 @@ impl Session<'_> {
                 self.wait_quiet();
             }
         }
+        // What was planned was to go on until there is an answer, and to do again what others disturbed.
+        self.manifest.plan = PlanRecord::of("trials", self.whole);
         Ok(Ended::Complete)
     }
 
@@ -402,6 +407,7 @@ impl Session<'_> {
             looks.add(planned.workload, self.recorder.kept());
         }
         self.done += 1;
+        self.whole += usize::from(outcome.ended == Ended::Complete);
         Ok(outcome.ended)
     }
 }

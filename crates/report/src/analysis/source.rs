@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use flyball_events::blame::Blame;
-use flyball_run::{Manifest, Run, Tables};
+use flyball_run::{Manifest, Run, Tables, Unfinished};
 use flyball_stats::BootstrapOptions;
 
 use crate::kinds::switches::outside::Seen;
@@ -20,6 +20,8 @@ pub struct RunData {
     pub manifest: Manifest,
     /// The tables.
     pub tables: Tables,
+    /// What is missing of a run that is not whole.
+    pub unfinished: Option<Unfinished>,
     /// What the reader or importer had to say: torn lines, skipped rows.
     pub warnings: Vec<String>,
     /// Whether it is one of the runs that the others are judged against.
@@ -44,6 +46,7 @@ impl RunData {
             path: path.into(),
             manifest: run.manifest,
             tables: run.tables,
+            unfinished: run.unfinished,
             warnings,
             against: false,
             pooled: 1,

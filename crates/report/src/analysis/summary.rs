@@ -1,12 +1,12 @@
 //! A run in one line, and its conditions in one number each.
 
 use flyball_run::manifest::{Machine, OverheadRecord};
-use flyball_run::{Manifest, RunState};
+use flyball_run::{Manifest, RunState, Unfinished};
 use flyball_stats::{self as stats, Prepared, Statistic};
 
 use super::cell::CellData;
 use super::source::Context;
-use crate::model::{GeometricMean, Overhead, RunSummary};
+use crate::model::{GeometricMean, Missing, Overhead, RunSummary};
 
 /// Where the data came from.
 pub(super) fn run_summary(context: &Context<'_>) -> RunSummary {
@@ -17,6 +17,7 @@ pub(super) fn run_summary(context: &Context<'_>) -> RunSummary {
         name: context.name.clone(),
         kind: manifest.kind.clone(),
         state: state(manifest.state).to_owned(),
+        unfinished: unfinished(context).as_ref().map(missing),
         created: manifest.created.clone(),
         machine: machine.map(in_one_line).unwrap_or_default(),
         windows: windows.warmup.iter().filter(|warmup| !**warmup).count() as u64,
@@ -41,17 +42,31 @@ fn tool(manifest: &Manifest) -> String {
     }
 }
 
+/// What the reader of its directory found; of a run that never had one, what its state says.
+fn unfinished(context: &Context<'_>) -> Option<Unfinished> {
+    let state = context.run.manifest.state;
+    let stopped =
+        || (state == RunState::Interrupted).then(|| Unfinished { state, ..Unfinished::default() });
+    context.run.unfinished.clone().or_else(stopped)
+}
+
+/// What is missing of a run that is not whole.
+fn missing(unfinished: &Unfinished) -> Missing {
+    let plan = unfinished.plan.as_ref();
+    Missing {
+        what: plan.map(|plan| plan.what.clone()),
+        planned: plan.map(|plan| plan.planned),
+        done: plan.and_then(|plan| plan.done),
+        missing: unfinished.missing(),
+        text: unfinished.to_string(),
+    }
+}
+
 /// What a run's state means for its figures, where it means anything.
 pub(super) fn state_warning(context: &Context<'_>) -> Option<String> {
     let name = &context.name;
-    match context.run.manifest.state {
-        RunState::Invalid => Some(format!("{name} is invalid: its figures must not be used")),
-        RunState::Interrupted => Some(format!(
-            "{name} was interrupted: it holds what was measured until then, and its conditions may \
-             not have equally many repeats"
-        )),
-        RunState::Running | RunState::Complete | RunState::Unknown => None,
-    }
+    (context.run.manifest.state == RunState::Invalid)
+        .then(|| format!("{name} is invalid: its figures must not be used"))
 }
 
 fn state(state: RunState) -> &'static str {

@@ -12,6 +12,9 @@ use crate::text;
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut out = String::from("### Latency under frequency scaling\n\n");
+    for sentence in report.unfinished() {
+        let _ = writeln!(out, "**Not whole:** {}\n", escape(&sentence));
+    }
     let kinds = Kind::of(report);
     if kinds.contains(&Kind::Windows) {
         out += &verdicts(report);

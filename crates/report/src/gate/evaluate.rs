@@ -28,11 +28,10 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
     }
     found.extend(of_measures(rule, report));
     // A gate must not pass on what is left of a run.
-    for run in
-        report.runs.iter().filter(|run| matches!(run.state.as_str(), "running" | "interrupted"))
-    {
-        let text = format!("the run is {}: what it would have measured is missing", run.state);
-        found.push(outcome(rule, &run.name, Status::CannotDecide, text));
+    for run in &report.runs {
+        if let Some(missing) = &run.unfinished {
+            found.push(outcome(rule, &run.name, Status::CannotDecide, missing.text.clone()));
+        }
     }
     if found.is_empty() {
         let what = match (rule.metric, rule.value) {

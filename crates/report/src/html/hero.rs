@@ -52,12 +52,9 @@ pub(super) fn top(report: &Report, title: String) -> Top {
         };
         fact(run.name.clone() + &more, "");
     }
-    // Of a run that is invalid or was interrupted the report's own warnings tell.
-    let running = report.runs.iter().filter(|r| matches!(r.state.as_str(), "running" | "unknown"));
-    let state = |r: &crate::model::RunSummary| {
-        format!("Run {} is {}: figures cover what was measured.", r.name, r.state)
-    };
-    let warnings = running.map(state).chain(report.warnings.iter().cloned()).collect();
+    let unfinished =
+        report.unfinished().into_iter().map(|sentence| format!("Not whole: {sentence}"));
+    let warnings = unfinished.chain(report.warnings.iter().cloned()).collect();
     Top { machine, title, facts, warnings }
 }
 

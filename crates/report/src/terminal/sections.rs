@@ -29,6 +29,13 @@ const SHORT: [Detail; 3] = [
     Detail { findings: 1, lines: 1 },
 ];
 
+/// Runs that are not whole: said before anything else.
+pub(super) fn unfinished(report: &Report, width: usize, style: Style) -> Vec<String> {
+    let told =
+        |sentence: &String| labelled("Not whole", &text::plain(sentence), width, style, usize::MAX);
+    report.unfinished().iter().flat_map(told).collect()
+}
+
 /// Verdicts in words, the most important first, in at most `room` lines (but never less than one
 /// line for each of the first [`MAX_VERDICTS`]).
 pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize) -> Vec<String> {

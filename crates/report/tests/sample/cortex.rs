@@ -88,6 +88,7 @@ fn summary(run: &str) -> RunSummary {
         name: run.to_owned(),
         kind: "import".to_owned(),
         state: "complete".to_owned(),
+        unfinished: None,
         created: "2025-12-05T10:11:12Z".to_owned(),
         machine: "Apple M1, Asahi Linux (as the report says; not in the data)".to_owned(),
         windows: 4820,

@@ -77,6 +77,7 @@ fn run() -> RunSummary {
         name: RUN.to_owned(),
         kind: "bench".to_owned(),
         state: "complete".to_owned(),
+        unfinished: None,
         created: "2026-11-20T12:04:11Z".to_owned(),
         machine: "Xeon (Sapphire Rapids), 2 CPUs, Linux 6.1, KVM guest".to_owned(),
         windows: 12_800,

@@ -25,6 +25,41 @@ pub struct ClockRecord {
     pub uncertainty_ns: Option<u64>,
 }
 
+/// What the run was to do, and how much of it was done.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PlanRecord {
+    /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`.
+    pub what: String,
+    /// How many of them were to be done.
+    pub planned: u64,
+    /// How many were done; absent while the run goes on, and so where it was killed: the tables then
+    /// tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done: Option<u64>,
+}
+
+impl PlanRecord {
+    /// The plan of a run that begins.
+    pub fn of(what: &str, planned: usize) -> Option<PlanRecord> {
+        Some(PlanRecord { what: what.to_owned(), planned: planned as u64, done: None })
+    }
+}
+
+/// A table as it was when the run was closed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TableRecord {
+    /// The table.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Checksum of its Parquet file, as `crc32:` and eight hexadecimal digits; absent where the table
+    /// stayed NDJSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+}
+
 /// A cost of the measurement itself.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

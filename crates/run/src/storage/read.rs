@@ -61,8 +61,8 @@ impl Columns<'_> {
     }
 }
 
-/// Reads the columns of `path` that `columns` asks for into `table`, which is empty before; where
-/// this fails, it holds what was read until then.
+/// Reads the columns of `path` that `columns` asks for into `table`, which is empty before, and tells the
+/// number of rows; where this fails, it holds what was read until then.
 ///
 /// # Errors
 /// A file that cannot be read, is damaged, or lacks a column that may not be null.
@@ -70,7 +70,7 @@ pub(crate) fn read_table(
     path: &Path,
     columns: Columns<'_>,
     table: &mut dyn AnyTable,
-) -> Result<()> {
+) -> Result<u64> {
     let file =
         fs::File::open(path).map_err(|error| Error::io(path, "to read the table", &error))?;
     // A damaged file can trip assertions inside the Parquet library; that is bad input, too.
@@ -88,7 +88,7 @@ pub(crate) fn read_table(
     })
 }
 
-fn read_file(file: fs::File, columns: Columns<'_>, table: &mut dyn AnyTable) -> ParquetResult<()> {
+fn read_file(file: fs::File, columns: Columns<'_>, table: &mut dyn AnyTable) -> ParquetResult<u64> {
     let reader = SerializedFileReader::new(Positioned::new(file)?)?;
     let spec = table.spec();
     let wanted: Vec<(&ColumnSpec, &mut dyn Column)> = spec
@@ -97,7 +97,8 @@ fn read_file(file: fs::File, columns: Columns<'_>, table: &mut dyn AnyTable) -> 
         .zip(table.stored_mut())
         .filter(|(column, _)| columns.takes(spec.name, column.name))
         .collect();
-    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))
+    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))?;
+    Ok(u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0))
 }
 
 fn read_column(

@@ -1,10 +1,9 @@
 //! Writes a table as Parquet: snappy, row groups, the schema's texts as metadata.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fs_err as fs;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::KeyValue;
@@ -13,23 +12,31 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use super::{GROUP_ROWS, parquet_type, repetition};
+use crate::checksum::Checksum;
+use crate::disk::{self, Disk, DiskFile};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::manifest::TableRecord;
 use crate::table::{AnyTable, TableSpec};
 
 /// Writes one Parquet file beside its final name; it appears under it only when whole.
 pub(crate) struct TableWriter<'a> {
-    path: PathBuf,
-    writer: SerializedFileWriter<&'a mut fs::File>,
+    path: &'a Path,
+    rows: usize,
+    writer: SerializedFileWriter<Summed>,
 }
 
 /// Writes a table in one go.
 ///
 /// # Errors
 /// A full or failing disk; there is then no file of that name.
-pub(crate) fn write_table(dir: &Path, table: &dyn AnyTable) -> Result<()> {
+pub(crate) fn write_table(
+    disk: &dyn Disk,
+    dir: &Path,
+    table: &dyn AnyTable,
+) -> Result<TableRecord> {
     let rows = table.rows();
-    write_groups(dir, &table.spec(), &mut |writer| {
+    write_groups(disk, dir, &table.spec(), &mut |writer| {
         (0..rows)
             .step_by(GROUP_ROWS)
             .try_for_each(|start| writer.group(table, start..rows.min(start + GROUP_ROWS)))
@@ -38,37 +45,66 @@ pub(crate) fn write_table(dir: &Path, table: &dyn AnyTable) -> Result<()> {
 
 /// Opens the file, lets `fill` write its row groups, and swaps it in when whole and on disk.
 pub(crate) fn write_groups(
+    disk: &dyn Disk,
     dir: &Path,
     spec: &TableSpec,
     fill: &mut dyn FnMut(&mut TableWriter<'_>) -> Result<()>,
-) -> Result<()> {
-    let path = dir.join(format!("{}.parquet", spec.name));
-    let temporary = dir.join(format!("{}.parquet.tmp", spec.name));
-    let outcome = write_whole(&path, &temporary, spec, fill);
-    if outcome.is_err() {
-        // Half a file is useless, and its space may be what is missing.
-        let _ = fs::remove_file(&temporary);
-    }
-    outcome
+) -> Result<TableRecord> {
+    let path: PathBuf = dir.join(format!("{}.parquet", spec.name));
+    let mut record = TableRecord { name: spec.name.to_owned(), ..TableRecord::default() };
+    disk::swap_in(disk, &path, |file| -> Result<(), Failed> {
+        let schema = schema(spec).map_err(|error| parquet_error(&path, &error))?;
+        let summed = Summed { file: Arc::clone(file), sum: Checksum::default() };
+        let writer = SerializedFileWriter::new(summed, schema, properties(spec))
+            .map_err(|error| parquet_error(&path, &error))?;
+        let mut table = TableWriter { path: &path, rows: 0, writer };
+        fill(&mut table)?;
+        record.rows = table.rows as u64;
+        let summed = table.writer.into_inner().map_err(|error| parquet_error(&path, &error))?;
+        record.checksum = Some(summed.sum.text());
+        Ok(())
+    })
+    .map_err(|failed| match failed {
+        Failed::Told(error) => error,
+        Failed::Disk(error) => Error::io(&path, "to write the table", &error),
+    })?;
+    Ok(record)
 }
 
-fn write_whole(
-    path: &Path,
-    temporary: &Path,
-    spec: &TableSpec,
-    fill: &mut dyn FnMut(&mut TableWriter<'_>) -> Result<()>,
-) -> Result<()> {
-    let failed = |error: io::Error| Error::io(path, "to write the table", &error);
-    let mut file = fs::File::create(temporary).map_err(failed)?;
-    let schema = schema(spec).map_err(|error| parquet_error(path, &error))?;
-    let writer = SerializedFileWriter::new(&mut file, schema, properties(spec))
-        .map_err(|error| parquet_error(path, &error))?;
-    let mut table = TableWriter { path: path.to_owned(), writer };
-    fill(&mut table)?;
-    table.close()?;
-    file.flush().and_then(|()| file.sync_all()).map_err(failed)?;
-    fs::rename(temporary, path).map_err(failed)?;
-    sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(failed)
+/// Either shape of a failure, until the path is added.
+enum Failed {
+    Told(Error),
+    Disk(io::Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Told(error)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Disk(error)
+    }
+}
+
+/// A file whose bytes are summed up as they are written.
+struct Summed {
+    file: Arc<dyn DiskFile>,
+    sum: Checksum,
+}
+
+impl io::Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.sum.add(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl TableWriter<'_> {
@@ -77,8 +113,8 @@ impl TableWriter<'_> {
     /// # Errors
     /// A full or failing disk.
     pub fn group(&mut self, table: &dyn AnyTable, rows: std::ops::Range<usize>) -> Result<()> {
-        let path = self.path.clone();
-        self.put_group(table, rows).map_err(|error| parquet_error(&path, &error))
+        self.rows += rows.len();
+        self.put_group(table, rows).map_err(|error| parquet_error(self.path, &error))
     }
 
     fn put_group(
@@ -95,11 +131,6 @@ impl TableWriter<'_> {
             target.close()?;
         }
         group.close().map(|_| ())
-    }
-
-    fn close(self) -> Result<()> {
-        let TableWriter { path, writer } = self;
-        writer.close().map(|_| ()).map_err(|error| parquet_error(&path, &error))
     }
 }
 
@@ -164,9 +195,4 @@ fn parquet_error(path: &Path, error: &ParquetError) -> Error {
         error.to_string(),
         "the NDJSON beside it, if any, is kept; check the disk",
     )
-}
-
-/// Makes a rename or a removal in `dir` durable.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
 }

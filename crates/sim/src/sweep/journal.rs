@@ -1,6 +1,7 @@
 //! The journal of a sweep: one JSON line per finished point, so that an interrupted sweep goes on.
 
 use crate::record::Unit;
+use flyball_run::disk::{Disk, RealDisk};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -118,6 +119,23 @@ impl Journal {
             journal.line(header)?;
         }
         Ok(journal)
+    }
+
+    /// Makes what was finished last.
+    ///
+    /// # Errors
+    /// A failing disk.
+    pub fn sync(&self) -> Result<(), JournalError> {
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let synced = self.file.sync_all().and_then(|()| RealDisk.sync_dir(folder));
+        synced.map_err(|source| JournalError::Io {
+            path: self.path.clone(),
+            what: "sync the journal",
+            source,
+        })
     }
 
     /// Adds a finished point.

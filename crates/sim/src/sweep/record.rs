@@ -5,7 +5,8 @@ use super::run::phase_rows;
 use crate::engine::SetupError;
 use crate::record::{Outcome, Recorder, Stop, manifest, simulate};
 use crate::scenario::{Record, Scenario};
-use flyball_run::{RunState, RunWriter};
+use flyball_run::manifest::PlanRecord;
+use flyball_run::{Manifest, RunState, RunWriter};
 use std::path::PathBuf;
 
 /// A scenario that could not be run or written.
@@ -19,47 +20,63 @@ pub enum RunError {
     Run(#[from] flyball_run::Error),
 }
 
+/// Phases that are simulated before their results are written, per core: few enough that little is lost
+/// with a process, many enough that no core waits.
+const PHASES_PER_CORE: u32 = 8;
+
 /// What a run leaves.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// The results of every phase.
+    /// Whether nothing is missing.
+    pub whole: bool,
+    /// The results of every phase that was simulated.
     pub outcomes: Vec<Outcome>,
     /// The run directory, where there is one.
     pub dir: Option<PathBuf>,
 }
 
-/// Simulates every phase and, where `writer` is given, writes what the scenario asks to keep; None
-/// where it was stopped: the directory then says that it was interrupted.
+/// Simulates every phase and, where `writer` is given, writes what the scenario asks to keep. Where it was
+/// stopped, what was finished is kept, and the directory says that it was interrupted.
 ///
 /// # Errors
 /// A setup that contradicts itself; a full or failing disk.
 pub fn run(
     scenario: &Scenario,
-    writer: Option<RunWriter>,
+    mut writer: Option<RunWriter>,
     stop: Stop<'_>,
     progress: Progress<'_>,
-) -> Result<Option<Ended>, RunError> {
-    let outcomes = run_phases(scenario, stop, progress)?;
-    let Some(mut writer) = writer else {
-        return Ok(outcomes.map(|outcomes| Ended { outcomes, dir: None }));
-    };
-    let mut manifest = manifest("sim", scenario);
-    let Some(outcomes) = outcomes else {
-        manifest.state = RunState::Interrupted;
-        writer.finish(&manifest)?;
-        return Ok(None);
-    };
-    for row in phase_rows(&outcomes) {
-        writer.append(&row)?;
+) -> Result<Ended, RunError> {
+    let mut outcomes = Vec::new();
+    let cores = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+    let chunk = (PHASES_PER_CORE * cores).max(1);
+    let mut from = 0;
+    while from < scenario.phases && !stop() {
+        let until = scenario.phases.min(from.saturating_add(chunk));
+        let ran = run_phases(scenario, from..until, stop, progress)?;
+        if let Some(writer) = &mut writer {
+            phase_rows(&ran).iter().try_for_each(|row| writer.append(row))?;
+            writer.flush()?;
+        }
+        outcomes.extend(ran);
+        from = until;
     }
-    let mut whole = true;
-    if scenario.record == Record::Full {
+    let mut whole = outcomes.len() == scenario.phases as usize;
+    let Some(mut writer) = writer else { return Ok(Ended { whole, outcomes, dir: None }) };
+    if whole && scenario.record == Record::Full {
         let phase = scenario.record_phase;
         whole = record_phase(scenario, phase, phase, &mut writer, stop)?.is_some();
     }
+    let mut manifest = begun(scenario);
+    manifest.did(outcomes.len());
     manifest.state = if whole { RunState::Complete } else { RunState::Interrupted };
     let dir = writer.finish(&manifest)?;
-    Ok(whole.then_some(Ended { outcomes, dir: Some(dir) }))
+    Ok(Ended { whole, outcomes, dir: Some(dir) })
+}
+
+/// The manifest of a run of a scenario that begins.
+pub fn begun(scenario: &Scenario) -> Manifest {
+    let plan = PlanRecord::of("phases", scenario.phases as usize);
+    Manifest { plan, ..manifest("sim", scenario) }
 }
 
 /// Simulates one phase and writes its every event as the trial `trial`; None where it was stopped.

@@ -6,6 +6,7 @@ use super::phases::Progress;
 use crate::engine::SetupError;
 use crate::record::{Outcome, Stop, manifest, simulate};
 use crate::scenario::{Node, Scenario, ScenarioError, Source, from_tree, set};
+use flyball_run::manifest::PlanRecord;
 use flyball_run::{Run, RunState, SweepValue};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -126,6 +127,7 @@ impl<'a> Sweep<'a> {
             })
         })?;
         let journal = collector.journal.into_inner().unwrap_or_else(PoisonError::into_inner);
+        journal.sync()?;
         let complete = journal.finished.len() == self.points.len();
         Ok(SweepEnd { finished: journal.finished, complete })
     }
@@ -135,7 +137,15 @@ impl<'a> Sweep<'a> {
     pub fn to_run(&self, end: &SweepEnd) -> Run {
         let state = if end.complete { RunState::Complete } else { RunState::Interrupted };
         let mut run = Run {
-            manifest: flyball_run::Manifest { state, ..manifest("sweep", &self.scenario) },
+            manifest: flyball_run::Manifest {
+                state,
+                plan: Some(PlanRecord {
+                    what: "points".to_owned(),
+                    planned: self.points.len() as u64,
+                    done: Some(end.finished.len() as u64),
+                }),
+                ..manifest("sweep", &self.scenario)
+            },
             ..Run::default()
         };
         let mut row = 0;

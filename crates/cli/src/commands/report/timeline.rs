@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_report::analysis::RunData;
 use flyball_report::lanes::{LanesError, LanesOptions, LanesPage, render};
+use flyball_run::disk::write_file;
 use std::path::Path;
 
 /// Writes the page; what it holds.
@@ -20,6 +21,6 @@ pub fn write(runs: &[RunData], marker: Option<&String>, file: &Path) -> Result<L
         };
         Failure::new(exit, &error).hint(error.hint())
     })?;
-    fs_err::write(file, &page.html).map_err(|error| Failure::io(&error))?;
+    write_file(file, page.html.as_bytes()).map_err(|error| Failure::io(&error))?;
     Ok(page)
 }

@@ -5,7 +5,8 @@ use crate::machine::Machine as _;
 use crate::plan::PlannedCondition;
 use flyball_platform::ClockDomain;
 use flyball_run::manifest::{
-    ClockRecord, ConditionRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine, WorkloadRecord,
+    ClockRecord, ConditionRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine, PlanRecord,
+    WorkloadRecord,
 };
 use flyball_run::{Manifest, Note};
 use toml::{Table, Value};
@@ -16,6 +17,7 @@ pub(super) fn manifest(run: &ModelRun) -> Manifest {
     let command = ["flyball", "bench", "--machine", &run.model.name()];
     Manifest {
         kind: "bench".to_owned(),
+        plan: PlanRecord::of("trials", run.plan.trials.len()),
         command: command.into_iter().map(str::to_owned).collect(),
         seed: Some(run.experiment.seed),
         experiment: toml::to_string(&run.experiment).ok(),

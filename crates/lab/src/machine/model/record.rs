@@ -131,6 +131,7 @@ impl<'a> Recording<'a> {
     /// Judges the run and closes its directory.
     fn close(mut self, state: RunState) -> flyball_run::Result<Outcome> {
         let run = self.run;
+        self.manifest.did(self.manifest.order.len());
         self.manifest.conditions = self.conditions();
         self.manifest.checks.extend(self.logs.iter().flat_map(ConditionLog::checks));
         let failed =

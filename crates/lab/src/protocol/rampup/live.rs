@@ -12,7 +12,7 @@ use flyball_probe::board;
 use flyball_probe::calibration_targets;
 use flyball_probe::{Calibration, Calibrations, Chain, calibrate, recalibrate};
 use flyball_run::manifest::{
-    CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, OverheadRecord,
+    CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, OverheadRecord, PlanRecord,
 };
 use flyball_run::name::RAMPUP_TASK;
 use flyball_run::name::rfc3339;
@@ -71,6 +71,7 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
     };
     let mut manifest = Manifest {
         kind: "rampup".to_owned(),
+        plan: PlanRecord::of("ramp-ups", plan.segments().iter().map(|it| it.spins.len()).sum()),
         created: rfc3339(host.realtime().0 / 1_000_000_000),
         command: origin.command.clone(),
         seed: Some(plan.seed),
@@ -123,7 +124,8 @@ pub fn run(
     };
     let measured = session.all(&topology, progress);
     progress.closing();
-    let Session { mut writer, mut manifest, faults, .. } = session;
+    let Session { mut writer, mut manifest, faults, repetitions, .. } = session;
+    manifest.did(repetitions as usize);
     manifest.checks.push(faults_check(faults));
     if let Some(side) = side {
         let checks = side.finish(&mut writer, &mut manifest)?;

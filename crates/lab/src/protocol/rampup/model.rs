@@ -8,7 +8,7 @@ use flyball_events::recording::Steps;
 use flyball_events::{Missing, Recording};
 use flyball_host::Host;
 use flyball_platform::Platform;
-use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, TrialRecord};
+use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, PlanRecord, TrialRecord};
 use flyball_run::name::RAMPUP_TASK;
 use flyball_run::{Manifest, RampUp, RampUpSample, Run, RunState, RunWriter};
 use flyball_sim::record::manifest;
@@ -57,6 +57,7 @@ pub fn run(
     let length = |case: &Case| case.scenario.duration.0 * u64::from(case.scenario.phases);
     progress.planned_in_virtual_time(count, "phases", Nanos(cases.iter().map(length).sum()));
     let mut manifest = describe(cases, name, machine);
+    manifest.plan = PlanRecord::of("ramp-ups", count);
     let mut writer = destination.begin(host, &manifest)?;
     let stop = || host.interrupted() > 0;
     let mut whole = true;
@@ -82,11 +83,15 @@ pub fn run(
     writer.begin::<RampUpSample>()?;
     let mut seq: u32 = 0;
     for case in cases {
-        for phase in (0..case.scenario.phases).take_while(|_| whole) {
+        for phase in 0..case.scenario.phases {
+            if seq == trial {
+                break;
+            }
             rows(case, phase, seq, &events, &mut writer)?;
             seq += 1;
         }
     }
+    manifest.did(seq as usize);
     manifest.state = if whole { RunState::Complete } else { RunState::Interrupted };
     let dir = writer.finish(&manifest)?;
     progress.closing();

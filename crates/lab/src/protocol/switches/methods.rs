@@ -112,6 +112,22 @@ impl Default for Plan {
     }
 }
 
+impl Plan {
+    /// Measurements of a domain with so many levels, where nothing is refused.
+    pub fn measurements(&self, levels: usize) -> usize {
+        let (trials, runs) = (self.trials as usize, self.runs as usize);
+        let directions = levels * levels.saturating_sub(1);
+        let each = |method: &Method| match method {
+            // Those to the level that is set already included.
+            Method::Direct => (levels + directions) * trials,
+            // Two lengths of window per pair, and each level alone.
+            Method::Windowed => (directions + levels) * runs,
+            Method::Detect => directions * trials,
+        };
+        self.methods.iter().map(each).sum()
+    }
+}
+
 /// Where measurements go, as they are made.
 pub trait Sink {
     /// A measurement; its `seq`, domain and CPU are filled in.

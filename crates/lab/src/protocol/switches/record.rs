@@ -4,18 +4,18 @@ use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::methods::Sink;
 use crate::session::{Destination, Origin, Outcome, Progress};
 use flyball_host::Host;
-use flyball_run::manifest::{ClockRecord, Machine};
+use flyball_run::manifest::{ClockRecord, Machine, PlanRecord};
 use flyball_run::name::REFUSED;
 use flyball_run::{Manifest, Note, RunState, RunWriter, SwitchTrial};
-
-/// Rows between two writes to the disk.
-const FLUSH_ROWS: u64 = 256;
 
 /// A run directory that is being written.
 pub struct Recorder<'a> {
     writer: RunWriter,
     manifest: Manifest,
     rows: u64,
+    /// Measurements that count.
+    kept: usize,
+    host: &'a dyn Host,
     progress: &'a mut dyn Progress,
     tenth: Option<usize>,
 }
@@ -27,16 +27,17 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// Where it cannot be made, or holds something.
     pub fn create(
-        host: &dyn Host,
+        host: &'a dyn Host,
         destination: &Destination,
         origin: &Origin,
         (machine, clock, created): (Machine, &str, String),
-        seed: u64,
+        (seed, planned): (u64, usize),
         progress: &'a mut dyn Progress,
     ) -> Result<Recorder<'a>, TransitionError> {
         let manifest = Manifest {
             kind: "transition".to_owned(),
             created,
+            plan: PlanRecord::of("measurements", planned),
             command: origin.command.clone(),
             seed: Some(seed),
             flyball: origin.flyball.clone(),
@@ -50,7 +51,7 @@ impl<'a> Recorder<'a> {
         };
         let mut writer = destination.begin(host, &manifest)?;
         writer.begin::<SwitchTrial>()?;
-        Ok(Recorder { writer, manifest, rows: 0, progress, tenth: None })
+        Ok(Recorder { writer, manifest, rows: 0, kept: 0, host, progress, tenth: None })
     }
 
     /// A remark.
@@ -88,7 +89,12 @@ impl<'a> Recorder<'a> {
             Err(TransitionError::Interrupted) => RunState::Interrupted,
             Err(_) => RunState::Invalid,
         };
-        let manifest = Manifest { state, ..self.manifest };
+        let mut manifest = Manifest { state, ..self.manifest };
+        if state == RunState::Complete {
+            // What the machine refused is told in the notes.
+            manifest.plan = PlanRecord::of("measurements", self.kept);
+        }
+        manifest.did(self.kept);
         let dir = self.writer.finish(&manifest)?;
         self.progress.closing();
         match measured {
@@ -103,12 +109,10 @@ impl<'a> Recorder<'a> {
 impl Sink for Recorder<'_> {
     fn trial(&mut self, trial: SwitchTrial) -> Result<(), TransitionError> {
         // One run may measure several domains, each from 0.
+        self.kept += usize::from(trial.rejected.is_none());
         self.writer.append(&SwitchTrial { seq: self.rows, ..trial })?;
         self.rows += 1;
-        if self.rows.is_multiple_of(FLUSH_ROWS) {
-            self.writer.flush()?;
-        }
-        Ok(())
+        Ok(self.writer.tick(self.host.now())?)
     }
 
     fn refused(&mut self, object: &str, why: &str) -> Result<(), TransitionError> {

@@ -9,7 +9,7 @@ use crate::protocol::switches::record::Recorder;
 use crate::session::{Destination, Origin, Outcome, Progress, seconds};
 use flyball_control::{Machine, state_folder};
 use flyball_host::{Host, Policy, Topology};
-use flyball_platform::Platform;
+use flyball_platform::{ClockDomain, Platform};
 use flyball_run::name::rfc3339;
 use flyball_units::CpuId;
 use std::sync::Arc;
@@ -86,8 +86,10 @@ pub fn host(
     let mut ready = Some(Live::start(host, &state_folder(host.as_ref()), first.clone())?);
     let machine = describe(&topology, host.as_ref());
     let about = (machine, "monotonic", rfc3339(seconds(host.as_ref())));
+    let planned = controls.iter().map(|control| plan.measurements(control.levels.len())).sum();
+    let seed_and_count = (plan.seed, planned);
     let mut recorder =
-        Recorder::create(host.as_ref(), destination, origin, about, plan.seed, progress)?;
+        Recorder::create(host.as_ref(), destination, origin, about, seed_and_count, progress)?;
     for note in board_notes(host.as_ref()) {
         recorder.note("board", &note)?;
     }
@@ -148,7 +150,14 @@ pub fn model(
         flyball: origin.flyball.clone(),
     };
     let about = (model::describe(platform), "virtual", String::new());
-    let mut recorder = Recorder::create(host, destination, &origin, about, plan.seed, progress)?;
+    let levels = |domain: &ClockDomain| match plan.levels.len() {
+        0 => domain.points.len(),
+        chosen => chosen,
+    };
+    let planned = domains.iter().map(|domain| plan.measurements(levels(domain))).sum();
+    let seed_and_count = (plan.seed, planned);
+    let mut recorder =
+        Recorder::create(host, destination, &origin, about, seed_and_count, progress)?;
     let measured = domains.into_iter().try_for_each(|domain| {
         Model::new(domain).and_then(|mut model| methods::run(&mut model, plan, &mut recorder))
     });

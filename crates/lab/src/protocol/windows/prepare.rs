@@ -14,7 +14,7 @@ use flyball_load::{Placement, Site};
 use flyball_probe::{Calibration, Chain, calibrate, on_cpu};
 use flyball_probe::{board, calibration_targets};
 use flyball_run::Manifest;
-use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord};
+use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord, PlanRecord};
 use flyball_signal::input::Recording;
 use flyball_units::{CpuSet, Nanos};
 use std::path::Path;
@@ -215,6 +215,7 @@ fn manifest(
     let mut manifest = Manifest {
         kind: "bench".to_owned(),
         created,
+        plan: PlanRecord::of("trials", prepared.plan.trials.len()),
         command: context.origin.command.clone(),
         flyball: context.origin.flyball.clone(),
         seed: Some(experiment.seed),

@@ -1,0 +1,187 @@
+//! The disk as the writers use it, so that what a power cut leaves can be tested at every point, and
+//! the order in which a file becomes one that lasts: its data, then its name, then its folder.
+
+use std::fmt::Debug;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fs_err as fs;
+
+/// What a writer asks of a file system. Nothing lasts through a power cut until it is synced: the bytes
+/// of a file by [`DiskFile::sync`], its name by [`Disk::sync_dir`] of its folder. Errors are those of the
+/// file system.
+#[allow(clippy::missing_errors_doc, reason = "they are the same for all methods")]
+pub trait Disk: Debug + Send + Sync {
+    /// Makes one directory.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Opens a file to append to, made where it is not there.
+    fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+    /// Makes a file anew; what was in it goes.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+    /// Gives `from` the name `to`, in place of what had it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes what was made, renamed and removed in a directory last.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+}
+
+/// A file that is written from its start to its end. One thread writes, another may sync.
+pub trait DiskFile: Debug + Send + Sync {
+    /// Writes some of `bytes` at the end; how many.
+    ///
+    /// # Errors
+    /// A full or failing disk.
+    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+    /// Makes what was written last; returns when it does.
+    ///
+    /// # Errors
+    /// A failing disk.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// The file systems of this computer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(RealFile(fs::OpenOptions::new().append(true).create(true).open(path)?)))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(RealFile(fs::File::create(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        match fs::File::open(path)?.sync_all() {
+            // Some file systems (9p, some of FUSE) can't sync a directory: there is nothing to do better.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct RealFile(fs::File);
+
+impl DiskFile for RealFile {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&self.0).write(bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        match self.0.sync_data() {
+            // A pipe or a device has nothing that lasts.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        }
+    }
+}
+
+/// A file as `std::io` writes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Writing(pub Arc<dyn DiskFile>);
+
+impl Write for Writing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes a directory and those above it that are missing; each lasts.
+///
+/// # Errors
+/// One that cannot be made.
+pub fn create_dir_all(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    let above = folder(path);
+    create_dir_all(disk, above)?;
+    match disk.create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            return Ok(());
+        }
+        made => made?,
+    }
+    disk.sync_dir(above)
+}
+
+/// Writes a file so that it is there as a whole, or is what it was before: beside it, synced, renamed,
+/// its folder synced.
+///
+/// # Errors
+/// A full or failing disk; what had the name before then stays.
+pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    swap_in(disk, path, |file| {
+        let mut file = Writing(Arc::clone(file));
+        file.write_all(bytes)
+    })
+}
+
+/// [`replace`] on this computer: for pages, figures and whatever else somebody will open by its name.
+/// What is no plain file (a pipe, `/dev/stdout`) is written as it is.
+///
+/// # Errors
+/// As [`replace`].
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => fs::write(path, bytes),
+        // A link stays one: the file that it leads to is replaced.
+        Ok(_) => replace(&RealDisk, &fs::canonicalize(path)?, bytes),
+        Err(_) => replace(&RealDisk, path, bytes),
+    }
+}
+
+/// Lets `fill` write a file, and gives it its name when it is whole and on the disk.
+pub(crate) fn swap_in<E: From<io::Error>>(
+    disk: &dyn Disk,
+    path: &Path,
+    fill: impl FnOnce(&Arc<dyn DiskFile>) -> Result<(), E>,
+) -> Result<(), E> {
+    let beside = beside(path);
+    let outcome = disk.create(&beside).map_err(E::from).and_then(|file| {
+        fill(&file)?;
+        file.sync()?;
+        Ok(disk.rename(&beside, path)?)
+    });
+    if outcome.is_err() {
+        // Half a file is useless, and its space may be what is missing.
+        let _ = disk.remove(&beside);
+    }
+    outcome?;
+    Ok(disk.sync_dir(folder(path))?)
+}
+
+/// The name of a file that is not whole yet.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    path.with_file_name(name)
+}
+
+/// The folder of a path, `.` where it names none.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,140 @@
+//! Rows reach the disk while the run goes on: a thread of its own syncs what was written, so that
+//! nobody who writes waits for the disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::disk::{Disk, DiskFile};
+use crate::error::{Error, Result};
+
+/// Time between two syncs: with [`super::FLUSH_NS`] before, and the sync itself behind, no row waits
+/// longer than [`super::KEPT_NS`] on a disk that syncs in 0.3 s.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// Makes the files of one directory last.
+#[derive(Debug)]
+pub(super) struct Syncer {
+    shared: Arc<Shared>,
+    /// Whether a thread syncs from time to time.
+    threaded: bool,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    state: Mutex<State>,
+    ending: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: Vec<File>,
+    /// Whether a name is new in the directory.
+    named: bool,
+    error: Option<Error>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    written: bool,
+}
+
+impl Syncer {
+    pub(super) fn new(disk: Arc<dyn Disk>, dir: &Path, threaded: bool) -> Syncer {
+        let (state, ending) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { disk, dir: dir.to_owned(), state, ending });
+        Syncer { shared, threaded, thread: None }
+    }
+
+    /// Takes a new file; its number. The thread begins with the first, and has the priority and the
+    /// CPUs of the thread that calls.
+    pub(super) fn add(&mut self, path: &Path, file: Arc<dyn DiskFile>) -> Result<usize> {
+        if self.threaded && self.thread.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let spawned =
+                std::thread::Builder::new().name("sync".to_owned()).spawn(move || shared.run());
+            let failed = |error| Error::io(path, "to start the thread that syncs", &error);
+            self.thread = Some(spawned.map_err(failed)?);
+        }
+        let mut state = self.shared.lock();
+        state.named = true;
+        state.files.push(File { path: path.to_owned(), file, written: false });
+        Ok(state.files.len() - 1)
+    }
+
+    /// Something was written to the file of this number. The error is that of an earlier sync.
+    pub(super) fn written(&self, number: usize) -> Result<()> {
+        let mut state = self.shared.lock();
+        if let Some(file) = state.files.get_mut(number) {
+            file.written = true;
+        }
+        state.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Syncs now, in this thread.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.shared.sync();
+        self.shared.lock().error.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Syncer {
+    fn drop(&mut self) {
+        self.shared.lock().ended = true;
+        self.shared.ending.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic there was told of by the thread.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        loop {
+            let waited = self.ending.wait_timeout_while(self.lock(), EVERY, |state| !state.ended);
+            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            if state.ended {
+                return;
+            }
+            drop(state);
+            self.sync();
+        }
+    }
+
+    /// Data first, then names. Nobody waits for the lock meanwhile.
+    fn sync(&self) {
+        let mut state = self.lock();
+        let named = std::mem::take(&mut state.named);
+        let mut files = Vec::new();
+        for file in &mut state.files {
+            if std::mem::take(&mut file.written) {
+                files.push((file.path.clone(), Arc::clone(&file.file)));
+            }
+        }
+        drop(state);
+        let mut failed = None;
+        for (path, file) in files {
+            if let Err(error) = file.sync() {
+                failed.get_or_insert(Error::io(&path, "to sync the rows to the disk", &error));
+            }
+        }
+        if named && let Err(error) = self.disk.sync_dir(&self.dir) {
+            failed.get_or_insert(Error::io(&self.dir, "to sync the run directory", &error));
+        }
+        if let Some(error) = failed {
+            self.lock().error.get_or_insert(error);
+        }
+    }
+}
