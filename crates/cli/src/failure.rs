@@ -148,9 +148,12 @@ impl From<AbError> for Failure {
             AbError::Host(inner) => inner.into(),
             AbError::Experiment(inner) => inner.into(),
             AbError::Interrupted => Failure::new(Exit::Interrupted, &error),
-            AbError::Failed { .. } => Failure::new(Exit::BadInput, &error).hint(
-                "a program that fails is often faster than one that works; run it by hand first",
-            ),
+            AbError::Failed { what, .. } => Failure::new(Exit::BadInput, &error).hint(match what {
+                "run" => {
+                    "a program that fails is often faster than one that works; run it by hand first"
+                }
+                _ => "run it by hand first; pipes and variables need --shell",
+            }),
         }
     }
 }

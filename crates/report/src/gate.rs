@@ -95,19 +95,26 @@ impl Gate {
     }
 }
 
-/// What became of the rules, a line each; those that hold only where it is `verbose`.
+/// What became of the rules, a line each; those that hold only where it is `verbose`. Objects of which
+/// the same is to be said share a line.
 #[must_use]
 pub fn lines(outcomes: &[Outcome], verbose: bool) -> Vec<String> {
-    let line = |outcome: &Outcome| {
-        let word = match outcome.status {
+    let alike = |a: &Outcome, b: &Outcome| (a.status, &a.text) == (b.status, &b.text);
+    let line = |group: &[Outcome]| {
+        let first = group.first()?;
+        let word = match first.status {
             Status::Pass if !verbose => return None,
             Status::Pass => "pass",
             Status::Fail => "FAIL",
             Status::CannotDecide => "CANNOT DECIDE",
         };
-        Some(format!("{word}  {}: {}", outcome.object, outcome.text))
+        let more = match group.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("{word}  {}{more}: {}", first.object, first.text))
     };
-    outcomes.iter().filter_map(line).collect()
+    outcomes.chunk_by(alike).filter_map(line).collect()
 }
 
 /// How many of each.

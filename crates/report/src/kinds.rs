@@ -72,7 +72,7 @@ impl Kind {
         let whole = detail != Detail::Short;
         let mut tables = match self {
             Self::Windows if whole => windows(report),
-            Self::Windows => vec![cells::shown(report).pick(&cells::MAIN)],
+            Self::Windows => vec![cells::shown(report).pick(&cells::MAIN).without_empty_columns()],
             Self::Rampup => rampup::tables::all(&report.rampups),
             Self::Switches => report.switches.iter().flat_map(switches::tables::all).collect(),
             Self::Load => vec![evidence::loads(report)],

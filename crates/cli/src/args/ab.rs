@@ -19,7 +19,7 @@ at an answer does not make wrong answers more frequent. What is judged, and how:
 #[derive(Debug, Args)]
 pub struct AbArgs {
     /// Programs with their arguments, one text each; the first is what the others are judged against
-    #[arg(value_name = "PROGRAM", required_unless_present = "commits")]
+    #[arg(value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// Name of a program in the report; repeatable, in the order of the programs
     #[arg(short, long, value_name = "NAME")]

@@ -85,11 +85,14 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
             .map(|cell| &cell.model)
             .collect();
         let prefix = prefix(contexts, context);
+        // Programs in turns have no conditions to be set: what those of an experiment could do is no help.
+        let workloads = &context.run.manifest.workloads;
+        let has_conditions = workloads.iter().any(|workload| workload.period_ns.is_some());
         findings.extend(failed_commands(context, &prefix));
         findings.extend(others::users(context, &prefix));
         findings.extend(not_applied(context, &prefix));
         for cause in &CAUSES {
-            findings.extend(one_cause(cause, &cells, &prefix));
+            findings.extend(one_cause(cause, &cells, &prefix, has_conditions));
         }
         findings.extend(failed_checks(context, &prefix));
         findings.extend(stolen(context, &prefix));
@@ -133,7 +136,12 @@ fn prefix(contexts: &[Context<'_>], context: &Context<'_>) -> String {
     if contexts.len() > 1 { format!("{}: ", context.name) } else { String::new() }
 }
 
-fn one_cause(cause: &Cause, cells: &[&Cell], prefix: &str) -> Option<Finding> {
+fn one_cause(
+    cause: &Cause,
+    cells: &[&Cell],
+    prefix: &str,
+    has_conditions: bool,
+) -> Option<Finding> {
     let of = |cell: &Cell| (cause.of)(&cell.disturbed);
     let known = || cells.iter().filter(|cell| of(cell).is_some());
     let windows: u64 = known().map(|cell| cell.n).sum();
@@ -161,7 +169,7 @@ fn one_cause(cause: &Cause, cells: &[&Cell], prefix: &str) -> Option<Finding> {
             words::share(overall),
             cause.what,
             worst.unwrap_or_default(),
-            cause.remedy
+            if has_conditions { cause.remedy } else { "" }
         ),
         hint: None,
     })

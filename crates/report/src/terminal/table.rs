@@ -15,7 +15,7 @@ pub(super) fn main(report: &Report, width: usize, style: Style, verbose: bool) -
         return vec!["  No windows: nothing was measured.".to_owned()];
     }
     if report.cells.len() <= MAX_ROWS || verbose {
-        return cells::shown(report).pick(&cells::MAIN).lines(width, style);
+        return cells::shown(report).pick(&cells::MAIN).without_empty_columns().lines(width, style);
     }
     let mut table = evidence::conditions(report);
     if let Some(left) = table.rows.len().checked_sub(MAX_ROWS).filter(|left| *left > 0) {
