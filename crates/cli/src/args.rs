@@ -277,6 +277,7 @@ Examples:
   flyball report                      the newest run
   flyball report RUN-A RUN-B          B against A
   flyball report new-* --against old-*    several runs on each side; 3 or more can decide
+  flyball report new*.json --against old*.json    files of a benchmark program, the same way
   flyball report ../cortex/run-set    another tool's data, imported on the way
   flyball report zen2-ftalat --counter 2.5GHz --out zen2    ... and kept as a run directory
   flyball report data.csv --map latency_us=lat,cpu=core,condition=gov
@@ -286,9 +287,11 @@ Examples:
   flyball report --figures figures/   the figures as SVG and PNG
   flyball report trace.txt --timeline t.html    every event on one axis, to zoom into
 Formats, found by content: runs of Flyball; CORTEX run folders (telemetry.ndjson and
-frequency-log.csv); cyclictest (--json, -h, -v); hyperfine (--export-json); Google Benchmark (JSON);
-loadrec of powerd++; any CSV with --map; traces (text of tracefs, trace-cmd report, perf script;
-trace.dat; perfetto); raw files of FTaLaT; CoreMark scores at fixed and alternating frequencies.";
+frequency-log.csv); cyclictest (--json, -h, -v); benchmark programs: Criterion (its folder),
+Google Benchmark (JSON), hyperfine (--export-json), pyperf (-o), pytest-benchmark (--benchmark-json),
+go test -bench (text or -json), JMH (-rf json); loadrec of powerd++; any CSV with --map; traces (text
+of tracefs, trace-cmd report, perf script; trace.dat; perfetto); raw files of FTaLaT; CoreMark scores
+at fixed and alternating frequencies.";
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {

@@ -113,3 +113,58 @@ fn several_runs_on_each_side() {
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("all hold windows or all hold events, found new1"), "{stderr}");
 }
+
+/// Output of `go test -bench` whose times differ between runs by some percent, as they do.
+fn benchmark(run: u64, slower: f64) -> String {
+    let line = |at: u64| {
+        let ns = (2.0 + 0.004 * (run % 3) as f64 + 0.001 * (at % 3) as f64) * slower;
+        format!("BenchmarkAdd-2 \t 1000000 \t {ns:.4} ns/op\n")
+    };
+    format!("goos: linux\n{}PASS\n", (0..5).map(line).collect::<String>())
+}
+
+#[test]
+fn benchmark_files_on_each_side() {
+    let dir = folder();
+    let dir = dir.path();
+    for at in 0..6 {
+        fs_err::write(dir.join(format!("old{at}")), benchmark(at, 1.0)).unwrap();
+        fs_err::write(dir.join(format!("new{at}")), benchmark(at, 1.1)).unwrap();
+    }
+    let judged = |new: &[&str], old: &[&str]| {
+        let sides = [&["report", "--format", "json"], new, &["--against"], old].concat();
+        let (code, stdout, stderr) = run(dir, &sides);
+        assert_eq!(code, 0, "{stderr}");
+        let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        let found = &report["comparisons"][0];
+        let text = |key: &str| found[key].as_str().unwrap().to_owned();
+        (text("verdict"), text("sentence"), found["ratio"]["value"].as_f64().unwrap())
+    };
+    let (new, old) = (["new0", "new1", "new2"], ["old3", "old4", "old5"]);
+    let (verdict, sentence, ratio) = judged(&new, &old);
+    assert_eq!(verdict, "effect", "{sentence}");
+    assert!((ratio - 1.1).abs() < 0.005, "two nanoseconds keep their fractions: {ratio}");
+    let (verdict, sentence, _) = judged(&["old0", "old1", "old2"], &old);
+    assert_eq!(verdict, "equivalent", "{sentence}");
+    for few in [1, 2] {
+        let (verdict, sentence, _) = judged(&new[..few], &old[..few]);
+        assert_eq!(verdict, "undecided", "{sentence}");
+        assert!(sentence.contains("3 runs a side would tell"), "{sentence}");
+    }
+}
+
+#[test]
+fn a_device_is_told_from_the_way_to_it() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/cortex-linux-2026-02-28");
+    if fs_err::metadata(data).is_err() {
+        eprintln!("skipped: {data} is not here");
+        return;
+    }
+    let dir = folder();
+    let (code, stdout, stderr) = run(dir.path(), &["report", data, "--verbose"]);
+    assert_eq!(code, 0, "{stderr}");
+    let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["car 18 of 373 us", "P, inferred", "2.06 GHz claimed", "2.9", "to 3.2", "P cores"] {
+        assert!(stdout.contains(words), "expected {words}\n{stdout}");
+    }
+}

@@ -15,6 +15,7 @@ mod cell;
 mod compare;
 mod contention;
 mod delivered;
+mod device;
 mod distribution;
 mod disturbed;
 mod domains;

@@ -260,6 +260,9 @@ pub struct Cell {
     pub placement: Placement,
     /// Delivered frequency, from cycles of the windows or from the probe around them.
     pub delivered: Option<Delivered>,
+    /// How much of what the caller saw was transport; `None` where nothing was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Windows that were disturbed, by cause.
     pub disturbed: Disturbed,
     /// Scheduling class as applied, for example `FIFO 80`; `None` where not recorded.
@@ -327,6 +330,33 @@ pub struct Placement {
     pub summary: String,
     /// Windows that changed their CPU.
     pub migrated: u64,
+    /// The kind of core, inferred where no CPU was recorded; it decides no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<InferredCore>,
+}
+
+/// The kind of core that windows ran on, by their cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InferredCore {
+    /// `P`: faster than the core whose frequency was claimed; `one kind`: the same for all windows.
+    pub kind: String,
+    /// 1st percentile of cycles over execution time, megahertz.
+    pub low_mhz: f64,
+    /// 99th percentile.
+    pub high_mhz: f64,
+    /// The highest frequency that the system claimed meanwhile, of whichever CPU.
+    pub claimed_mhz: Option<f64>,
+}
+
+/// Work that was sent to a device: medians over the windows, microseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Transport {
+    /// From start to end, as the caller saw it.
+    pub total_us: f64,
+    /// Execution on the device.
+    pub execution_us: f64,
+    /// The rest: the way there and back, and what waited on it.
+    pub transport_us: f64,
 }
 
 /// Share of a CPU.

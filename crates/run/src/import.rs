@@ -3,17 +3,23 @@
 //! Bad input names the file, the line, what was expected and what was found. A wrong row is left
 //! out, counted and noted; a file with too many of them is refused.
 
+mod benchmarks;
 mod coremark;
 mod cortex;
 mod cortex_line;
+mod criterion;
 mod csv_map;
 mod csv_rows;
 mod cyclictest;
 mod detect;
 mod ftalat;
+mod go_benchmark;
 mod google_benchmark;
 mod hyperfine;
+mod jmh;
 mod loadrec;
+mod pyperf;
+mod pytest_benchmark;
 mod sampled;
 
 use std::path::Path;

@@ -43,7 +43,7 @@ table! {
         end_ns: u64,
         /// Dispatch after scheduled release: `dispatch_ns - release_ns`.
         lateness_ns: i64,
-        /// Execution: `end_ns - dispatch_ns`.
+        /// Execution: `end_ns - dispatch_ns`, without `transport_ns` where that is known.
         exec_ns: u64,
         /// End after scheduled release: `end_ns - release_ns`.
         response_ns: i64,
@@ -94,12 +94,23 @@ table! {
         probe_after_permille: Option<u32>,
         /// Whether a probe was interrupted and its figures are not to be trusted.
         probe_disturbed: Option<bool>,
-        /// Frequency delivered to the window itself, from its cycles and CPU time.
+        /// Frequency delivered to the window itself, from its cycles and CPU time (of a device: its
+        /// execution).
         delivered_khz: Option<u64>,
         /// Not-a-number samples of the input that were replaced in this window.
         nan_replaced: Option<u32>,
         /// Exit status of a command workload.
         exit_status: Option<i32>,
+        /// Iterations that the window's times are of, where one takes too short a time for whole
+        /// nanoseconds; null: one.
+        iterations: Option<u64>,
+        /// Part of `end_ns - dispatch_ns` in which data were on their way to the device that
+        /// executes, or back from it; null where nothing was sent.
+        transport_ns: Option<u64>,
+        /// Cycles of the window in which the core's back end stalled (perf event).
+        stalled_cycles: Option<u64>,
+        /// Time that interrupts and other noise of the operating system took during the window.
+        noise_ns: Option<u64>,
     }
 }
 

@@ -343,6 +343,186 @@ fn google_benchmarks_repetitions_are_repeats() {
     assert!(error.hint().contains("--benchmark_repetitions"), "{error:?}");
 }
 
+/// Names of the workloads, and the number of windows under each.
+fn counted(run: &Run) -> Vec<(String, usize)> {
+    let windows = &run.tables.windows;
+    let names = windows.workload.names().iter();
+    let of = |name: &str| windows.workload.iter().filter(|own| *own == name).count();
+    names.map(|name| (name.to_string(), of(name))).collect()
+}
+
+/// Nanoseconds of one iteration in a row.
+fn ns(run: &Run, row: usize) -> f64 {
+    let windows = &run.tables.windows;
+    windows.exec_ns[row] as f64 / windows.iterations.get(row).unwrap_or(1) as f64
+}
+
+/// Written by Criterion 0.8.2 (20 samples; `sort` with flat sampling).
+#[test]
+fn criterions_samples_are_windows() {
+    let run = read(golden("criterion")).unwrap();
+    assert_eq!(counted(&run), [("fib 12".to_owned(), 20), ("sort/vec/1000".to_owned(), 20)]);
+    // 12,319,039 ns of 1074 iterations.
+    assert!((ns(&run, 20) - 12_319_039.0 / 1074.0).abs() < 0.5, "{}", ns(&run, 20));
+    let single = read(golden("criterion/fib 12/new/sample.json")).unwrap();
+    assert_eq!(counted(&single), [("fib 12".to_owned(), 20)]);
+    assert_eq!(single.tables.windows.exec_ns, run.tables.windows.exec_ns[..20]);
+
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str, file: &str, text: &str| {
+        let dir = dir.path().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join(file), text).unwrap();
+    };
+    place("a/new", "estimates.json", "{\"mean\":{}}");
+    let error = refused(read(dir.path()));
+    assert!(error.found().contains("only summaries"), "{error}");
+    place("a/new", "sample.json", "{\"iters\":[1.0,2.0],\"times\":[5.5,11.0]}");
+    place("a/base", "sample.json", "{\"iters\":[1.0],\"times\":[9.0]}");
+    place("a/old1", "sample.json", "{\"iters\":[1.0],\"times\":[9.0]}");
+    let run = read(dir.path()).unwrap();
+    assert_eq!((counted(&run), ns(&run, 0)), (vec![("a".to_owned(), 2)], 5.5));
+    assert!(run.warnings.iter().any(|warning| warning.message.ends_with("not read: old1")));
+    place("a/new", "sample.json", "{\"iters\":[1.0,2.0],\"times\":[5.5]}");
+    assert!(refused(read(dir.path())).found().contains("1 and 2"));
+}
+
+/// Written by pyperf 2.10.0 (`-p 4 -n 3 -w 1`): a process that calibrates, and four that measure.
+#[test]
+fn pyperfs_processes_are_repeats() {
+    let run = read(golden("pyperf.json")).unwrap();
+    let windows = &run.tables.windows;
+    assert_eq!(counted(&run), [("loop".to_owned(), 16), ("sort".to_owned(), 16)]);
+    assert_eq!(windows.repeat[..5], [1, 1, 1, 1, 2]);
+    assert_eq!(windows.warmup[..5], [true, false, false, false, true]);
+    assert_eq!(windows.exec_ns[1], 21_442);
+    let machine = run.manifest.machine.as_ref().unwrap();
+    assert_eq!((machine.cpu_model.as_deref(), machine.cpu_count), (Some("AMD EPYC"), Some(2)));
+    let text = std::fs::read_to_string(golden("pyperf.json")).unwrap();
+    let bytes = text.replace("\"unit\": \"second\"", "\"unit\": \"byte\"");
+    assert!(refused(read_text("p.json", bytes, "")).found().contains("\"byte\""));
+    assert!(refused(read_text("p.json", &text[..text.len() / 2], "")).found().contains("EOF"));
+    let empty = text.replace("\"values\"", "\"later\"");
+    assert_eq!(refused(read_text("p.json", empty, "")).found(), "none");
+}
+
+/// Written by pytest-benchmark 5.3.1 (`--benchmark-json`); the other one without its times.
+#[test]
+fn pytest_benchmarks_rounds_are_windows() {
+    let run = read(golden("pytest-benchmark.json")).unwrap();
+    let of = |name: &str| (format!("test_b.py::{name}"), 8);
+    let mut names = counted(&run);
+    names.sort();
+    assert_eq!(names, [of("test_loop"), of("test_param[1000]"), of("test_param[10]")]);
+    assert!(ns(&run, 0) > 100.0 && ns(&run, 0) < 1e6, "{}", ns(&run, 0));
+    let error = refused(read(golden("pytest-benchmark-summaries.json")));
+    assert!(error.found().contains("only summaries"), "{error}");
+    assert!(error.hint().contains("--benchmark-save-data"), "{error:?}");
+}
+
+/// Written by Go 1.26.8 (`-count 5`), and as events by `go test -json` (`-count 2`).
+#[test]
+fn go_benchmarks_lines_are_repeats() {
+    let run = read(golden("go-benchmark.txt")).unwrap();
+    let names = ["Fib-2", "Add-2", "Sort/n=100-2", "Sort/n=1000-2"];
+    assert_eq!(counted(&run), names.map(|name| (name.to_owned(), 5)));
+    assert_eq!((ns(&run, 0), ns(&run, 5)), (45_411.0, 65.17));
+    assert_eq!(run.tables.windows.repeat[..6], [1, 2, 3, 4, 5, 1]);
+    let machine = run.manifest.machine.as_ref().unwrap();
+    assert_eq!(machine.cpu_model.as_deref(), Some("AMD EPYC"));
+    let events = read(golden("go-benchmark-events.json")).unwrap();
+    assert_eq!(counted(&events), names.map(|name| (name.to_owned(), 2)));
+    assert_eq!((ns(&events, 0), ns(&events, 1)), (3_053.0, 3_262.0));
+
+    let text = std::fs::read_to_string(golden("go-benchmark.txt")).unwrap();
+    let torn = read_text("g.txt", &text[..text.find(" ns/op\nBenchmarkAdd").unwrap()], "").unwrap();
+    assert_eq!(torn.tables.windows.len(), 4);
+    assert!(torn.warnings.iter().any(|warning| warning.message.contains("ns/op, found none")));
+    let none = refused(read_text("g.txt", "goos: linux\nPASS\n", ""));
+    assert!(none.hint().contains("-count"), "{none:?}");
+    let failed = read_text("g.txt", format!("{text}FAIL\n"), "").unwrap();
+    assert!(failed.warnings.iter().any(|warning| warning.message.contains("failed")));
+    let two = format!("pkg: a\nBenchmarkX-2 1 5000 ns/op\npkg: b\nBenchmarkX-2 1 7000 ns/op\n");
+    let two = counted(&read_text("g.txt", two, "").unwrap());
+    assert_eq!(two, [("a: X-2".to_owned(), 1), ("b: X-2".to_owned(), 1)]);
+}
+
+/// Written by JMH 1.37 (`-f 2 -i 3 -bm avgt -tu ns`).
+#[test]
+fn jmhs_forks_are_repeats() {
+    let run = read(golden("jmh.json")).unwrap();
+    let names = ["x.B.sum (n=10)", "x.B.sum (n=100)"];
+    assert_eq!(counted(&run), names.map(|name| (name.to_owned(), 6)));
+    assert_eq!(run.tables.windows.repeat[..6], [1, 1, 1, 2, 2, 2]);
+    assert_eq!((ns(&run, 0), ns(&run, 4)), (1_588.0, 386.916));
+    let text = std::fs::read_to_string(golden("jmh.json")).unwrap();
+    let rate = text.replace("\"avgt\"", "\"thrpt\"").replace("ns/op", "ops/us");
+    let rate = read_text("j.json", rate, "").unwrap();
+    assert_eq!(counted(&rate)[0].0, "x.B.sum (n=10, thrpt)");
+    assert!((ns(&rate, 4) - 1_000.0 / 386.9157603125238).abs() < 0.001, "{}", ns(&rate, 4));
+    let error = refused(read_text("j.json", text.replace("\"rawData\"", "\"later\""), ""));
+    assert!(error.found().contains("only summaries"), "{error}");
+    assert!(
+        refused(read_text("j.json", text.replace("ns/op", "B/op"), "")).found().contains("B/op")
+    );
+    let sampled = r#"[{"jmhVersion":"1.37","benchmark":"a","mode":"sample","primaryMetric":{
+        "scoreUnit":"us/op","rawDataHistogram":[[[[1.5,2],[7.0,1]]]]}}]"#;
+    let sampled = read_text("j.json", sampled, "").unwrap();
+    assert_eq!(sampled.tables.windows.exec_ns, [1_500, 1_500, 7_000]);
+}
+
+/// A window as CORTEX writes it since 2026.
+const DEVICE: &str = r#"{"run_id":"1","plugin":"car","window_index":10,"release_ts_ns":1000000,"deadline_ts_ns":501000000,"start_ts_ns":1000250,"end_ts_ns":1373250,"deadline_missed":0,"W":160,"H":80,"C":64,"Fs":160,"warmup":0,"repeat":0,"device_tin_ns":77,"device_tstart_ns":100,"device_tend_ns":18100,"device_tfirst_tx_ns":19000,"device_tlast_tx_ns":19000,"adapter_name":"native","window_failed":0,"error_code":0,"cpu_freq_mhz":2064,"pmu_cycle_count":57600,"pmu_instruction_count":144347,"pmu_backend_stall_cycles":0,"osnoise_total_ns":0,"stage_index":4294967295,"dtype":2}"#;
+
+#[test]
+fn device_times_split_transport_from_execution() {
+    let system = r#"{"_type":"system_info","os":"Linux 6","hostname":"a","governor":"powersave","device_hostname":"b","device_cpu":"aarch64","device_os":"Linux 5"}"#;
+    let run = read_text("t.ndjson", format!("{system}\n{DEVICE}\n"), "").unwrap();
+    let row = run.tables.windows.row(0).unwrap();
+    assert_eq!((row.exec_ns, row.transport_ns), (18_000, Some(355_000)));
+    assert_eq!((row.lateness_ns, row.response_ns), (250, 373_250), "as the harness saw them");
+    assert_eq!((row.cycles, row.delivered_khz), (Some(57_600), Some(3_200_000)));
+    assert_eq!((row.instructions, row.stalled_cycles), (Some(144_347), None));
+    assert_eq!((row.noise_ns, row.exit_status), (Some(0), None));
+    assert_eq!(run.tables.frequency.claimed_khz.get(0), Some(2_064_000));
+    assert_eq!(run.manifest.conditions[0].governor.as_deref(), Some("powersave"));
+    let machine = run.manifest.machine.as_ref().unwrap();
+    assert_eq!((machine.hostname.as_deref(), machine.cpu_count), (Some("b"), None));
+    assert!(run.manifest.clocks.iter().all(|clock| clock.clock == "monotonic"));
+
+    let of = |line: &str| read_text("t.ndjson", format!("{line}\n{DEVICE}\n"), "").unwrap();
+    let first = |line: &str| of(line).tables.windows.row(0).unwrap();
+    let bare = DEVICE.replace("device_tstart_ns", "later");
+    assert_eq!((first(&bare).exec_ns, first(&bare).delivered_khz), (373_000, None));
+    assert!(of(&bare).warnings.iter().any(|warning| warning.message.contains("1 windows have no")));
+    let uncounted = DEVICE.replace("57600", "0");
+    assert_eq!((first(&uncounted).cycles, first(&uncounted).exec_ns), (None, 18_000));
+    let short = DEVICE.replace("18100", "1017");
+    assert_eq!(first(&short).delivered_khz, None, "too short for the device's clock");
+    let failed = DEVICE
+        .replace("\"window_failed\":0,\"error_code\":0", "\"window_failed\":1,\"error_code\":7");
+    assert_eq!(first(&failed).exit_status, Some(7));
+    for bad in [DEVICE.replace("18100", "99"), DEVICE.replace("18100", "900000")] {
+        let text = format!("{DEVICE}\n").repeat(19) + &bad + "\n";
+        let run = read_text("t.ndjson", text, "").unwrap();
+        assert_eq!(run.tables.windows.len(), 19);
+    }
+}
+
+#[test]
+fn cortex_of_2026_is_read_whole() {
+    let Some(path) = data("cortex-linux-2026-02-28") else { return };
+    let run = read(path).unwrap();
+    assert_eq!((run.tables.windows.len(), run.warnings.len()), (9 * 132, 0), "{:?}", run.warnings);
+    let condition = "cortex-linux-2026-02-28";
+    assert!((median_us(&run, "car", condition) - 18.17).abs() < 0.01);
+    assert_eq!(run.manifest.condition(condition).unwrap().governor.as_deref(), Some("performance"));
+    let delivered: Vec<u64> = run.tables.windows.delivered_khz.iter().flatten().collect();
+    assert_eq!(delivered.len(), 8 * 132, "all but noop, which is too short");
+    let near = |khz: &&u64| (2_940_000..=3_250_000).contains(*khz);
+    assert!(delivered.iter().filter(near).count() as f64 > 0.99 * delivered.len() as f64);
+}
+
 #[test]
 fn cyclictest_in_three_forms() {
     let run = read(golden("cyclictest.json")).unwrap();
@@ -369,6 +549,13 @@ fn formats_are_known_by_content() {
     assert_eq!(of("hyperfine.json"), Format::Hyperfine);
     assert_eq!(of("google-benchmark.json"), Format::GoogleBenchmark);
     assert_eq!(of("cyclictest.json"), Format::CyclictestJson);
+    assert_eq!((of("criterion"), of("jmh.json")), (Format::Criterion, Format::Jmh));
+    assert_eq!(
+        (of("pyperf.json"), of("pytest-benchmark.json")),
+        (Format::Pyperf, Format::PytestBenchmark)
+    );
+    let go = (of("go-benchmark.txt"), of("go-benchmark-events.json"));
+    assert_eq!(go, (Format::GoBenchmark, Format::GoBenchmark));
     assert_eq!(
         (of("cyclictest-v.txt"), of("cyclictest-h.txt")),
         (Format::CyclictestText, Format::CyclictestText)

@@ -9,6 +9,9 @@
 //!
 //! Rules 2 and 3 need at least 3 repeats on each side, and where the sides are of different runs at
 //! least 3 runs; with fewer the answer is `Undecided`: one run says nothing of how much runs differ.
+//! With them, where the windows of each run ran is part of what differs between runs, and so of the
+//! interval: `mixture` and `placement_unrecorded` only limit. With fewer, an unrecorded placement
+//! alone does not confound either, since nothing is decided anyway; a mixture does.
 //!
 //! Where the order of the conditions was drawn at random within one run ([`Evidence::randomised`]),
 //! the randomisation decides: the family of intervals takes the place of rules 2 and 3, and what lies
@@ -24,8 +27,8 @@
 //!
 //! | reason | confounds | limits |
 //! |---|---|---|
-//! | `mixture` | several modes on a side whose placement is not recorded | several modes where it is recorded |
-//! | `placement_unrecorded` | always: each side may have run on another kind of core | |
+//! | `mixture` | several modes on a side whose placement is not recorded | several modes where it is recorded; from 3 separate runs a side on |
+//! | `placement_unrecorded` | within one run: each side may have run on another kind of core | separate runs |
 //! | `placement_differs` | shares differ by more than 10 points and nothing is stratified | stratified |
 //! | `unproven_load` | a load was asked for and nothing recorded shows that it ran | |
 //! | `load_missed` | a load was asked for, and what was recorded does not prove that it ran as asked | |
@@ -252,9 +255,12 @@ pub fn judge(evidence: &Evidence) -> Judgement {
             reason.confounds = false;
         });
     }
+    let runs = evidence.a.runs.min(evidence.b.runs);
+    if evidence.across_runs.is_some() {
+        across_runs(&mut reasons, runs >= LEAST_REPEATS);
+    }
     // Stable: within both kinds the order of the table stays.
     reasons.sort_by_key(|reason| !reason.confounds);
-    let runs = evidence.a.runs.min(evidence.b.runs);
     let enough = evidence.a.repeats.min(evidence.b.repeats) >= LEAST_REPEATS
         && (evidence.across_runs.is_none() || runs >= LEAST_REPEATS);
     let verdict = if reasons.iter().any(|reason| reason.confounds) {
@@ -265,6 +271,20 @@ pub fn judge(evidence: &Evidence) -> Judgement {
         evidence.randomised.unwrap_or_else(|| by_interval(&basis, evidence.margin))
     };
     Judgement { verdict, reasons, basis, basis_kind }
+}
+
+/// Where each run placed its windows is drawn anew with each run. With enough runs the interval holds
+/// what that does; with too few nothing is decided, and modes are still worth more words than that.
+fn across_runs(reasons: &mut [Reason], enough: bool) {
+    let mixed = |reason: &Reason| reason.kind == ReasonKind::Mixture && reason.confounds;
+    if !enough && reasons.iter().any(mixed) {
+        return;
+    }
+    for reason in reasons {
+        if matches!(reason.kind, ReasonKind::Mixture | ReasonKind::PlacementUnrecorded) {
+            reason.confounds = false;
+        }
+    }
 }
 
 /// What the interval alone says. A margin that is no margin makes nothing equivalent.

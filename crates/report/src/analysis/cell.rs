@@ -11,7 +11,7 @@ use super::rows::{CellRows, RepeatRows};
 use super::schedule::{Releases, releases};
 use super::source::Context;
 use super::speed::Speeds;
-use super::{contention, placement, points, speed};
+use super::{contention, device, placement, points, speed};
 use crate::model::{self, Distribution, Measure};
 
 /// One window, as far as a cell needs it; kept only while the cell is measured.
@@ -37,15 +37,17 @@ impl Measure {
         if wake_ups { Measure::WakeUp } else { Measure::Execution }
     }
 
-    /// The latency of one window, nanoseconds; zero where there is none.
-    fn ns(self, windows: &Windows, row: usize) -> u64 {
-        match self {
+    /// The latency of one window (of one iteration in it), microseconds; zero where there is none.
+    fn us(self, windows: &Windows, row: usize) -> f64 {
+        let ns = match self {
             Measure::Execution => windows.exec_ns.get(row).copied().unwrap_or(0),
             Measure::WakeUp => {
                 let late = windows.lateness_ns.get(row).copied().unwrap_or(0);
                 u64::try_from(late).unwrap_or(0)
             }
-        }
+        };
+        let iterations = windows.iterations.get(row).unwrap_or(1).max(1);
+        ns as f64 / 1e3 / iterations as f64
     }
 }
 
@@ -128,13 +130,13 @@ fn samples(
     let mut samples = Samples { windows: Vec::with_capacity(rows.len()), ends: Vec::new() };
     for repeat in &rows.repeats {
         for row in repeat.rows() {
-            let execution_ns = measure.ns(windows, row);
-            if execution_ns == 0 {
+            let execution_us = measure.us(windows, row);
+            if execution_us == 0.0 {
                 continue;
             }
             samples.windows.push(Sample {
                 release_ns: windows.release_ns.get(row).copied().unwrap_or(0),
-                execution_us: execution_ns as f64 / 1e3,
+                execution_us,
                 cpu: windows.cpu_before.get(row),
                 delivered: source
                     .and_then(|source| source.value(windows, row))
@@ -244,7 +246,9 @@ fn describe(
             &samples.windows,
             disturbed.migrated.unwrap_or(0),
             &core_types,
+            device::infer(context, &rows),
         ),
+        transport: device::transport(windows, &rows),
         delivered: source.and_then(|source| {
             delivered::summarise(&samples.windows, source, &context.run.manifest)
         }),

@@ -5,7 +5,7 @@ use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
-use super::{events, others, rows, words};
+use super::{device, events, others, rows, words};
 use crate::model::{Cell, Disturbed, Finding, Overrun};
 
 /// What stolen time is called, whoever found it.
@@ -80,10 +80,8 @@ const CAUSES: [Cause; 6] = [
 pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for context in contexts.iter().filter(|context| !events::is_told_otherwise(context)) {
-        let cells: Vec<&Cell> = (cells.iter())
-            .filter(|cell| cell.run == context.index)
-            .map(|cell| &cell.model)
-            .collect();
+        let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();
+        let cells: Vec<&Cell> = own.iter().map(|cell| &cell.model).collect();
         let prefix = prefix(contexts, context);
         // Programs in turns have no conditions to be set: what those of an experiment could do is no help.
         let workloads = &context.run.manifest.workloads;
@@ -91,6 +89,7 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
         findings.extend(failed_commands(context, &prefix));
         findings.extend(others::users(context, &prefix));
         findings.extend(not_applied(context, &prefix));
+        findings.extend(device::finding(&own, &prefix));
         for cause in &CAUSES {
             findings.extend(one_cause(cause, &cells, &prefix, has_conditions));
         }

@@ -7,7 +7,7 @@ use super::events;
 use super::findings::{self, expected_and_found};
 use super::schedule::Releases;
 use super::source::Context;
-use super::words;
+use super::{device, words};
 use crate::model::{Finding, Measure};
 
 /// The checks that the runs could not make, and what their tables do not hold. What is missing
@@ -74,6 +74,10 @@ fn placement(cells: &[&CellData]) -> Option<Finding> {
         0 => return None,
         missing if missing == cells.len() => "the CPU of the windows was not recorded".to_owned(),
         missing => format!("the CPU was not recorded in {missing} of {} cells", cells.len()),
+    };
+    let text = match device::placement(cells) {
+        Some(inferred) => format!("{text}; {inferred}"),
+        None => text,
     };
     Some(finding("placement", text))
 }

@@ -6,7 +6,7 @@ use flyball_run::Manifest;
 use flyball_stats::median_in_place;
 
 use super::cell::Sample;
-use crate::model::{CpuShare, Placement};
+use crate::model::{CpuShare, InferredCore, Placement};
 
 /// The stratum of each CPU, where the manifest tells: its core type, else its clock domain.
 /// Where core types are known they are known for all CPUs or not used: half a stratification
@@ -33,6 +33,7 @@ pub(super) fn summarise(
     samples: &[Sample],
     migrated: u64,
     core_types: &BTreeMap<u32, String>,
+    inferred: Option<InferredCore>,
 ) -> Placement {
     let mut by_cpu: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let mut known = 0_usize;
@@ -54,7 +55,11 @@ pub(super) fn summarise(
     cpus.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.cpu.cmp(&b.cpu)));
     let recorded = known == samples.len() && known > 0;
     let numbers = cpus.iter().map(|share| share.cpu).collect();
-    Placement { recorded, summary: in_words(recorded, numbers), cpus, migrated }
+    let summary = match &inferred {
+        Some(core) => format!("{}, inferred", core.kind),
+        None => in_words(recorded, numbers),
+    };
+    Placement { recorded, summary, cpus, migrated, inferred }
 }
 
 /// Core types of the CPUs that have one.

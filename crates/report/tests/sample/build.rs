@@ -132,6 +132,7 @@ pub fn cell(rng: &mut Rng, recipe: &Recipe<'_>) -> Cell {
         lag1_autocorrelation: Some(if recipe.modes.len() > 1 { 0.94 } else { 0.12 }),
         modes: modes(&values, recipe),
         placement: placement(recipe, &values),
+        transport: None,
         delivered: recipe.mhz.map(|mhz| Delivered {
             source: "probe".to_owned(),
             median: mhz,
@@ -201,6 +202,7 @@ fn placement(recipe: &Recipe<'_>, values: &[f64]) -> Placement {
         cpus: cpus.into_iter().collect(),
         summary: recipe.cpu.map_or_else(|| "unrecorded".to_owned(), |c| format!("cpu{c}")),
         migrated: 0,
+        inferred: None,
     }
 }
 

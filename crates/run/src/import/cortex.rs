@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::run::{Run, Warning};
 use crate::storage::Columns;
 use crate::table::Table;
-use crate::tables::Windows;
+use crate::tables::{Frequencies, FrequencySample, Windows};
 use crate::tally::Tally;
 
 /// Folders below the given one that are searched.
@@ -84,13 +84,20 @@ pub(super) fn import(path: &Path, columns: Columns<'_>) -> Result<Run> {
         described.add(&facts, system, &name.unwrap_or_default());
     }
     run.tables.windows = read.windows;
-    for folder in &folders {
+    for (at, folder) in folders.iter().enumerate() {
         let governor = log::read(&mut run, path, folder)?;
+        let governor = governor.or_else(|| read.governors.get(&at).cloned());
         run.manifest.conditions.push(manifest::condition(&folder.condition, governor));
     }
+    // A log is the better record: it is of every clock domain.
+    let claims_of_windows = run.tables.frequency.is_empty() && !read.claimed.is_empty();
+    if claims_of_windows {
+        run.tables.frequency = read.claimed;
+    }
+    devices(&mut run, path);
     run.manifest.order = read.order;
     described.finish(&mut run);
-    manifest::clocks(&mut run);
+    manifest::clocks(&mut run, claims_of_windows);
     if read.backwards > 0 {
         run.warnings.push(Warning {
             object: super::file_name(path),
@@ -102,6 +109,30 @@ pub(super) fn import(path: &Path, columns: Columns<'_>) -> Result<Run> {
         });
     }
     Ok(run)
+}
+
+/// Warns of windows whose execution is not the device's where that of others is, and of counters that
+/// never counted.
+fn devices(run: &mut Run, path: &Path) {
+    let windows = &run.tables.windows;
+    if windows.transport_ns.is_all_null() {
+        return;
+    }
+    let works = |row: &usize| windows.exit_status.get(*row).is_none();
+    let bare = |row: &usize| windows.transport_ns.get(*row).is_none();
+    let without = (0..windows.len()).filter(works).filter(bare).count();
+    let mut warn = |message: String, hint: &str| {
+        let hint = Some(hint.to_owned());
+        run.warnings.push(Warning { object: super::file_name(path), message, hint });
+    };
+    if without > 0 {
+        warn(
+            format!(
+                "{without} windows have no times of the device: their execution holds the transport"
+            ),
+            "import the recordings with and without these times apart",
+        );
+    }
 }
 
 /// The run folders of the files, in order of the folders.
@@ -164,6 +195,10 @@ struct Read {
     described: Vec<(usize, Vec<cortex_line::Facts>, Option<cortex_line::SystemInfo>)>,
     order: Vec<crate::manifest::TrialRecord>,
     backwards: u64,
+    /// What the system claimed beside the windows: of CPU 0, whichever ran them.
+    claimed: Frequencies,
+    /// Per run folder, the governor that its first file names.
+    governors: HashMap<usize, String>,
 }
 
 fn read_windows(
@@ -181,7 +216,7 @@ fn read_windows(
         |block| (cortex_line::parse(block), block.bytes.len() as u64),
         |file, (parsed, block_bytes)| {
             let Some(source) = telemetry.get(file) else { return Ok(()) };
-            let Parsed { mut windows, workload, facts, system, tally } = parsed;
+            let Parsed { mut windows, workload, facts, system, claimed, tally } = parsed;
             let first = read.windows.seq.len() as u64;
             if first == 0 && tally.rows > 0 {
                 // Room that is never used costs nothing; growing by doubling would.
@@ -192,6 +227,21 @@ fn read_windows(
             windows.trial = trials.number(source.run, &workload, &windows);
             let condition = folders.get(source.run).map_or("unnamed", |folder| &folder.condition);
             windows.condition = Labels::repeated(condition, workload.len());
+            let governor = system.as_ref().and_then(|system| system.governor.clone());
+            if let Some(governor) = governor.filter(|governor| !governor.is_empty()) {
+                read.governors.entry(source.run).or_insert(governor);
+            }
+            for (t_ns, khz) in claimed {
+                read.claimed.push(FrequencySample {
+                    t_ns,
+                    domain: "cpu0".to_owned(),
+                    claimed_khz: Some(khz),
+                    source: "cpu_freq_mhz".to_owned(),
+                    condition: Some(condition.to_owned()),
+                    governor: read.governors.get(&source.run).cloned(),
+                    ..FrequencySample::default()
+                });
+            }
             windows.workload = workload;
             columns.prune(&mut windows);
             read.windows.append(windows);

@@ -12,7 +12,15 @@ use crate::tally::Tally;
 /// No window of a real-time kernel lasts a day.
 const DURATION_NS_MAX: u64 = 86_400_000_000_000;
 
-/// A measured window as CORTEX writes it.
+/// A shorter execution holds too few steps of the device's clock (42 ns on an Apple M1), and too much
+/// of the counters' own work, for a frequency.
+const FREQUENCY_NS_MIN: u64 = 5_000;
+
+/// Frequencies that no core has: a counter that was not read, or that counted something else.
+const FREQUENCY_KHZ: std::ops::RangeInclusive<u64> = 10_000..=10_000_000;
+
+/// A measured window as CORTEX writes it. What the kernel took on the device that ran it, and its
+/// counters there, are in recordings of 2026 and later; each of these may be missing.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -36,6 +44,29 @@ struct Line<'a> {
     channels: Option<u32>,
     #[serde(default, rename = "Fs")]
     rate_hz: Option<u32>,
+    /// On the device's own clock, which need not be the harness's.
+    #[serde(default)]
+    device_tstart_ns: Option<u64>,
+    #[serde(default)]
+    device_tend_ns: Option<u64>,
+    #[serde(default)]
+    window_failed: Option<u64>,
+    #[serde(default)]
+    error_code: Option<i32>,
+    #[serde(default)]
+    cpu_freq_mhz: Option<f64>,
+    #[serde(default)]
+    pmu_cycle_count: Option<u64>,
+    #[serde(default)]
+    pmu_instruction_count: Option<u64>,
+    #[serde(default)]
+    pmu_backend_stall_cycles: Option<u64>,
+    #[serde(default)]
+    osnoise_total_ns: Option<u64>,
+    #[serde(default, borrow)]
+    adapter_name: Option<Cow<'a, str>>,
+    #[serde(default)]
+    dtype: Option<u32>,
 }
 
 /// What CORTEX knows of the system; every field may be missing.
@@ -48,6 +79,10 @@ pub(super) struct SystemInfo {
     pub cpu_count: Option<u32>,
     pub total_ram_mb: Option<u64>,
     pub thermal_celsius: Option<f64>,
+    pub governor: Option<String>,
+    pub device_hostname: Option<String>,
+    pub device_cpu: Option<String>,
+    pub device_os: Option<String>,
 }
 
 /// A workload's parameters, from its first window.
@@ -58,6 +93,8 @@ pub(super) struct Facts {
     pub hop: Option<u32>,
     pub channels: Option<u32>,
     pub rate_hz: Option<u32>,
+    pub dtype: Option<u32>,
+    pub adapter: Option<String>,
     pub deadline_ns: u64,
 }
 
@@ -69,6 +106,8 @@ pub(super) struct Parsed {
     pub workload: Labels,
     pub facts: Vec<Facts>,
     pub system: Option<SystemInfo>,
+    /// The frequency that the system claimed, with the release of its window.
+    pub claimed: Vec<(u64, u64)>,
     pub tally: Tally,
 }
 
@@ -108,6 +147,8 @@ impl Parsed {
 
     fn window(&mut self, line: &Line<'_>) -> Result<(), String> {
         let row = row(line)?;
+        let claimed = line.cpu_freq_mhz.map(|mhz| (mhz * 1e3).round() as u64);
+        self.claimed.extend(claimed.filter(|khz| *khz > 0).map(|khz| (row.release_ns, khz)));
         self.windows.push(row);
         self.workload.push(&line.plugin);
         self.tally.rows += 1;
@@ -118,6 +159,8 @@ impl Parsed {
                 hop: line.hop,
                 channels: line.channels,
                 rate_hz: line.rate_hz,
+                dtype: line.dtype,
+                adapter: line.adapter_name.as_ref().map(|name| name.clone().into_owned()),
                 deadline_ns: line.deadline_ts_ns.saturating_sub(line.release_ts_ns),
             });
         }
@@ -130,11 +173,16 @@ fn row(line: &Line<'_>) -> Result<Window, String> {
     let backwards = || {
         format!("clock going backwards: end {} before start {}", line.end_ts_ns, line.start_ts_ns)
     };
-    let exec_ns = line.end_ts_ns.checked_sub(line.start_ts_ns).ok_or_else(backwards)?;
+    let harness_ns = line.end_ts_ns.checked_sub(line.start_ts_ns).ok_or_else(backwards)?;
+    let device_ns = on_device(line, harness_ns)?;
+    let exec_ns = device_ns.unwrap_or(harness_ns);
+    let failed = line.window_failed.is_some_and(|flag| flag != 0);
+    let counted = |count: Option<u64>| count.filter(|count| *count > 0);
+    let cycles = counted(line.pmu_cycle_count);
     let lateness_ns = line.start_ts_ns.wrapping_sub(line.release_ts_ns) as i64;
-    if exec_ns > DURATION_NS_MAX || lateness_ns.unsigned_abs() > DURATION_NS_MAX {
+    if harness_ns > DURATION_NS_MAX || lateness_ns.unsigned_abs() > DURATION_NS_MAX {
         return Err(format!(
-            "out of range: {exec_ns} ns of execution, {lateness_ns} ns of lateness; expected below a day"
+            "out of range: {harness_ns} ns of execution, {lateness_ns} ns of lateness; expected below a day"
         ));
     }
     if line.deadline_ts_ns < line.release_ts_ns {
@@ -152,9 +200,39 @@ fn row(line: &Line<'_>) -> Result<Window, String> {
         end_ns: line.end_ts_ns,
         lateness_ns,
         exec_ns,
-        response_ns: lateness_ns + exec_ns as i64,
+        response_ns: lateness_ns + harness_ns as i64,
         deadline_ns: line.deadline_ts_ns,
         missed: line.deadline_missed.map_or(line.end_ts_ns > line.deadline_ts_ns, |flag| flag != 0),
+        transport_ns: device_ns.map(|device_ns| harness_ns - device_ns),
+        cycles,
+        instructions: counted(line.pmu_instruction_count),
+        stalled_cycles: counted(line.pmu_backend_stall_cycles),
+        noise_ns: line.osnoise_total_ns,
+        delivered_khz: cycles.zip(device_ns).and_then(|(cycles, ns)| delivered_khz(cycles, ns)),
+        exit_status: failed.then(|| line.error_code.filter(|code| *code != 0).unwrap_or(1)),
         ..Window::default()
     })
+}
+
+/// What the kernel took on the device; none where the device did not say, or the window failed. Only a
+/// difference of the device's own times counts: its clock may be another one than the harness's.
+fn on_device(line: &Line<'_>, harness_ns: u64) -> Result<Option<u64>, String> {
+    let (Some(start), Some(end)) = (line.device_tstart_ns, line.device_tend_ns) else {
+        return Ok(None);
+    };
+    if (start, end) == (0, 0) || line.window_failed.is_some_and(|flag| flag != 0) {
+        return Ok(None);
+    }
+    match end.checked_sub(start) {
+        None => Err(format!("clock of the device going backwards: end {end} before start {start}")),
+        Some(ns) if ns > harness_ns => Err(format!(
+            "{ns} ns on the device are more than the {harness_ns} ns from start to end"
+        )),
+        Some(ns) => Ok(Some(ns)),
+    }
+}
+
+fn delivered_khz(cycles: u64, ns: u64) -> Option<u64> {
+    let khz = cycles.checked_mul(1_000_000)? / ns.max(1);
+    (ns >= FREQUENCY_NS_MIN && FREQUENCY_KHZ.contains(&khz)).then_some(khz)
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use fs_err as fs;
 
 use super::{
-    Options, coremark, cortex, csv_rows, cyclictest, ftalat, google_benchmark, hyperfine, loadrec,
+    Options, coremark, cortex, criterion, csv_rows, cyclictest, ftalat, go_benchmark,
+    google_benchmark, hyperfine, jmh, loadrec, pyperf, pytest_benchmark,
 };
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -69,6 +70,21 @@ formats! {
     Hyperfine "hyperfine",
         |head| is_json(head, &["results"]) && (has(head, "times") || has(head, "command")),
         no_folder, |path, _| hyperfine::import(path);
+    /// pyperf's JSON.
+    Pyperf "pyperf", |head| is_json(head, &[]) && pyperf::is_one(head), no_folder,
+        |path, _| pyperf::import(path);
+    /// `pytest --benchmark-json`.
+    PytestBenchmark "pytest-benchmark", |head| is_json(head, &["machine_info"]), no_folder,
+        |path, _| pytest_benchmark::import(path);
+    /// JMH's `-rf json`.
+    Jmh "jmh",
+        |head| head.starts_with('[') && (has(head, "jmhVersion") || has(head, "primaryMetric")),
+        no_folder, |path, _| jmh::import(path);
+    /// `go test -bench`, as text or with `-json`.
+    GoBenchmark "go", go_benchmark::is_one, no_folder, |path, _| go_benchmark::import(path);
+    /// Criterion's folder, or one `sample.json` in it.
+    Criterion "criterion", |head| is_json(head, &["iters", "times"]), criterion::is_folder,
+        |path, _| criterion::import(path);
     /// CORTEX telemetry: an experiment, a run folder, or one NDJSON file.
     Cortex "cortex",
         |head| {
@@ -148,7 +164,9 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
         };
         unknown(
             path,
-            "CORTEX NDJSON, CSV with a header, or the output of cyclictest, hyperfine, Google Benchmark or loadrec",
+            "CORTEX NDJSON, CSV with a header, or the output of cyclictest, loadrec or a benchmark \
+             program (Criterion, Google Benchmark, hyperfine, pyperf, pytest-benchmark, \
+             go test -bench, JMH)",
             found,
         )
     })
@@ -173,10 +191,11 @@ fn detect_folder(path: &Path) -> Result<Format> {
             return Ok(format);
         }
     }
-    let found = "no run.toml, *.ndjson or dataset.csv, and no *.txt of FTaLaT in it".to_owned();
+    let found = "no run.toml, *.ndjson, sample.json or dataset.csv, and no *.txt of FTaLaT in it"
+        .to_owned();
     Err(Error::bad_input(
         path.display(),
-        "a run directory, or a folder of CORTEX, FTaLaT or CoreMark scores",
+        "a run directory, or a folder of CORTEX, Criterion, FTaLaT or CoreMark scores",
         found,
         "name the file itself, or the folder that holds run-*/",
     ))

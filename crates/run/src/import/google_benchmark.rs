@@ -9,16 +9,13 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::sampled::{Sample, Sampler};
-use super::{file_name, new_run, read_text, record_file};
+use super::benchmarks::{Benchmarks, document, only_summaries};
+use super::file_name;
 use crate::error::{Error, Result};
 use crate::manifest::Machine;
-use crate::run::{Run, Warning};
+use crate::run::Run;
 use crate::tables::Window;
-use crate::tally::Tally;
 
-/// The one condition: benchmarks are compared between files.
-const CONDITION: &str = "measured";
 const HINT: &str =
     "run it with: --benchmark_repetitions=20 --benchmark_out=FILE --benchmark_out_format=json";
 
@@ -74,7 +71,7 @@ impl Benchmark {
     }
 
     /// Real time and CPU time of one iteration in ns.
-    fn times(&self) -> std::result::Result<(u64, Option<u64>), String> {
+    fn times(&self) -> std::result::Result<(f64, Option<u64>), String> {
         let unit_ns = match self.time_unit.as_deref() {
             None | Some("ns") => 1.0,
             Some("us") => 1e3,
@@ -82,14 +79,12 @@ impl Benchmark {
             Some("s") => 1e9,
             Some(other) => return Err(format!("expected a unit ns, us, ms or s, found {other:?}")),
         };
-        let whole = |time: Option<f64>| {
-            let ns = time.map(|time| time * unit_ns);
-            ns.filter(|ns| (0.0..=86_400e9).contains(ns)).map(|ns| ns.round() as u64)
+        let Some(real) = self.real_time.filter(|time| *time >= 0.0) else {
+            return Err(format!("expected a real_time, found {:?}", self.real_time));
         };
-        match whole(self.real_time) {
-            Some(ns) => Ok((ns, whole(self.cpu_time))),
-            None => Err(format!("expected a real_time, found {:?}", self.real_time)),
-        }
+        let cpu = self.cpu_time.map(|time| time * unit_ns);
+        let cpu = cpu.filter(|ns| (0.0..=86_400e9).contains(ns)).map(|ns| ns.round() as u64);
+        Ok((real * unit_ns, cpu))
     }
 }
 
@@ -100,86 +95,61 @@ pub(super) fn is_one(head: &str) -> bool {
 }
 
 pub(super) fn import(path: &Path) -> Result<Run> {
-    let text = read_text(path)?;
-    let document: Document = serde_json::from_str(&text).map_err(|error| {
-        let object = format!("{}:{}", path.display(), error.line());
-        Error::bad_input(object, "the JSON of Google Benchmark", error.to_string(), HINT)
-    })?;
-    let mut run = new_run("google-benchmark");
-    let (mut sampler, mut tally) = (Sampler::default(), Tally::default());
-    let (mut aggregates, mut below) = (0, 0);
+    let (document, bytes): (Document, u64) = document(path, "Google Benchmark", HINT)?;
+    let mut times = Benchmarks::of("google-benchmark");
+    let mut aggregates = 0;
     for benchmark in &document.benchmarks {
         if benchmark.is_aggregate() {
             aggregates += 1;
             continue;
         }
-        tally.lines += 1;
         let workload = benchmark.run_name.as_deref().unwrap_or(&benchmark.name);
         if benchmark.error_occurred {
             let why = benchmark.error_message.as_deref().unwrap_or("no message");
-            tally.bad(false, format!("{workload:?} failed: {why}"));
+            times.bad(format!("{workload:?} failed: {why}"));
             continue;
         }
         match benchmark.times() {
-            Ok((exec_ns, cpu_time_ns)) => {
-                tally.rows += 1;
-                below += u32::from(exec_ns < 100);
-                let sample = Sample {
-                    workload,
-                    condition: CONDITION,
-                    repeat: benchmark.repetition_index.unwrap_or(0).saturating_add(1),
-                    exec_ns,
-                    rest: Window { cpu_time_ns, ..Window::default() },
-                    ..Sample::default()
-                };
-                sampler.add(&mut run, sample);
+            Ok((ns, cpu_time_ns)) => {
+                let repeat = benchmark.repetition_index.unwrap_or(0).saturating_add(1);
+                times.time(workload, repeat, ns, Window { cpu_time_ns, ..Window::default() });
             }
-            Err(wrong) => tally.bad(false, format!("{workload:?}: {wrong}")),
+            Err(wrong) => times.bad(format!("{workload:?}: {wrong}")),
         }
     }
-    if tally.lines == 0 {
-        let found = match aggregates {
-            0 => "none".to_owned(),
-            n => format!("only {n} aggregates (mean, median, ...)"),
-        };
-        return Err(Error::bad_input(path.display(), "repetitions of benchmarks", found, HINT));
+    if times.tally.lines == 0 {
+        return Err(match aggregates {
+            0 => Error::bad_input(path.display(), "repetitions of benchmarks", "none", HINT),
+            n => {
+                let found = format!("{n} aggregates: mean, median, ...");
+                only_summaries(path, "Google Benchmark", &found, HINT)
+            }
+        });
     }
-    tally.check(&path.display().to_string(), "repetition of a benchmark")?;
-    let name = file_name(path);
     let context = &document.context;
-    warn(&mut run, &name, context, below);
-    run.manifest.machine = Some(Machine {
+    warn(&mut times, &file_name(path), context);
+    times.run.manifest.machine = Some(Machine {
         hostname: context.host_name.clone(),
         cpu_count: context.num_cpus,
         ..Machine::default()
     });
-    sampler.finish(&mut run, &name);
-    record_file(&mut run, name, text.len() as u64, &tally);
-    Ok(run)
+    times.finish(path, bytes, "repetition of a benchmark")
 }
 
-/// What the tool itself says against its numbers, and what became coarse here.
-fn warn(run: &mut Run, name: &str, context: &Context, below: u32) {
-    let mut warn = |message: String, hint: &str| {
-        let hint = Some(hint.to_owned());
-        run.warnings.push(Warning { object: name.to_owned(), message, hint });
-    };
+/// What the tool itself says against its numbers.
+fn warn(times: &mut Benchmarks, name: &str, context: &Context) {
     if context.cpu_scaling_enabled == Some(true) {
-        warn(
+        times.warn(
+            name,
             "frequency scaling was on: times depend on how long a CPU was busy before".to_owned(),
-            "hold the frequency while the benchmark runs",
+            Some("hold the frequency while the benchmark runs"),
         );
     }
     if context.library_build_type.as_deref() == Some("debug") {
-        warn(
+        times.warn(
+            name,
             "the benchmark library was built for debugging: times may be too long".to_owned(),
-            "build it with -DCMAKE_BUILD_TYPE=Release",
-        );
-    }
-    if below > 0 {
-        warn(
-            format!("{below} times below 100 ns are kept in whole ns: up to 1 % and more are lost"),
-            "let one iteration do more",
+            Some("build it with -DCMAKE_BUILD_TYPE=Release"),
         );
     }
 }
@@ -203,10 +173,10 @@ mod tests {
     fn units_and_values_out_of_range() {
         assert_eq!(
             of(r#"{"name": "x", "real_time": 1.5, "time_unit": "us"}"#).times(),
-            Ok((1500, None))
+            Ok((1500.0, None))
         );
         let both = of(r#"{"name": "x", "real_time": 7.4, "cpu_time": 3}"#);
-        assert_eq!(both.times(), Ok((7, Some(3))));
+        assert_eq!(both.times(), Ok((7.4, Some(3))));
         for text in [
             r#"{"name": "x"}"#,
             r#"{"name": "x", "real_time": -1.0}"#,

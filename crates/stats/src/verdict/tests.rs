@@ -237,6 +237,24 @@ fn two_runs_must_not_differ_in_anything_else() {
 }
 
 #[test]
+fn from_three_runs_a_side_placement_is_part_of_the_interval() {
+    let judged = |runs: usize, modes: usize| {
+        let mut evidence = evidence(ratio(1.05, 1.03, 1.07));
+        evidence.across_runs = Some(Vec::new());
+        for side in [&mut evidence.a, &mut evidence.b] {
+            (side.runs, side.placement_recorded) = (runs, false);
+            side.modes_per_kernel = vec![modes];
+        }
+        judge(&evidence)
+    };
+    let verdict = |runs, modes| judged(runs, modes).verdict;
+    assert_eq!((verdict(3, 1), verdict(3, 2)), (Verdict::Effect, Verdict::Effect));
+    assert_eq!((verdict(1, 1), verdict(2, 1)), (Verdict::Undecided, Verdict::Undecided));
+    assert_eq!(verdict(2, 2), Verdict::Confounded, "modes are worth more words");
+    assert!(said(&judged(1, 1)).contains("one run a side does not decide"));
+}
+
+#[test]
 fn drift_as_large_as_the_difference_confounds() {
     let mut evidence = evidence(ratio(1.1, 1.06, 1.14));
     let mut drift = Drift { flagged: true, total_change: 0.12, p_value: 0.01, ..Drift::default() };

@@ -70,7 +70,8 @@ impl Described {
 }
 
 fn same_parameters(a: &Facts, b: &Facts) -> bool {
-    (a.window, a.hop, a.channels, a.rate_hz) == (b.window, b.hop, b.channels, b.rate_hz)
+    let of = |facts: &Facts| (facts.window, facts.hop, facts.channels, facts.rate_hz, facts.dtype);
+    of(a) == of(b) && a.adapter == b.adapter
 }
 
 fn workload(facts: &Facts) -> WorkloadRecord {
@@ -80,11 +81,15 @@ fn workload(facts: &Facts) -> WorkloadRecord {
         ("hop_samples", facts.hop),
         ("channels", facts.channels),
         ("rate_hz", facts.rate_hz),
+        ("dtype", facts.dtype),
     ];
     for (name, value) in named {
         if let Some(value) = value {
             params.insert(name.to_owned(), toml::Value::Integer(i64::from(value)));
         }
+    }
+    if let Some(adapter) = &facts.adapter {
+        params.insert("adapter".to_owned(), toml::Value::String(adapter.clone()));
     }
     let period_ns = match (facts.hop, facts.rate_hz) {
         (Some(hop), Some(rate)) if rate > 0 => {
@@ -108,10 +113,20 @@ fn machine(system: SystemInfo, run: &Run) -> Machine {
     for name in run.tables.frequency.domain.names() {
         domains.push(DomainRecord { name: name.to_string(), ..DomainRecord::default() });
     }
+    // The kernels ran on the device: of another machine than the harness's only that is told.
+    let (host, device) = (known(system.hostname), known(system.device_hostname));
+    if device.is_some() && device != host {
+        return Machine {
+            cpu_model: known(system.device_cpu),
+            kernel: known(system.device_os),
+            hostname: device,
+            ..Machine::default()
+        };
+    }
     Machine {
         cpu_model: known(system.cpu),
         kernel: known(system.os),
-        hostname: known(system.hostname),
+        hostname: host,
         cpu_count: system.cpu_count,
         memory_bytes: system.total_ram_mb.and_then(|mb| mb.checked_mul(1024 * 1024)),
         temperature_celsius: system.thermal_celsius,
@@ -141,8 +156,9 @@ pub(super) fn condition(name: &str, governor: Option<String>) -> ConditionRecord
     ConditionRecord { name: name.to_owned(), governor, load, ..ConditionRecord::default() }
 }
 
-/// Which clocks the tables use, and that nothing links them.
-pub(super) fn clocks(run: &mut Run) {
+/// Which clocks the tables use, and that nothing links them; a frequency that stands in the windows'
+/// own lines is on their clock.
+pub(super) fn clocks(run: &mut Run, claims_of_windows: bool) {
     let clock = |table: &str, clock: &str, other: Option<&str>| ClockRecord {
         table: table.to_owned(),
         clock: clock.to_owned(),
@@ -151,6 +167,11 @@ pub(super) fn clocks(run: &mut Run) {
     };
     if run.tables.frequency.is_empty() {
         run.manifest.clocks = vec![clock("windows", "monotonic", None)];
+        return;
+    }
+    if claims_of_windows {
+        run.manifest.clocks =
+            ["windows", "frequency"].map(|table| clock(table, "monotonic", None)).to_vec();
         return;
     }
     run.manifest.clocks = vec![

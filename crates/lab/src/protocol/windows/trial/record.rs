@@ -97,7 +97,6 @@ impl WindowRecord {
             cpu_time_ns: self.cpu_time.map(|time| time.0),
             run_delay_ns: self.run_delay.map(|delay| delay.0),
             wake_delay_ns: self.wake_delay.map(|delay| delay.0),
-            steal_ns: None,
             cycles: self.cycles,
             ref_cycles: self.ref_cycles,
             instructions: self.instructions,
@@ -111,6 +110,8 @@ impl WindowRecord {
             delivered_khz: self.delivered_khz(),
             nan_replaced: Some(self.nan_replaced),
             exit_status: self.exit_status,
+            // What only other tools' data hold.
+            ..Window::default()
         }
     }
 
