@@ -164,7 +164,9 @@ fn a_device_is_told_from_the_way_to_it() {
     let (code, stdout, stderr) = run(dir.path(), &["report", data, "--verbose"]);
     assert_eq!(code, 0, "{stderr}");
     let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in ["car 18 of 373 us", "P, inferred", "2.06 GHz claimed", "2.9", "to 3.2", "P cores"] {
+    for words in
+        ["car 18.2 of 373 us", "P, inferred", "2.06 GHz claimed", "2.9", "to 3.2", "P cores"]
+    {
         assert!(stdout.contains(words), "expected {words}\n{stdout}");
     }
 }

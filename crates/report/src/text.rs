@@ -12,6 +12,8 @@ pub(crate) fn decimals(value: f64) -> usize {
         v if v >= 9.995 => 1,
         v if v >= 0.9995 => 2,
         0.0 => 0,
+        // Less than ten nanoseconds, in microseconds.
+        v if v < 0.00995 => 5,
         _ => 3,
     }
 }

@@ -164,9 +164,16 @@ impl Scene<'_> {
     ) -> Judgement {
         let subject: Vec<&CellData> = pairs.iter().map(|pair| pair.0).collect();
         let baseline: Vec<&CellData> = pairs.iter().map(|pair| pair.1).collect();
+        let across = across::differences(sides.contexts, pairs);
         let side = |at: usize, side: &Side, cells: &[&CellData]| -> SideEvidence {
             let known = evidence::side(sides.contexts[at], &side.condition, cells, self.loads);
-            SideEvidence { name: side.label().to_owned(), ..known }
+            let name = side.label().to_owned();
+            if across.is_some() && evidence::timeless(sides.contexts[at]) {
+                // Files of benchmark programs: the order of the runs is that of their names, and it is
+                // runs that decide, not the modes of their repetitions.
+                return SideEvidence { name, drift: None, modes_per_kernel: Vec::new(), ..known };
+            }
+            SideEvidence { name, ..known }
         };
         judge(&Evidence {
             a: side(0, &sides.subject, &subject),
@@ -174,7 +181,7 @@ impl Scene<'_> {
             pooled,
             stratified: like.recorded,
             margin: sides.contexts[0].options.margin,
-            across_runs: across::differences(sides.contexts, pairs),
+            across_runs: across.clone(),
             randomised,
         })
     }

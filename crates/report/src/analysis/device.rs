@@ -130,7 +130,7 @@ pub(super) fn placement(cells: &[&CellData]) -> Option<String> {
         left => format!("; {left} of {} cells are too short or too mixed to tell", cells.len()),
     };
     Some(format!(
-        "inferred from cycles over execution time: {} to {} GHz delivered{claim}: {which}{left}",
+        "inferred by cycles over execution time: {} to {} GHz delivered{claim}, {which}{left}",
         ghz(low),
         ghz(high)
     ))
@@ -140,19 +140,23 @@ pub(super) fn placement(cells: &[&CellData]) -> Option<String> {
 pub(super) fn finding(cells: &[&CellData], prefix: &str) -> Option<Finding> {
     let of = |cell: &&CellData| {
         let transport = cell.model.transport.as_ref()?;
-        Some(format!(
+        let (execution, total) = (transport.execution_us, transport.total_us);
+        let text = format!(
             "{} {} of {} us",
             cell.model.workload,
-            words::latency(transport.execution_us),
-            words::latency(transport.total_us)
-        ))
+            words::latency(execution),
+            words::latency(total)
+        );
+        Some((execution / total, text))
     };
-    let mut each: Vec<String> = cells.iter().filter_map(of).collect();
-    each.dedup();
+    let mut each: Vec<(f64, String)> = cells.iter().filter_map(of).collect();
+    // Most transport first.
+    each.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let each: Vec<String> = each.into_iter().map(|(_, text)| text).collect();
     (!each.is_empty()).then(|| Finding {
         object: "transport".to_owned(),
         text: format!(
-            "{prefix}executed on a device, the rest is transport and in no figure of execution: {}",
+            "{prefix}on the device {}; the rest is transport and in no figure of execution",
             each.join(", ")
         ),
         hint: None,

@@ -46,9 +46,13 @@ pub(super) fn side(
 /// Whether the windows stand in order of execution: wake-ups without times come from histograms,
 /// which keep none and would seem to drift from their least value to their largest.
 fn in_order(context: &Context<'_>, cells: &[&CellData]) -> bool {
+    !(timeless(context) && cells.iter().any(|cell| cell.model.measure == Measure::WakeUp))
+}
+
+/// Whether the source records no times: the files of benchmark programs.
+pub(super) fn timeless(context: &Context<'_>) -> bool {
     let clocks = &context.run.manifest.clocks;
-    let timeless = clocks.iter().any(|clock| clock.table == "windows" && clock.clock == "none");
-    !(timeless && cells.iter().any(|cell| cell.model.measure == Measure::WakeUp))
+    clocks.iter().any(|clock| clock.table == "windows" && clock.clock == "none")
 }
 
 /// Mean over the cells of their shares per stratum.

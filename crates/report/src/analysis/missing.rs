@@ -76,7 +76,7 @@ fn placement(cells: &[&CellData]) -> Option<Finding> {
         missing => format!("the CPU was not recorded in {missing} of {} cells", cells.len()),
     };
     let text = match device::placement(cells) {
-        Some(inferred) => format!("{text}; {inferred}"),
+        Some(inferred) => format!("{inferred}; {text}"),
         None => text,
     };
     Some(finding("placement", text))
