@@ -15,7 +15,7 @@ use crate::bootstrap::Index;
 use crate::quantile::quantile;
 use crate::rng::Rng;
 use crate::summary::mean;
-use crate::{BootstrapOptions, Estimate, Statistic, Verdict};
+use crate::{BootstrapOptions, Estimate, Statistic, Verdict, Weight};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -66,7 +66,7 @@ impl BlockValues {
 /// How often each block counts, per replicate: the same for all cells of an experiment.
 #[derive(Clone, Debug)]
 pub struct BlockDraws {
-    weights: Vec<Vec<u32>>,
+    weights: Vec<Vec<Weight>>,
     blocks: usize,
 }
 
@@ -75,7 +75,7 @@ impl BlockDraws {
     pub fn new(blocks: usize, options: &BootstrapOptions) -> BlockDraws {
         let draw = |replicate: u32| {
             let mut rng = Rng::new(options.seed, u64::from(replicate));
-            let mut weights = vec![0_u32; blocks];
+            let mut weights = vec![0; blocks];
             for _ in 0..blocks {
                 weights[rng.below(blocks)] += 1;
             }
@@ -92,7 +92,7 @@ impl BlockDraws {
     /// Any figures of the weights: of all blocks once each, and of each draw.
     pub fn replicate<const N: usize>(
         &self,
-        figures: impl Fn(&[u32]) -> [f64; N] + Sync,
+        figures: impl Fn(&[Weight]) -> [f64; N] + Sync,
     ) -> [Replicated; N] {
         let whole = figures(&vec![1; self.blocks]);
         let rows: Vec<[f64; N]> = self.weights.par_iter().map(|weights| figures(weights)).collect();

@@ -8,15 +8,16 @@
 //! samples, and `exact`, of a quantile, without replicates.
 
 mod difference;
+mod drawn;
 mod exact;
 mod index;
 mod interval;
 mod percentile;
 mod plan;
 
-use crate::rng::Rng;
 use crate::{Cell, LEVEL, Resampled, StatsError, Summary};
 pub use difference::difference;
+use drawn::{drawn, replicate_of};
 pub use exact::{Distribution, quantile_estimate};
 pub(crate) use index::Index;
 use interval::{Part, interval};
@@ -69,6 +70,9 @@ impl Default for BootstrapOptions {
         BootstrapOptions { replicates: 2000, level: LEVEL, seed: 1 }
     }
 }
+
+/// How often a unit is drawn in one replicate. Narrow, so that eight of them are multiplied at once.
+pub type Weight = i16;
 
 /// What is estimated of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,19 +152,22 @@ pub(crate) fn product_of(
 ) -> Result<Resampled, StatsError> {
     options.check()?;
     statistic.check()?;
-    let once = |group: &Group<'_>, weights: &[u32]| -> f64 {
+    let once = |group: &Group<'_>, weights: &[Weight]| -> f64 {
         let logs = group.terms.iter().map(|t| t.power * t.index.statistic(statistic, weights).ln());
         logs.sum()
     };
     let value = groups.iter().map(|group| once(group, &vec![1; group.plan.unit_count()]));
     let value = value.sum::<f64>().exp();
     let parts = groups.iter().enumerate().map(|(number, group)| {
-        let replicate = |weights: &mut Vec<u32>, replicate: u32| {
-            let mut rng = Rng::new(options.seed, (number as u64) << 32 | u64::from(replicate));
-            group.plan.draw(&mut rng, weights);
-            once(group, weights)
+        let drawn = drawn(group.plan, options.seed, number, options.replicates);
+        let replicate = |weights: &mut Vec<Weight>, replicate: u32| match &drawn {
+            Some(drawn) => once(group, drawn.replicate(replicate)),
+            None => {
+                group.plan.draw(&mut replicate_of(options.seed, number, replicate), weights);
+                once(group, weights)
+            }
         };
-        let start = || vec![0_u32; group.plan.unit_count()];
+        let start = || vec![0; group.plan.unit_count()];
         let logs = (0..options.replicates).into_par_iter().with_min_len(64);
         Part {
             logs: logs.map_init(start, replicate).collect(),

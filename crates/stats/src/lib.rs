@@ -31,7 +31,7 @@ pub use blocks::{
     BlockDraws, BlockValues, LEAST_BLOCKS, Replicated, judge_contrast, quantiles_judged, together,
 };
 pub use bootstrap::{
-    BootstrapOptions, Distribution, Draws, Prepared, Statistic, difference, estimate,
+    BootstrapOptions, Distribution, Draws, Prepared, Statistic, Weight, difference, estimate,
     geometric_mean_of, geometric_mean_ratio, percentile_bootstrap, quantile_estimate, ratio,
 };
 pub use cell::Cell;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use flyball_events::blame::{self, Blame};
 use flyball_run::{WAKE_DELAY_FROM_NS, Windows};
-use flyball_stats::{self as stats, BlockDraws, Replicated};
+use flyball_stats::{self as stats, BlockDraws, Replicated, Weight};
 
 use super::blame::called;
 use super::cell::CellData;
@@ -316,7 +316,7 @@ fn band(count: f64, quantile: f64) -> (f64, f64) {
 }
 
 /// The means over the windows around a quantile when each block counts as often as `weights` says.
-fn around(windows: &[Window], weights: &[u32], quantile: f64) -> [f64; QUANTITIES] {
+fn around(windows: &[Window], weights: &[Weight], quantile: f64) -> [f64; QUANTITIES] {
     let weight =
         |window: &Window| f64::from(weights.get(window.block as usize).copied().unwrap_or(0));
     let count: f64 = windows.iter().map(weight).sum();

@@ -1,5 +1,6 @@
 //! What is drawn: whole repeats, or blocks within repeats where there are too few of them.
 
+use super::Weight;
 use crate::Cell;
 use crate::autocorr::effective_of_series;
 use crate::rng::Rng;
@@ -43,6 +44,11 @@ impl Plan {
         self.repeats.last().map_or(0, |range| range.end)
     }
 
+    /// Units of each repeat: all that a draw depends on.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.repeats.iter().map(ExactSizeIterator::len).collect()
+    }
+
     /// Independent units at the top level: repeats, or the blocks of a single one.
     pub(crate) fn top_units(&self) -> usize {
         if self.repeat_count() == 1 { self.unit_count() } else { self.repeat_count() }
@@ -54,7 +60,7 @@ impl Plan {
     }
 
     /// How often each unit is drawn in one replicate.
-    pub(crate) fn draw(&self, rng: &mut Rng, weights: &mut [u32]) {
+    pub(crate) fn draw(&self, rng: &mut Rng, weights: &mut [Weight]) {
         weights.fill(0);
         for _ in 0..self.repeats.len() {
             let units = &self.repeats[rng.below(self.repeats.len())];
@@ -111,7 +117,7 @@ mod tests {
         assert_eq!((plan.unit(0, 0), plan.unit(1, 99)), (0, 7));
         let mut weights = vec![0; 8];
         plan.draw(&mut Rng::new(1, 0), &mut weights);
-        assert_eq!(weights.iter().sum::<u32>(), 8);
+        assert_eq!(weights.iter().sum::<Weight>(), 8);
         assert!(plan.describe().contains("2 repeats, then blocks of 25 windows"));
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Estimate;
+use crate::rng::Rng;
 
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * rng.uniform().ln()).sqrt() * (std::f64::consts::TAU * rng.uniform()).cos()
