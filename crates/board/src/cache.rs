@@ -5,7 +5,7 @@
 
 use crate::arch::Arch;
 use crate::error::{BoardError, Result};
-use flyball_host::Host;
+use flyball_host::{Host, check_trusted};
 use std::path::{Path, PathBuf};
 
 /// The cache.
@@ -25,7 +25,15 @@ impl Cache {
             .or_else(|| set("XDG_CACHE_HOME").map(|dir| dir.join("flyball/board")))
             .or_else(|| set("HOME").map(|dir| dir.join(".cache/flyball/board")));
         match dir {
-            Some(dir) if dir.is_absolute() => Ok(Cache { dir }),
+            Some(dir) if dir.is_absolute() => {
+                // Programs in it are started, maybe by root: nobody else may have put them there.
+                let made = dir.ancestors().find(|part| part.exists());
+                match made.map_or(Ok(()), check_trusted) {
+                    Ok(()) => Ok(Cache { dir }),
+                    Err(error) => Err(BoardError::input("the board's cache", error)
+                        .with_hint("set FLYBALL_BOARD_DIR to a folder of your own")),
+                }
+            }
             Some(dir) => Err(BoardError::input(
                 "the board's cache",
                 format!("expected an absolute path, found {}", dir.display()),

@@ -133,10 +133,15 @@ impl Journal {
         if journal.format != FORMAT {
             return Err(fail(format!("format {}", journal.format)));
         }
-        match journal.files.iter().find(|entry| !is_cpu_setting(&entry.path)) {
-            Some(entry) => Err(fail(format!("a file outside {CPU}: {}", entry.path.display()))),
-            None => Ok(journal),
+        if let Some(entry) = journal.files.iter().find(|entry| !is_setting(&entry.path)) {
+            return Err(fail(format!("a file that no hold writes: {}", entry.path.display())));
         }
+        let values = journal.files.iter().flat_map(|entry| [&entry.old, &entry.new]).flatten();
+        let odd = values.cloned().find(|value| !is_value(value));
+        if let Some(value) = odd {
+            return Err(fail(format!("a value that no setting has: {value:?}")));
+        }
+        Ok(journal)
     }
 }
 
@@ -180,10 +185,48 @@ fn is_policy(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("policy"))
 }
 
-/// Root restores what a journal says: nothing but settings of CPUs.
-fn is_cpu_setting(path: &Path) -> bool {
-    let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
-    path.starts_with(CPU) && path.components().all(plain)
+/// The settings of a policy that a hold writes or brings back.
+const OF_POLICY: [&str; 6] = [
+    "boost",
+    "scaling_governor",
+    "scaling_max_freq",
+    "scaling_min_freq",
+    "scaling_setspeed",
+    "energy_performance_preference",
+];
+
+/// Root restores what a journal says: the settings that a hold writes and nothing else. Every other file
+/// below the CPUs (`online`, what a link leads to) is refused, whatever its name.
+fn is_setting(path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(CPU) else { return false };
+    let parts: Option<Vec<&str>> = below
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        })
+        .collect();
+    let policy = |name: &str| {
+        let number = name.strip_prefix("policy").unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    // A governor's folder of tunables; of folders that are none there is `stats`.
+    let word = |name: &str| {
+        name != "stats" && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    match parts.as_deref() {
+        Some(["cpufreq", "boost"] | ["intel_pstate", "no_turbo"]) => true,
+        Some(["cpufreq", of, name]) if policy(of) => OF_POLICY.contains(name),
+        Some(["cpufreq", of, governor, tunable]) => policy(of) && word(governor) && word(tunable),
+        Some(["cpufreq", governor, tunable]) => word(governor) && word(tunable),
+        _ => false,
+    }
+}
+
+/// A number or a name, as all settings are.
+fn is_value(value: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-<> .:,".contains(&byte);
+    value.len() <= 256 && value.bytes().all(plain)
 }
 
 #[cfg(test)]
@@ -213,11 +256,32 @@ mod tests {
 
     #[test]
     fn nothing_but_settings_of_cpus_is_restored() {
-        for path in ["/etc/shadow", "/sys/devices/system/cpu/../../../../etc/shadow", "relative"] {
+        let others = [
+            "/etc/shadow",
+            "/sys/devices/system/cpu/../../../../etc/shadow",
+            "relative",
+            "/sys/devices/system/cpu/cpu3/online",
+            "/sys/devices/system/cpu/cpu0/subsystem/drivers_autoprobe",
+            "/sys/devices/system/cpu/cpufreq/policy0/stats/reset",
+            "/sys/devices/system/cpu/cpufreq/policy0/affected_cpus",
+            "/sys/devices/system/cpu/cpufreq/policy0/../../online",
+            "/sys/devices/system/cpu/cpufreq/policy0/a/b/c",
+            "/sys/devices/system/cpu/online",
+        ];
+        for path in others {
             let error = Journal::parse(&journal(path).to_text(), Path::new("/j")).unwrap_err();
-            assert!(error.to_string().contains("a file outside"), "{error}");
+            assert!(error.to_string().contains("a file that no hold writes"), "{error}");
         }
-        let later = Journal { format: 2, ..journal("/sys/devices/system/cpu/x") };
+        for path in
+            ["boost", "policy12/scaling_governor", "policy0/ondemand/up_threshold", "ondemand/x"]
+        {
+            let path = format!("/sys/devices/system/cpu/cpufreq/{path}");
+            Journal::parse(&journal(&path).to_text(), Path::new("/j")).unwrap();
+        }
+        let mut odd = journal("/sys/devices/system/cpu/cpufreq/boost");
+        odd.files[0].old = Some("1\n2".into());
+        assert!(Journal::parse(&odd.to_text(), Path::new("/j")).is_err());
+        let later = Journal { format: 2, ..journal("/sys/devices/system/cpu/cpufreq/boost") };
         assert!(Journal::parse(&later.to_text(), Path::new("/j")).is_err());
     }
 }

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// Where the journal is unless `FLYBALL_STATE` says otherwise.
 const DEFAULT: &str = "/var/lib/flyball";
 const JOURNAL: &str = "hold.json";
+/// Locked as well, wherever the journal is: there is one machine. Who may not make it (not root, no `/run`)
+/// has the lock of the journal's folder alone.
+const MACHINE: &str = "/run/flyball-settings";
 
 /// A recovery takes the lock for a moment; a hold keeps it.
 const TRIES: u32 = 40;
@@ -26,6 +29,7 @@ pub fn state_folder(host: &dyn Host) -> PathBuf {
 pub(crate) struct State {
     pub journal: PathBuf,
     _lock: FolderLock,
+    _machine: Option<FolderLock>,
 }
 
 impl State {
@@ -37,8 +41,11 @@ impl State {
         let journal = folder.join(JOURNAL);
         let mut tries = 0;
         loop {
-            match host.lock_folder(folder) {
-                Ok(lock) => return Ok(State { journal, _lock: lock }),
+            let locked = host.lock_folder(folder).and_then(|lock| Ok((lock, machine(host)?)));
+            match locked {
+                Ok((lock, machine)) => {
+                    return Ok(State { journal, _lock: lock, _machine: machine });
+                }
                 Err(error) if error.errno() == Some(Errno::EAGAIN) => {
                     let held = read(host, &journal).ok().flatten();
                     if let Some(held) = held.filter(|held| held.owner.is_alive(host)) {
@@ -88,6 +95,15 @@ impl State {
                 }
             }
         }
+    }
+}
+
+/// The lock of the machine's settings.
+fn machine(host: &dyn Host) -> Result<Option<FolderLock>, HostError> {
+    match host.lock_folder(Path::new(MACHINE)) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) if error.errno() == Some(Errno::EAGAIN) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

@@ -185,6 +185,16 @@ fn without_permission_the_path_is_named_and_nothing_changes() {
 }
 
 #[test]
+fn a_second_hold_with_another_folder_is_refused() {
+    let host = writable(&(acpi(2) + "/run /\n"), true, &["/sys", "/var/lib", "/run"]);
+    let _first = start(&host, &governor("performance")).unwrap();
+    let other = Path::new("/var/lib/another");
+    let host: Arc<dyn Host> = host;
+    let error = Hold::start(&host, other, &governor("powersave")).unwrap_err();
+    assert!(matches!(error, ControlError::Busy { .. }), "{error}");
+}
+
+#[test]
 fn a_second_hold_is_refused_with_who_holds() {
     let host = root(
         &(acpi(2)

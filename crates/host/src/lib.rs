@@ -67,7 +67,7 @@ pub use machine::surroundings::processes::{
 pub use machine::topology::Topology;
 pub use machine::virtualization::Virtualization;
 pub use permissions::{Grant, Permission, Permissions, Power};
-pub use private::FolderLock;
+pub use private::{FolderLock, check_trusted};
 pub use process::{Child, Exit, Input, Output, ProcessSpec, Signal, Status};
 pub use real::RealHost;
 pub use recorded::RecordedHost;

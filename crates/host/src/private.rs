@@ -19,6 +19,41 @@ const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 /// Whoever may write there could put a file of theirs in the place of ours.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Each may remove only what is theirs.
+const STICKY: u32 = 0o1000;
+
+/// Whether nobody but this user and root can have put `path` where it is: its owner and that of every folder
+/// above it are one of them, and nobody else may write there. A folder of everybody's in which each may only
+/// remove what is theirs (`/tmp`, mode 1777) may stand above.
+///
+/// # Errors
+/// The folder or file of somebody else; one that cannot be looked at.
+pub fn check_trusted(path: &Path) -> Result<(), HostError> {
+    let fail = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| HostError::call(Call::Read, path, Errno::of(&error))
+    };
+    let absolute = std::path::absolute(path).map_err(fail(path))?;
+    // As it is written, for who owns the folder of a link can make it lead elsewhere; and as it is.
+    let real = std::fs::canonicalize(&absolute).map_err(fail(path))?;
+    let user = access::effective_user();
+    for part in absolute.ancestors().skip(1).chain(real.ancestors()) {
+        let found = std::fs::metadata(part).map_err(fail(part))?;
+        let mode = found.mode();
+        let sticky = found.is_dir() && mode & STICKY != 0 && part != real;
+        // A group of the user's own is usual (umask 002).
+        let group = mode & 0o020 != 0 && found.gid() != access::effective_group();
+        let others = (group || mode & 0o002 != 0) && !sticky;
+        if ![user, 0].contains(&found.uid()) || others {
+            return Err(HostError::malformed(
+                part.display(),
+                format!("owned by user {user} or root, and not for others to write to"),
+                &format!("owner {}, mode {:o}", found.uid(), mode & 0o7777),
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// A folder that is locked for this process until this is dropped, or the process ends.
 #[derive(Debug)]
@@ -66,6 +101,8 @@ impl FolderLock {
                 &format!("owner {}, mode {:o}", found.uid(), found.mode() & 0o7777),
             ));
         }
+        // Who owns a folder above it could put another one in its place.
+        check_trusted(path)?;
         match folder.try_lock() {
             Ok(()) => Ok(FolderLock { _holder: Holder::Real { _folder: folder } }),
             Err(TryLockError::WouldBlock) => {
@@ -172,6 +209,31 @@ mod tests {
             let error = FolderLock::take(&real).unwrap_err().to_string();
             assert!(error.contains("owner 65534"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_folder_below_somebody_elses_is_refused() {
+        if access::effective_user() != 0 {
+            return; // only root can make a folder of another's
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = dir.path().join("theirs");
+        let ours = theirs.join("state/flyball");
+        fs_err::create_dir_all(&ours).unwrap();
+        fs_err::set_permissions(&ours, std::fs::Permissions::from_mode(0o700)).unwrap();
+        check_trusted(&ours).unwrap();
+        drop(FolderLock::take(&ours).unwrap());
+        // A link in their folder to one of ours is theirs to change.
+        symlink(dir.path(), theirs.join("link")).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
+        for path in [ours.clone(), theirs.join("link")] {
+            let error = check_trusted(&path).unwrap_err().to_string();
+            assert!(error.contains("theirs") && error.contains("owner 65534"), "{error}");
+        }
+        assert!(FolderLock::take(&ours).is_err());
+        std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
+        fs_err::set_permissions(&theirs, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(FolderLock::take(&ours).is_err(), "writable by all");
     }
 
     #[test]

@@ -156,7 +156,11 @@ fn system() -> String {
 
 /// The machine, and whether its files may be written.
 pub fn machine(listing: &str, root: bool) -> Arc<RecordedHost> {
-    let paths = ["/sys", "/var/lib", "/dev/cpu_dma_latency"];
+    writable(listing, root, &["/sys", "/var/lib", "/dev/cpu_dma_latency"])
+}
+
+/// The machine, with these paths to write to.
+pub fn writable(listing: &str, root: bool, paths: &[&str]) -> Arc<RecordedHost> {
     let writable = paths.iter().map(|path| ((*path).to_owned(), root)).collect();
     let calls = Calls { writable, real_time: Tried::Worked, ..Calls::default() };
     let host = RecordedHost::from_listing(&format!("{}{listing}", system())).unwrap();

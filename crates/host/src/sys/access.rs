@@ -12,6 +12,12 @@ pub(crate) fn effective_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The effective group of this process.
+pub(crate) fn effective_group() -> u32 {
+    // SAFETY: returns a number, and cannot fail.
+    unsafe { libc::getegid() }
+}
+
 /// Ok if this process, with its effective rights, may write to `path`.
 pub(crate) fn may_write(path: &Path) -> Result<(), Errno> {
     let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
