@@ -136,8 +136,8 @@ impl Journal {
         if let Some(entry) = journal.files.iter().find(|entry| !is_setting(&entry.path)) {
             return Err(fail(format!("a file that no hold writes: {}", entry.path.display())));
         }
-        let values = journal.files.iter().flat_map(|entry| [&entry.old, &entry.new]).flatten();
-        let odd = values.cloned().find(|value| !is_value(value));
+        let values = |entry: &Entry| [entry.old.clone(), entry.new.clone()].into_iter().flatten();
+        let odd = journal.files.iter().flat_map(values).find(|value| !is_value(value));
         if let Some(value) = odd {
             return Err(fail(format!("a value that no setting has: {value:?}")));
         }

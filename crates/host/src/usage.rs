@@ -142,6 +142,13 @@ impl ProcessTimes {
         let duration = |ticks: u64| self.cpus.duration(ticks);
         let mut others: Vec<(String, Nanos)> =
             others.into_iter().map(|(name, ticks)| (name, duration(ticks))).collect();
+        let stolen = sum(|time| time.steal);
+        // Accounts are cut to ticks, so that a short interval may hold a tick too many.
+        let left = whole.saturating_sub(own) as f64 / self.cpus.user_hz.max(1) as f64 * 1e9;
+        let taken = others.iter().map(|(_, time)| time.0).sum::<u64>() + duration(stolen).0;
+        let scale = if whole > 0 && taken as f64 > left { left / taken as f64 } else { 1.0 };
+        let scaled = |time: Nanos| Nanos((time.0 as f64 * scale) as u64);
+        others.iter_mut().for_each(|(_, time)| *time = scaled(*time));
         others.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         CpuUsage {
             from: earlier.at,
@@ -149,7 +156,7 @@ impl ProcessTimes {
             cpus: cpus.cpus.len(),
             own: duration(own),
             others,
-            stolen: duration(sum(|time| time.steal)),
+            stolen: scaled(duration(stolen)),
         }
     }
 
@@ -224,8 +231,11 @@ mod tests {
 
     /// A machine of two CPUs with these processes: pid, parent, name, begin, own and children's ticks.
     fn times(processes: &[(u32, u32, &str, u64, u64, u64)], steal: u64) -> ProcessTimes {
-        let mut listing =
-            format!("/proc/stat = cpu0 0 0 0 0 0 0 0 {steal}\n/proc/stat = cpu1 0 0 0 0 0 0 0 0\n");
+        // As much idle time as any of these needs.
+        let idle = 1000 * steal;
+        let mut listing = format!(
+            "/proc/stat = cpu0 0 0 0 {idle} 0 0 0 {steal}\n/proc/stat = cpu1 0 0 0 0 0 0 0 0\n"
+        );
         for (pid, parent, name, began, own, children) in processes {
             listing.push_str(&format!(
                 "/proc/{pid}/stat = {pid} ({name}) R {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 \

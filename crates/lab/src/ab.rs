@@ -27,8 +27,10 @@ const CHANGE: Nanos = Nanos::from_millis(2);
 const RETRY_ONE_OF: u64 = 5;
 /// For how long others are looked at before the first block, at least.
 const LOOK: Nanos = Nanos::from_millis(300);
-/// Runs of each program before the first block, to fill caches and to know how long it takes.
+/// Runs of each program before the first block, to fill caches and to know how long it takes; fewer where
+/// they take longer than [`WARM_UP_TIME`].
 pub const WARM_UP: u32 = 3;
+const WARM_UP_TIME: Nanos = Nanos::from_secs(1);
 
 /// One of the programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +91,7 @@ pub struct Comparison {
     pub remark: Option<String>,
 }
 
-/// Sets the programs up, runs each [`WARM_UP`] times (or as often as `warm_up` says), and lays out the
+/// Sets the programs up, runs each up to [`WARM_UP`] times (or as often as `warm_up` says), and lays out the
 /// experiment. The first program is the one that the others are judged against.
 ///
 /// # Errors
@@ -98,7 +100,7 @@ pub fn experiment(
     host: &dyn Host,
     programs: &[Program],
     length: Length,
-    warm_up: u32,
+    warm_up: Option<u32>,
 ) -> Result<Comparison, AbError> {
     let mut longest = Nanos::ZERO;
     let mut total = Nanos::ZERO;
@@ -110,7 +112,11 @@ pub fn experiment(
             once(host, program, setup, "setup")?;
         }
         let mut shortest: Option<Nanos> = None;
-        for _ in 0..warm_up.max(1) {
+        let begun = host.now();
+        for run in 0..warm_up.unwrap_or(WARM_UP).max(1) {
+            if warm_up.is_none() && run > 0 && host.now().since(begun) >= WARM_UP_TIME {
+                break;
+            }
             if let Some(prepare) = &program.prepare {
                 once(host, program, prepare, "preparation")?;
             }
@@ -131,7 +137,7 @@ pub fn experiment(
         let root = ProcessIdentity::this(host).ok()?.pid;
         Some(ProcessTimes::read(host).ok()?.since(&before, root))
     });
-    let remark = usage.and_then(|usage| crowded(&wanted.1, wanted.0, &usage));
+    let crowded = usage.and_then(|usage| crowded(&wanted.1, wanted.0, &usage));
     // The same number for all: every block then has as many windows of each.
     let runs = TURN.0.div_ceil(longest.0.max(1)).clamp(1, MOST_RUNS);
     let block = total.0.saturating_mul(runs) + CHANGE.0.saturating_mul(programs.len() as u64);
@@ -139,6 +145,18 @@ pub fn experiment(
         Length::Blocks(blocks) => u64::from(blocks),
         Length::UntilDecided(within) => (within.0 / block.max(1)).clamp(LEAST_BLOCKS, MOST_BLOCKS),
     };
+    let least = Nanos(block.saturating_mul(LEAST_BLOCKS));
+    let long = match length {
+        Length::UntilDecided(within) if least > within => Some(format!(
+            "{LEAST_BLOCKS} blocks, the fewest that decide anything, take about {}: longer than the {} that \
+             were asked for",
+            Duration(rounded(least)),
+            Duration(within)
+        )),
+        _ => None,
+    };
+    let remarks: Vec<String> = long.into_iter().chain(crowded).collect();
+    let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
     let mut experiment = quick()?;
     experiment.name = "ab".to_owned();
@@ -173,6 +191,12 @@ impl Program {
             ..Workload::default()
         }
     }
+}
+
+/// To whole seconds above one.
+fn rounded(time: Nanos) -> Nanos {
+    const SECOND: u64 = 1_000_000_000;
+    if time.0 < SECOND { time } else { Nanos(time.0.div_ceil(SECOND) * SECOND) }
 }
 
 /// Runs a command of a program once.

@@ -5,6 +5,7 @@
 //! rule     := metric selector? operator value selector?  |  'verdict' selector? ('=='|'!=') word
 //! metric   := median | mean | p90 | p95 | p99 | p999 | max | sd      of the execution time
 //!           | lateness.METRIC | response.METRIC
+//!           | cpu.median                                       CPU time of a program, as a change
 //!           | missed | disturbed                              windows, or a share with %
 //!           | ratio | ratio.p99                               subject / baseline
 //! selector := '[' key '=' name (',' key '=' name)* ']'         key: workload, condition, run,
@@ -164,6 +165,7 @@ enum Quantity {
     Execution,
     Lateness,
     Response,
+    CpuTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -262,7 +262,8 @@ fn what_the_recording_cannot_tell_is_said() {
     let Some(report) = linux() else { return };
     for object in ["placement", "delivered frequency", "lateness", "contention", "clocks"] {
         let finding = report.not_checked.iter().find(|finding| finding.object == object);
-        assert!(finding.is_some_and(|finding| finding.hint.is_some()), "{object}");
+        let said = |text: &str| text.ends_with("a bench of Flyball records it");
+        assert!(finding.is_some_and(|finding| said(&finding.text)), "{object}");
     }
     for cell in &report.cells {
         assert!(!cell.placement.recorded && cell.delivered.is_none());

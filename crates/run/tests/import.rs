@@ -442,7 +442,7 @@ fn go_benchmarks_lines_are_repeats() {
     assert!(none.hint().contains("-count"), "{none:?}");
     let failed = read_text("g.txt", format!("{text}FAIL\n"), "").unwrap();
     assert!(failed.warnings.iter().any(|warning| warning.message.contains("failed")));
-    let two = format!("pkg: a\nBenchmarkX-2 1 5000 ns/op\npkg: b\nBenchmarkX-2 1 7000 ns/op\n");
+    let two = "pkg: a\nBenchmarkX-2 1 5000 ns/op\npkg: b\nBenchmarkX-2 1 7000 ns/op\n".to_owned();
     let two = counted(&read_text("g.txt", two, "").unwrap());
     assert_eq!(two, [("a: X-2".to_owned(), 1), ("b: X-2".to_owned(), 1)]);
 }

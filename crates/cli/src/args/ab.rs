@@ -37,9 +37,9 @@ pub struct AbArgs {
     /// Run exactly this many blocks instead, and do not stop at an answer
     #[arg(long, value_name = "BLOCKS", conflicts_with = "within", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Runs of each program before the first block
-    #[arg(short, long, value_name = "RUNS", default_value_t = flyball_lab::ab::WARM_UP)]
-    pub warmup: u32,
+    /// Runs of each program before the first block; by default 3, fewer of a slow program
+    #[arg(short, long, value_name = "RUNS")]
+    pub warmup: Option<u32>,
     /// Run once before the programs, such as a build; once for all, or one per program
     #[arg(long, value_name = "CMD")]
     pub setup: Vec<String>,

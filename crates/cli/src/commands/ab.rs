@@ -11,7 +11,7 @@ use flyball_host::{Host, ProcessSpec};
 use flyball_lab::ab::{self, Length, Program};
 use flyball_lab::commits::WorkTrees;
 use flyball_lab::session::Progress;
-use flyball_units::MachineSpec;
+use flyball_units::{MachineSpec, Nanos};
 
 pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
@@ -49,9 +49,9 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     bar.planned(
-        plan.trials.len(),
+        plan.trials.len() + plan.spare.len(),
         "turns at most",
-        plan.duration(experiment),
+        experiment.within.map_or(Nanos(u64::MAX), |within| within.0).min(plan.duration(experiment)),
         "random in each block",
     );
     let destination = runs::destination(args.out.as_deref());
@@ -150,6 +150,13 @@ fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
     if shell {
         return Ok(vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()]);
     }
+    if let Some(found) = for_a_shell(text) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{flag}: expected a program and its arguments, found `{found}` in \"{text}\""),
+        )
+        .hint("that is a shell's: add --shell, or quote it to pass it on"));
+    }
     match shlex::split(text) {
         Some(words) if !words.is_empty() => Ok(words),
         _ => Err(Failure::new(
@@ -158,6 +165,26 @@ fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
         )
         .hint("quotes have to be closed; pipes and variables need --shell")),
     }
+}
+
+/// The first character, outside of quotes, that only a shell understands; or a variable before the
+/// program.
+fn for_a_shell(text: &str) -> Option<String> {
+    let (mut quote, mut escaped) = (None, false);
+    for c in text.chars() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '|' | '>' | '<' | '&' | ';' | '`' | '$') => return Some(c.to_string()),
+            _ => {}
+        }
+    }
+    let first = text.split_whitespace().next()?;
+    let (name, _) = first.split_once('=')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| first.to_owned())
 }
 
 fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {

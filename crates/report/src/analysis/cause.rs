@@ -130,7 +130,12 @@ pub(super) fn split(
             Some(CausePart { part: *part, us, who: culprits.who(*part, us.value) })
         })
         .collect::<Option<_>>()?;
-    parts.sort_by(|a, b| b.us.value.abs().total_cmp(&a.us.value.abs()));
+    // What is shown first, then what is not, the largest before the smaller ones.
+    let open = |part: &CausePart| !part.us.excludes(0.0);
+    parts.sort_by(|a, b| {
+        let size = |part: &CausePart| part.us.value.abs();
+        open(a).cmp(&open(b)).then_with(|| size(b).total_cmp(&size(a)))
+    });
     Some(Cause {
         of: if known.released { Judged::Response } else { Judged::Execution },
         quantile,

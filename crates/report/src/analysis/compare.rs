@@ -87,6 +87,8 @@ impl Scene<'_> {
         if judgement.verdict == Verdict::Confounded {
             total.iter_mut().for_each(|effect| effect.verdict = verdict);
         }
+        // One figure, one interval: where the order was random, that of the total effect.
+        let ratio = effects::ratio_of(&total, None, 0.5).unwrap_or(pooled);
         let matter = Matter {
             effects: &total,
             cause: cause.as_ref(),
@@ -105,7 +107,7 @@ impl Scene<'_> {
             reasons: reasons::write(&sides, &judgement, self.loads, self.frequencies),
             effects: total,
             cause,
-            ratio: pooled,
+            ratio,
             like_for_like: like.ratios.clone(),
             equal_frequency,
             margin: options.margin,
@@ -200,10 +202,18 @@ impl Scene<'_> {
         let ratio = |statistic| ratio(statistic).map(|found| found.estimate);
         let pooled = ratio(Statistic::Median)?;
         let decided = found.map(|found| found.of_workload(&a.model.workload));
+        let of_effect = |quantile| {
+            let effects = &found?.effects;
+            let own = effects::ratio_of(effects, Some(&a.model.workload), quantile);
+            // A comparison of one workload has its effects once.
+            own.or_else(|| {
+                effects::ratio_of(effects, None, quantile).filter(|_| sides.pairs.len() == 1)
+            })
+        };
         Some(WorkloadComparison {
             workload: a.model.workload.clone(),
-            ratio: pooled,
-            p99_ratio: ratio(Statistic::Quantile(0.99))?,
+            ratio: of_effect(0.5).unwrap_or(pooled),
+            p99_ratio: of_effect(0.99).or_else(|| ratio(Statistic::Quantile(0.99)))?,
             verdict: word(&self.judge(sides, &[(a, b)], (pooled, &like), decided)),
             welch: stats::welch_windows(&a.cell, &b.cell).ok().and_then(welch),
             repeat_level: repeat_level(a, b).and_then(welch),

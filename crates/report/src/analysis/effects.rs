@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use flyball_run::RunState;
 use flyball_stats::{
     self as stats, BlockDraws, BlockValues, LEAST_BLOCKS, Replicated, Statistic, Verdict,
 };
@@ -130,12 +131,19 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
         blocks.len(),
         &stats::BootstrapOptions { replicates: CAUSE_REPLICATES, ..options },
     );
+    // Who ends a run by hand has looked where no look was planned: nothing is decided then.
+    let manifest = &context.run.manifest;
+    let unplanned = manifest.looks.is_some() && manifest.state != RunState::Complete;
     let judged: Vec<Vec<Effect>> = contrasts
         .into_iter()
         .map(|own| {
             own.into_iter()
                 .zip(&mut intervals)
-                .map(|(contrast, interval)| contrast.judge(interval))
+                .map(|(contrast, interval)| {
+                    let effect = contrast.judge(interval);
+                    let verdict = if unplanned { VerdictWord::Undecided } else { effect.verdict };
+                    Effect { verdict, ..effect }
+                })
                 .collect()
         })
         .collect();
@@ -151,6 +159,19 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
         Found { verdict, effects, cause }
     };
     family.par_iter().zip(judged).map(whole).collect()
+}
+
+/// The total effect on the execution at a quantile, of one workload or of all.
+pub(super) fn ratio_of(
+    effects: &[Effect],
+    workload: Option<&str>,
+    quantile: f64,
+) -> Option<Estimate> {
+    let own = |effect: &&Effect| {
+        (effect.workload.as_deref(), effect.of, effect.quantile)
+            == (workload, Judged::Execution, Some(quantile))
+    };
+    effects.iter().find(own)?.ratio
 }
 
 impl Found {

@@ -37,25 +37,25 @@ fn of_run(context: &Context<'_>, cells: &[CellData]) -> Vec<Finding> {
         return Vec::new();
     }
     let own: Vec<&CellData> = cells.iter().filter(|cell| cell.run == context.index).collect();
-    let mut findings = unavailable(context);
-    findings.extend(placement(&own));
+    let mut findings: Vec<Finding> = placement(&own).into_iter().collect();
     findings.extend(execution(&own));
     findings.extend(frequency(context, &own));
     findings.extend(lateness(&own));
     findings.extend(preemption(&own));
     findings.extend(steal(context, &own));
     findings.extend(clocks(context));
+    if context.imported() {
+        for found in &mut findings {
+            found.text += "; a bench of Flyball records it";
+        }
+    }
+    findings.splice(0..0, unavailable(context));
     findings.dedup();
     findings
 }
 
-/// Whatever another tool's data lack, our own bench records.
 fn finding(object: &str, text: impl Into<String>) -> Finding {
-    Finding {
-        object: object.to_owned(),
-        text: text.into(),
-        hint: Some("a bench of Flyball records it".to_owned()),
-    }
+    Finding { object: object.to_owned(), text: text.into(), hint: None }
 }
 
 fn unavailable(context: &Context<'_>) -> Vec<Finding> {

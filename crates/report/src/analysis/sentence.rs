@@ -68,7 +68,8 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             let Some(first) = headline(matter.effects) else { return String::new() };
             let others = (all.iter().copied())
                 .filter(|other| !std::ptr::eq(*other, first))
-                .filter(|other| other.of == first.of && other.verdict == VerdictWord::Effect);
+                .filter(|other| other.of == first.of || other.of == Judged::CpuTime)
+                .filter(|other| other.verdict == VerdictWord::Effect);
             let others: Vec<String> = others.map(size).collect();
             let also = match others.is_empty() {
                 true => String::new(),

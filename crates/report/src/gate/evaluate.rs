@@ -217,6 +217,8 @@ fn of(c: &Cell, quantity: Quantity) -> Option<&Distribution> {
         Quantity::Execution => Some(&c.execution),
         Quantity::Lateness => c.lateness.as_ref(),
         Quantity::Response => c.response.as_ref(),
+        // It is judged as a change alone.
+        Quantity::CpuTime => None,
     }
 }
 
@@ -267,6 +269,7 @@ fn total_effect(rule: &Rule, c: &Comparison, workload: Option<&str>) -> Option<E
                 Quantity::Execution => Judged::Execution,
                 Quantity::Lateness => Judged::Lateness,
                 Quantity::Response => Judged::Response,
+                Quantity::CpuTime => Judged::CpuTime,
             };
             let quantile = match statistic {
                 Statistic::Median => 0.5,

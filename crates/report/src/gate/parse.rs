@@ -14,9 +14,10 @@ const STATISTICS: [(&str, Statistic); 8] = [
     ("max", Statistic::Max),
     ("p90", Statistic::P90),
 ];
-const QUANTITIES: [(&str, Quantity); 3] = [
+const QUANTITIES: [(&str, Quantity); 4] = [
     ("execution.", Quantity::Execution),
     ("lateness.", Quantity::Lateness),
+    ("cpu.", Quantity::CpuTime),
     ("response.", Quantity::Response),
 ];
 const OTHERS: [(&str, Metric); 5] = [

@@ -19,6 +19,9 @@ const HINT: &str = "write it with: java -jar benchmarks.jar -rf json -rff FILE";
 /// More samples of one benchmark are not taken one by one.
 const SAMPLES_MAX: u64 = 2_000_000;
 
+/// Values with how often each occurred.
+type Histogram = Vec<(f64, u64)>;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Benchmark {
@@ -38,7 +41,7 @@ struct Metric {
     raw_data: Option<Vec<Vec<Value>>>,
     /// By fork and iteration: values with their counts.
     #[serde(default)]
-    raw_data_histogram: Option<Vec<Vec<Vec<(f64, u64)>>>>,
+    raw_data_histogram: Option<Vec<Vec<Histogram>>>,
 }
 
 /// What a score is.

@@ -2,9 +2,10 @@
 //!
 //! The looks and their level are fixed before the first block, so that stopping at an answer does not
 //! make wrong answers more frequent (`stats::look_level`). What is looked at is what the report will
-//! judge: the execution of each program against the first one's, at the same level.
+//! judge: execution and CPU time of each program against the first one's, at the same level.
 
 use crate::experiment::Experiment;
+use crate::protocol::windows::telemetry::Kept;
 use flyball_run::manifest::LooksRecord;
 use flyball_stats::{
     BlockDraws, BlockValues, BootstrapOptions, LEAST_BLOCKS, LEVEL, Replicated, Statistic, Verdict,
@@ -14,8 +15,8 @@ use flyball_stats::{
 /// What has been measured of each program, and when to look at it.
 #[derive(Debug)]
 pub(super) struct Looks {
-    /// Execution times by program and block, microseconds.
-    programs: Vec<Vec<Vec<f64>>>,
+    /// Windows by program and block.
+    programs: Vec<Vec<Vec<Kept>>>,
     margin: f64,
     seed: u64,
     record: LooksRecord,
@@ -38,10 +39,10 @@ impl Looks {
         Looks { programs: vec![Vec::new(); programs], margin, seed, record }
     }
 
-    /// Keeps what one trial of a program executed in the present block, nanoseconds.
-    pub(super) fn add(&mut self, program: usize, executions_ns: &[u64]) {
+    /// Keeps the windows of one trial of a program in the present block.
+    pub(super) fn add(&mut self, program: usize, windows: &[Kept]) {
         if let Some(blocks) = self.programs.get_mut(program) {
-            blocks.push(executions_ns.iter().map(|&ns| ns as f64 / 1e3).collect());
+            blocks.push(windows.to_vec());
         }
     }
 
@@ -80,11 +81,23 @@ impl Looks {
         let draws = BlockDraws::new(blocks, &options);
         let windows = self.programs.iter().map(|blocks| blocks.iter().map(Vec::len).sum::<usize>());
         let quantiles = quantiles_judged(windows.min().unwrap_or(0));
+        // The report judges it where every window has it.
+        let counted = self.programs.iter().flatten().flatten().all(|window| window.cpu_time > 0);
         let figures: Vec<Vec<Replicated>> = (self.programs.iter())
             .map(|program| {
-                let values = BlockValues::new(program.get(..blocks).unwrap_or_default());
-                let of = |quantile: &f64| draws.statistic(&values, Statistic::Quantile(*quantile));
-                quantiles.iter().map(of).collect()
+                let values = |of: fn(&Kept) -> u64| {
+                    let block =
+                        |block: &Vec<Kept>| block.iter().map(|w| of(w) as f64 / 1e3).collect();
+                    let blocks = program.iter().take(blocks).map(block);
+                    BlockValues::new(&blocks.collect::<Vec<Vec<f64>>>())
+                };
+                let executions = values(|window| window.execution);
+                let of =
+                    |quantile: &f64| draws.statistic(&executions, Statistic::Quantile(*quantile));
+                let figures = quantiles.iter().map(of);
+                let cpu_time = counted
+                    .then(|| draws.statistic(&values(|window| window.cpu_time), Statistic::Median));
+                figures.chain(cpu_time).collect()
             })
             .collect();
         let mut family = Vec::new();
@@ -101,7 +114,7 @@ impl Looks {
         let mut pair = 0;
         for at in 0..figures.len() {
             for other in 0..at {
-                let median = intervals.get(pair * quantiles.len());
+                let median = intervals.get(pair * (quantiles.len() + usize::from(counted)));
                 let verdict = median.map(|found| judge_contrast(found, self.margin.ln_1p()));
                 if other == 0 && !matches!(verdict, Some(Verdict::Effect | Verdict::Equivalent)) {
                     return false;
@@ -122,13 +135,12 @@ mod tests {
     fn measured(factor: f64, spread: f64) -> Looks {
         let mut looks = Looks::new(2, 40, 0.03, 1);
         for block in 0..6_u64 {
-            let run = |factor: f64, salt: u64| -> Vec<u64> {
+            let run = |factor: f64, salt: u64| -> Vec<Kept> {
                 (0..10)
                     .map(|i| {
-                        (factor
-                            * 1e6
-                            * (1.0 + spread * ((block * 37 + i * salt) % 101) as f64 / 101.0))
-                            as u64
+                        let noise = ((block * 37 + i * salt) % 101) as f64 / 101.0;
+                        let execution = (factor * 1e6 * (1.0 + spread * noise)) as u64;
+                        Kept { execution, cpu_time: execution }
                     })
                     .collect()
             };

@@ -14,7 +14,7 @@ mod housekeeping;
 mod ring;
 mod writer;
 
-pub use ring::Recorder;
+pub use ring::{Kept, Recorder};
 
 use crate::protocol::windows::trial::{StopFlag, TrialError, TrialLabels};
 use flyball_host::Host;

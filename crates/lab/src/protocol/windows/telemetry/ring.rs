@@ -3,33 +3,43 @@
 use crate::protocol::windows::trial::WindowRecord;
 use rtrb::{Consumer, Producer, RingBuffer};
 
+/// What is kept of a window, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// From dispatch to end.
+    pub execution: u64,
+    /// CPU time; 0 where it was not counted.
+    pub cpu_time: u64,
+}
+
 /// The measuring thread's end of the ring.
 #[derive(Debug)]
 pub struct Recorder {
     producer: Producer<WindowRecord>,
     dropped: u64,
-    /// Execution times of the windows since [`Recorder::keep`], nanoseconds; never grows.
-    kept: Vec<u64>,
+    /// Execution and CPU time of the windows since [`Recorder::keep`], nanoseconds; never grows.
+    kept: Vec<Kept>,
 }
 
 impl Recorder {
     /// Puts a record into the ring; false where it was full, which is counted. Never blocks.
     pub fn push(&mut self, record: WindowRecord) -> bool {
         if self.kept.len() < self.kept.capacity() {
-            self.kept.push(record.end.since(record.dispatch).0);
+            let execution = record.end.since(record.dispatch).0;
+            self.kept.push(Kept { execution, cpu_time: record.cpu_time.map_or(0, |time| time.0) });
         }
         let pushed = self.producer.push(record).is_ok();
         self.dropped += u64::from(!pushed);
         pushed
     }
 
-    /// Keeps the execution times of the next `windows` windows beside the ring; none for 0.
+    /// Keeps the times of the next `windows` windows beside the ring; none for 0.
     pub fn keep(&mut self, windows: usize) {
         self.kept = Vec::with_capacity(windows);
     }
 
-    /// The execution times that were kept, nanoseconds.
-    pub fn kept(&self) -> &[u64] {
+    /// The times that were kept.
+    pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
 
