@@ -2,31 +2,18 @@
 
 use crate::Arch;
 use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind};
 use std::fmt;
 use std::path::Path;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, BoardError>;
 
-/// The family of an error, which decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// A file or a value is wrong.
-    BadInput,
-    /// Something is missing on this machine, or not permitted.
-    Unsupported,
-    /// The guest or a program that was needed failed.
-    Failed,
-    /// The user asked to end.
-    Interrupted,
-}
-
 /// An error of the board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object}: {message}")]
 pub struct BoardError {
-    /// The family.
-    pub kind: ErrorKind,
+    kind: ErrorKind,
     /// What it is about: a file, a package, a platform.
     pub object: String,
     /// What was expected and what was found.
@@ -48,7 +35,7 @@ impl BoardError {
 
     /// A program or a guest that failed.
     pub fn failed(object: impl fmt::Display, message: impl fmt::Display) -> BoardError {
-        BoardError::of(ErrorKind::Failed, object, message)
+        BoardError::of(ErrorKind::Own, object, message)
     }
 
     /// The user asked to end while `object` was going on.
@@ -98,31 +85,22 @@ impl BoardError {
     pub fn setup(&self) -> Option<(Arch, Option<&str>)> {
         self.setup.as_deref().map(|(arch, kernel)| (*arch, kernel.as_deref()))
     }
+}
 
-    /// What else can be done about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for BoardError {
+    fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What can be done beside the set-up.
+    fn hint(&self) -> Option<String> {
         self.hint.clone()
     }
 }
 
 impl From<HostError> for BoardError {
     fn from(error: HostError) -> BoardError {
-        let kind = match error.kind() {
-            flyball_host::ErrorKind::Permission | flyball_host::ErrorKind::Unsupported => {
-                ErrorKind::Unsupported
-            }
-            flyball_host::ErrorKind::BadInput => ErrorKind::BadInput,
-            flyball_host::ErrorKind::NotApplied | flyball_host::ErrorKind::System => {
-                ErrorKind::Failed
-            }
-        };
-        let hint = error.hint();
-        BoardError {
-            kind,
-            object: "this machine".to_owned(),
-            message: error.to_string(),
-            hint,
-            setup: None,
-        }
+        let told = BoardError::of(error.kind().without_a_run(), "this machine", &error);
+        BoardError { hint: error.hint(), ..told }
     }
 }

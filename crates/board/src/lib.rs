@@ -24,7 +24,7 @@ pub mod text;
 
 pub use arch::Arch;
 pub use clock::{Exchange, GuestClock};
-pub use error::{BoardError, ErrorKind, Result};
+pub use error::{BoardError, Result};
 pub use machine::{
     MAX_CPUS, Machine, Policy, State, USUAL_BUDGET_MIPS, USUAL_IPC, arch_for, usual_ipc,
 };

@@ -11,7 +11,7 @@ use crate::qemu::Qemu;
 use crate::setup;
 use flyball_host::Host;
 use flyball_platform::{DescriptionError, Platform};
-use flyball_units::{BoardSpec, Nanos};
+use flyball_units::{BoardSpec, Diagnostic, Nanos};
 use std::path::{Path, PathBuf};
 
 /// A boot as it is asked for; what is None or empty is chosen by [`Request::ready`].

@@ -22,7 +22,7 @@ mod tracefs;
 
 pub use btf::{Btf, BtfError, Field};
 pub use cost::Cost;
-pub use error::{CaptureError, CaptureErrorKind};
+pub use error::CaptureError;
 pub use groups::Group;
 pub(crate) use pages::{Pages, Wanted};
 pub use recover::{Recovered, recover};

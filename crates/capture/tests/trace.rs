@@ -1,11 +1,12 @@
 //! A capture on a recorded machine: what it sets up, and that every way out restores tracefs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
+use flyball_units::ErrorKind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_capture::trace::{Capture, CaptureErrorKind, Captured, Group, Options, recover};
+use flyball_capture::trace::{Capture, Captured, Group, Options, recover};
 use flyball_events::import::{Options as ImportOptions, import};
 use flyball_host::manifest::Manifest;
 use flyball_host::{FaultyHost, Host, RecordedHost};
@@ -128,7 +129,7 @@ fn what_cannot_be_removed_is_told_and_removed_by_the_next() {
     let captured = capture(&host, &dir.path().join("a"), &Options::default()).unwrap();
     assert!(captured.left[0].contains("flyball-77-4711"), "{:?}", captured.left);
     assert!(captured.checks()[1].hint.as_ref().unwrap().contains("recover"));
-    assert_eq!(recover(host.as_ref()).unwrap_err().kind(), CaptureErrorKind::Restore);
+    assert_eq!(recover(host.as_ref()).unwrap_err().kind(), ErrorKind::Restore);
     inner.write(&Path::new(TRACEFS).join("dynamic_events"), "t:flyball_77_4711/x tp").unwrap();
     let captured = capture(&inner, &dir.path().join("b"), &Options::default()).unwrap();
     assert!(captured.notes[0].contains("removed an instance and 1 probes of process 77, killed"));
@@ -161,15 +162,15 @@ fn what_is_missing_is_said_with_what_to_do() {
     };
     let none = Options::default();
     let (kind, text, hint) = start("/proc/filesystems = nodev tracefs", &none);
-    assert_eq!(kind, CaptureErrorKind::Permission);
+    assert_eq!(kind, ErrorKind::Permission);
     assert!(text.contains("mounted") && hint.contains("mount -t tracefs"), "{text}; {hint}");
     let (kind, text, _) = start("/proc/filesystems = ext4", &none);
-    assert!(kind == CaptureErrorKind::Unsupported && text.contains("CONFIG_TRACING"), "{text}");
+    assert!(kind == ErrorKind::Unsupported && text.contains("CONFIG_TRACING"), "{text}");
     let (kind, text, hint) = start(&format!("{TRACEFS} ! EACCES"), &none);
-    assert_eq!(kind, CaptureErrorKind::Permission);
+    assert_eq!(kind, ErrorKind::Permission);
     assert!(text.contains("EACCES") && hint.contains("as root"), "{text}; {hint}");
     let (kind, ..) = start(&format!("{TRACEFS}/instances /"), &none);
-    assert_eq!(kind, CaptureErrorKind::Permission);
+    assert_eq!(kind, ErrorKind::Permission);
 }
 
 #[test]
@@ -179,7 +180,7 @@ fn a_group_that_was_named_must_be_there() {
     let before = state(host.as_ref());
     let options = |group| Options { groups: Some(vec![group]), buffer_bytes: Some(4096) };
     let error = capture(&host, &dir.path().join("a"), &options(Group::Util)).unwrap_err();
-    assert_eq!(error.kind(), CaptureErrorKind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().starts_with("events util: expected BTF"), "{error}");
     assert_eq!(state(host.as_ref()), before);
     let captured = capture(&host, &dir.path().join("b"), &options(Group::Irq)).unwrap();

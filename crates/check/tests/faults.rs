@@ -5,6 +5,7 @@ mod hosts;
 
 use flyball_check::{Facts, Id, Severity, Style, audit, text};
 use flyball_host::{FaultyHost, Host, RecordedHost};
+use flyball_units::Diagnostic;
 use hosts::{CPU, found, judge, machines};
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -162,24 +162,9 @@ pub enum CheckFormat {
     Json,
 }
 
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  flyball check                       what distorts measurements here, the worst first
-  flyball check --verbose             everything, with evidence, and the machine itself
-  flyball check --fail-on warn        for scripts: exit code 1 from the first warning on
-  flyball check --snapshot DIR        record this machine; look at it with --machine record:DIR
-Every finding is explained in docs/checking.md.";
+const CHECK_EXAMPLES: &str = include_str!("../help/check.txt").trim_ascii_end();
 
-const BENCH_EXAMPLES: &str = "\
-Examples:
-  flyball bench                       4 kernels, idle and heavy load, about 40 s
-  flyball bench experiment.toml       your experiment (write one with: flyball bench --init)
-  flyball bench load-fixes-frequency  an experiment that ships (list: flyball help experiments)
-  flyball bench -- ./my-program -x    your program, once per window
-  flyball bench --init mine.toml      a commented experiment to change, and its schema for editors
-  flyball bench source-a --machine model:apple-m1   on a model, in virtual time
-  sudo flyball bench --trace          with the scheduler's events: what made slow windows slow
-  flyball bench --dry-run             the plan and its order, without running it";
+const BENCH_EXAMPLES: &str = include_str!("../help/bench.txt").trim_ascii_end();
 
 /// What to do about other programs, shared by what measures here in blocks.
 #[derive(Debug, Args)]
@@ -272,26 +257,7 @@ pub struct JobArgs {
     pub out: PathBuf,
 }
 
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  flyball report                      the newest run
-  flyball report RUN-A RUN-B          B against A
-  flyball report new-* --against old-*    several runs on each side; 3 or more can decide
-  flyball report new*.json --against old*.json    files of a benchmark program, the same way
-  flyball report ../cortex/run-set    another tool's data, imported on the way
-  flyball report zen2-ftalat --counter 2.5GHz --out zen2    ... and kept as a run directory
-  flyball report data.csv --map latency_us=lat,cpu=core,condition=gov
-  flyball report --format json | jq '.comparisons[].verdict'
-  flyball report trace.txt --task mytask --verbose   a scheduler trace, one task in detail
-  flyball report --fail-if 'p99 > +5%' --baseline idle    exit code 1 for CI
-  flyball report --figures figures/   the figures as SVG and PNG
-  flyball report trace.txt --timeline t.html    every event on one axis, to zoom into
-Formats, found by content: runs of Flyball; CORTEX run folders (telemetry.ndjson and
-frequency-log.csv); cyclictest (--json, -h, -v); benchmark programs: Criterion (its folder),
-Google Benchmark (JSON), hyperfine (--export-json), pyperf (-o), pytest-benchmark (--benchmark-json),
-go test -bench (text or -json), JMH (-rf json); loadrec of powerd++; any CSV with --map; traces (text
-of tracefs, trace-cmd report, perf script; trace.dat; perfetto); raw files of FTaLaT; CoreMark scores
-at fixed and alternating frequencies.";
+const REPORT_EXAMPLES: &str = include_str!("../help/report.txt").trim_ascii_end();
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {

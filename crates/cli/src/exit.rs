@@ -1,5 +1,6 @@
 //! The one table of exit codes.
 
+use flyball_units::ErrorKind;
 use std::process::ExitCode;
 
 /// Why the program ended as it did.
@@ -44,6 +45,21 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
 ];
 
 impl Exit {
+    /// The code for an error of a library.
+    pub fn of(kind: ErrorKind) -> Exit {
+        match kind {
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::BadInput | ErrorKind::NotFound | ErrorKind::Storage => Exit::BadInput,
+            ErrorKind::Permission | ErrorKind::Unsupported => Exit::Unsupported,
+            ErrorKind::NotApplied | ErrorKind::System | ErrorKind::Invalid => Exit::InvalidRun,
+            ErrorKind::Undecided => Exit::Undecided,
+            ErrorKind::Restore => Exit::RestoreFailed,
+            ErrorKind::Interrupted => Exit::Interrupted,
+            ErrorKind::Own => Exit::Own,
+            ErrorKind::Program(code) => Exit::Program(code),
+        }
+    }
+
     /// The number that the shell sees.
     pub fn code(self) -> u8 {
         if let Exit::Program(code) = self {

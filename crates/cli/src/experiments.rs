@@ -1,19 +1,17 @@
 //! Experiments that the user names: one that ships, a file, or a program of the user's own.
 
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use flyball_host::Host;
-use flyball_lab::experiment::{self, Experiment, PILOTS, ProgramError};
+use flyball_lab::experiment::{self, Experiment, PILOTS};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An experiment that ships or is in a file, and its folder.
 pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
-    let shipped = experiment::BUILT_IN.iter().map(|built_in| (built_in.name, built_in.text));
     let hint = "write one with: flyball bench --init; those that ship: flyball help experiments; \
                 read a run with: flyball report";
-    let input = input::shipped_or_file(name, shipped, hint)?;
+    let input = input::Kind::EXPERIMENTS.open(name, hint)?;
     let read =
         experiment::read(&input.text, name).map_err(|error| match name.ends_with(".toml") {
             true => Failure::from(error),
@@ -32,16 +30,4 @@ pub fn for_program(
     dry_run: bool,
 ) -> Result<Experiment, Failure> {
     Ok(experiment::of_program(program, host.as_ref(), if dry_run { 0 } else { PILOTS })?)
-}
-
-impl From<ProgramError> for Failure {
-    fn from(error: ProgramError) -> Failure {
-        match error {
-            ProgramError::Host(error) => error.into(),
-            ProgramError::Experiment(error) => error.into(),
-            ProgramError::Interrupted => Failure::new(Exit::Interrupted, error),
-            ProgramError::Failed { .. } => Failure::new(Exit::BadInput, error)
-                .hint("a program that fails has no latency worth measuring; run it by hand first"),
-        }
-    }
 }

@@ -1,26 +1,12 @@
 //! What every command returns when it cannot go on: a message, a hint, an exit code.
 
 use crate::exit::Exit;
-use flyball_capture::trace::{CaptureError, CaptureErrorKind};
-use flyball_control::{ControlError, ControlErrorKind};
-use flyball_fix::FixError;
-use flyball_govern::{GovernError, GovernErrorKind};
+use flyball_board::BoardError;
+use flyball_lab::MachineError;
 use flyball_lab::ab::AbError;
-use flyball_lab::experiment::ExperimentError;
-use flyball_lab::protocol::rampup::RampupError;
-use flyball_lab::protocol::switches::TransitionError;
-use flyball_lab::protocol::windows::BenchError;
-use flyball_lab::protocol::windows::trial::TrialError;
-use flyball_lab::session::EventRecorderError;
-use flyball_lab::{self as machine, MachineError};
-use flyball_load::LoadError;
-use flyball_platform::DescriptionError;
-use flyball_probe::ProbeError;
-use flyball_sim::scenario::ScenarioError;
-use flyball_sim::sweep::{RunError, SweepError};
-use flyball_units::Mismatch;
+use flyball_lab::protocol::rampup::AskError;
+use flyball_units::{Diagnostic, Mismatch};
 use std::fmt;
-use std::io::ErrorKind;
 
 /// A failure as the user reads it.
 #[derive(Debug)]
@@ -50,6 +36,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("run it on the model", "flyball sim"),
     ("hand the costs of that run over", "flyball bench, then --costs RUN"),
     ("begin with a commented one", "flyball sim --init mine.toml"),
+    ("give a directory", "--out DIR"),
+    ("only models have it", "--machine model:NAME by itself"),
     ("latency_us=COLUMN", "--map"),
 ];
 const TRACE_AS_ROOT: &str = "sudo flyball capture trace -- sudo -u \"$USER\" CMD";
@@ -58,6 +46,21 @@ const HOLD_AS_ROOT: &str = "sudo flyball hold ... -- sudo -u \"$USER\" CMD";
 impl Failure {
     pub fn new(exit: Exit, message: impl fmt::Display) -> Failure {
         Failure { exit, message: message.to_string(), hint: None }
+    }
+
+    /// A command line that makes no sense.
+    pub fn usage(message: impl fmt::Display) -> Failure {
+        Failure::new(Exit::Usage, message)
+    }
+
+    /// A file or a value that is wrong.
+    pub fn input(message: impl fmt::Display) -> Failure {
+        Failure::new(Exit::BadInput, message)
+    }
+
+    /// What a library could not do.
+    pub fn of(error: &dyn Diagnostic) -> Failure {
+        Failure::new(Exit::of(error.kind()), error).maybe_hint(error.hint())
     }
 
     /// As a failure of ours around a program, whose own codes it must not be taken for, nor for a
@@ -69,26 +72,9 @@ impl Failure {
         self
     }
 
-    /// A file of the user's that cannot be read or written.
-    pub fn io(error: &std::io::Error) -> Failure {
-        let (exit, hint) = match error.kind() {
-            ErrorKind::PermissionDenied => {
-                (Exit::Unsupported, Some("check owner and mode, or name another place"))
-            }
-            ErrorKind::NotFound => (Exit::BadInput, Some("check the path: is its folder there?")),
-            ErrorKind::IsADirectory => (Exit::BadInput, Some("name a file, not a folder")),
-            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-                (Exit::BadInput, Some("a file stands where a folder is needed: name another place"))
-            }
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                (Exit::BadInput, Some("free some space, or name another file system"))
-            }
-            ErrorKind::ReadOnlyFilesystem => {
-                (Exit::Unsupported, Some("the file system is read-only: name another place"))
-            }
-            _ => (Exit::BadInput, None),
-        };
-        Failure::new(exit, error).maybe_hint(hint.map(str::to_owned))
+    /// The same where there is a program.
+    pub fn around(self, program: &[String]) -> Failure {
+        if program.is_empty() { self } else { self.around_a_program() }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
@@ -116,261 +102,75 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A quantity on the command line that can't be read; its place is the flag.
-impl From<Mismatch> for Failure {
-    fn from(slip: Mismatch) -> Failure {
-        Failure::new(Exit::Usage, &slip).maybe_hint(slip.hint)
-    }
+/// Errors of libraries, each told as it is.
+macro_rules! told_as_they_are {
+    ($($error:ty),* $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::of(&error)
+            }
+        })*
+    };
 }
 
-impl From<flyball_host::HostError> for Failure {
-    fn from(error: flyball_host::HostError) -> Failure {
-        Failure::new(host_exit(error.kind()), &error).maybe_hint(error.hint())
-    }
-}
-
-impl From<flyball_run::Error> for Failure {
-    fn from(error: flyball_run::Error) -> Failure {
-        let hint = Some(error.hint()).filter(|hint| !hint.is_empty()).map(str::to_owned);
-        Failure::new(run_exit(error.kind()), &error).maybe_hint(hint)
-    }
-}
-
-impl From<ExperimentError> for Failure {
-    fn from(error: ExperimentError) -> Failure {
-        Failure::new(Exit::BadInput, &error).maybe_hint(error.hint)
-    }
+told_as_they_are! {
+    std::io::Error,
+    Mismatch,
+    flyball_capture::load::RecordingError,
+    flyball_capture::trace::CaptureError,
+    flyball_control::ControlError,
+    flyball_fix::FixError,
+    flyball_govern::GovernError,
+    flyball_host::HostError,
+    flyball_lab::compare::CompareError,
+    flyball_lab::experiment::ExperimentError,
+    flyball_lab::experiment::ProgramError,
+    flyball_lab::protocol::switches::TransitionError,
+    flyball_lab::session::EventRecorderError,
+    flyball_load::LoadError,
+    flyball_platform::DescriptionError,
+    flyball_replay::ReplayError,
+    flyball_replay::SourceError,
+    flyball_replay::shadow::ShadowError,
+    flyball_report::draw::FigureError,
+    flyball_report::lanes::LanesError,
+    flyball_reproduce::CatalogueError,
+    flyball_run::Error,
+    flyball_sim::scenario::ScenarioError,
+    flyball_sim::sweep::PlacesError,
+    flyball_sim::sweep::RunError,
+    flyball_sim::sweep::SweepError,
 }
 
 impl From<AbError> for Failure {
     fn from(error: AbError) -> Failure {
-        match error {
-            AbError::Host(inner) => inner.into(),
-            AbError::Experiment(inner) => inner.into(),
-            AbError::Interrupted => Failure::new(Exit::Interrupted, &error),
-            AbError::Failed { what, .. } => Failure::new(Exit::BadInput, &error).hint(match what {
-                "run" => {
-                    "a program that fails is often faster than one that works; run it by hand first"
-                }
-                _ => "run it by hand first; pipes and variables need --shell",
-            }),
+        match &error {
+            AbError::Failed { what, .. } if *what != "run" => {
+                Failure::of(&error).hint("run it by hand first; pipes and variables need --shell")
+            }
+            _ => Failure::of(&error),
         }
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Failure {
-        Failure::new(load_exit(&error), &error).maybe_hint(error.hint())
-    }
-}
-
-impl From<BenchError> for Failure {
-    fn from(error: BenchError) -> Failure {
-        let exit = match &error {
-            BenchError::Experiment(inner) => return inner.clone().into(),
-            BenchError::Workload(_) => Exit::BadInput,
-            BenchError::Host(inner) => host_exit(inner.kind()),
-            BenchError::Trial(
-                TrialError::Host { source, .. } | TrialError::Probe(ProbeError::Host(source)),
-            ) => host_exit(source.kind()),
-            BenchError::Trial(TrialError::Run(inner)) => run_exit(inner.kind()),
-            BenchError::Trial(TrialError::Plan { .. }) => Exit::BadInput,
-            BenchError::Trial(_) => Exit::InvalidRun,
-            BenchError::Load { source, .. } => load_exit(source),
-            BenchError::Settings { source, .. } => control_exit(source),
-            BenchError::Run(inner) => run_exit(inner.kind()),
-            BenchError::NotApplied { .. } => Exit::Unsupported,
-            BenchError::NotQuiet { .. } => Exit::Undecided,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint())
     }
 }
 
 impl From<MachineError> for Failure {
     fn from(error: MachineError) -> Failure {
-        let exit = match (&error, error.kind()) {
-            (MachineError::Run(inner), _) => run_exit(inner.kind()),
-            (MachineError::Load { source, .. }, _) => load_exit(source),
-            (_, machine::ErrorKind::Usage) => Exit::Usage,
-            (_, machine::ErrorKind::BadInput) => Exit::BadInput,
-            (_, machine::ErrorKind::Unsupported) => Exit::Unsupported,
-        };
         match error {
-            MachineError::Bench(inner) => inner.into(),
-            MachineError::Rampup(inner) => inner.into(),
-            MachineError::Ask(inner) => inner.into(),
-            MachineError::Switches(inner) => inner.into(),
-            MachineError::Play(inner) => inner.into(),
-            MachineError::Host(inner) => inner.into(),
-            MachineError::EventRecorder(inner) => inner.into(),
-            MachineError::Experiment(inner) => inner.into(),
-            MachineError::Board(inner) => inner.into(),
-            MachineError::Guest { code, .. } => {
-                Failure::new(Exit::Program(code), &error).maybe_hint(error.hint())
-            }
-            error => Failure::new(exit, &error).maybe_hint(error.hint()),
+            MachineError::Board(board) => board.into(),
+            MachineError::Ask(AskError::Word(_)) => Failure::usage(format!("--variant: {error}")),
+            error => Failure::of(&error),
         }
     }
 }
 
-impl From<EventRecorderError> for Failure {
-    fn from(error: EventRecorderError) -> Failure {
-        match error {
-            EventRecorderError::Capture(inner) => inner.into(),
-            EventRecorderError::Folder(inner) => Failure::io(&inner),
-            EventRecorderError::Left(_) => Failure::new(Exit::RestoreFailed, &error)
-                .hint("try again with: sudo flyball capture --recover"),
-        }
+impl From<BoardError> for Failure {
+    fn from(error: BoardError) -> Failure {
+        let setup = error.setup().map(|(arch, kernel)| {
+            let kernel = kernel.map(|kernel| format!(" --kernel {kernel}")).unwrap_or_default();
+            format!("flyball board setup --arch {arch}{kernel}")
+        });
+        let hints: Vec<String> = setup.into_iter().chain(error.hint()).collect();
+        let hint = (!hints.is_empty()).then(|| hints.join("; or "));
+        Failure::of(&error).maybe_hint(hint)
     }
-}
-
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Failure {
-        let exit = match error.kind() {
-            CaptureErrorKind::Permission | CaptureErrorKind::Unsupported => Exit::Unsupported,
-            CaptureErrorKind::BadInput => Exit::BadInput,
-            CaptureErrorKind::System => Exit::InvalidRun,
-            CaptureErrorKind::Restore => Exit::RestoreFailed,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint())
-    }
-}
-
-impl From<ControlError> for Failure {
-    fn from(error: ControlError) -> Failure {
-        Failure::new(control_exit(&error), &error).maybe_hint(error.hint())
-    }
-}
-
-impl From<FixError> for Failure {
-    fn from(error: FixError) -> Failure {
-        let exit = match error {
-            FixError::Bench(inner) => return inner.into(),
-            FixError::Unsuited { .. } | FixError::Stats { .. } => Exit::BadInput,
-            FixError::Host(ref inner) => host_exit(inner.kind()),
-            FixError::Run(ref inner) => run_exit(inner.kind()),
-            FixError::Invalid { .. } => Exit::InvalidRun,
-            FixError::Interrupted => Exit::Interrupted,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint())
-    }
-}
-
-fn control_exit(error: &ControlError) -> Exit {
-    match error.kind() {
-        ControlErrorKind::Permission | ControlErrorKind::Unsupported => Exit::Unsupported,
-        ControlErrorKind::BadInput => Exit::BadInput,
-        ControlErrorKind::Interrupted => Exit::Interrupted,
-        ControlErrorKind::Own => Exit::Own,
-        ControlErrorKind::Restore => Exit::RestoreFailed,
-    }
-}
-
-impl From<TransitionError> for Failure {
-    fn from(error: TransitionError) -> Failure {
-        let exit = match &error {
-            TransitionError::Host { source, .. } => host_exit(source.kind()),
-            TransitionError::BadInput { .. } => Exit::BadInput,
-            TransitionError::Unsupported { .. } => Exit::Unsupported,
-            TransitionError::Interrupted => Exit::Interrupted,
-            TransitionError::Control(_) | TransitionError::Run(_) => Exit::Own,
-        };
-        match error {
-            TransitionError::Control(inner) => inner.into(),
-            TransitionError::Run(inner) => inner.into(),
-            error => Failure::new(exit, &error).maybe_hint(error.hint()),
-        }
-    }
-}
-
-impl From<RampupError> for Failure {
-    fn from(error: RampupError) -> Failure {
-        let hint = error.hint();
-        let message = error.to_string();
-        let exit = match error {
-            RampupError::Control { source, .. } => control_exit(&source),
-            RampupError::Host { source, .. } => host_exit(source.kind()),
-            RampupError::Probe(ProbeError::Host(source))
-            | RampupError::Trial(TrialError::Host { source, .. }) => host_exit(source.kind()),
-            RampupError::Probe(_) | RampupError::Trial(_) => Exit::InvalidRun,
-            RampupError::BadInput { .. } => Exit::BadInput,
-            RampupError::Run(inner) => return inner.into(),
-            RampupError::Model(inner) => return inner.into(),
-        };
-        Failure::new(exit, message).maybe_hint(hint)
-    }
-}
-
-impl From<GovernError> for Failure {
-    fn from(error: GovernError) -> Failure {
-        let exit = match error.kind() {
-            GovernErrorKind::Usage => Exit::Usage,
-            GovernErrorKind::BadInput => Exit::BadInput,
-            GovernErrorKind::Unsupported => Exit::Unsupported,
-            GovernErrorKind::Restore => Exit::RestoreFailed,
-            GovernErrorKind::Interrupted => Exit::Interrupted,
-            GovernErrorKind::Own => Exit::Own,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint())
-    }
-}
-
-impl From<DescriptionError> for Failure {
-    fn from(error: DescriptionError) -> Failure {
-        let hint = error.hint().map(str::to_owned);
-        Failure::new(Exit::BadInput, error).maybe_hint(hint)
-    }
-}
-
-impl From<ScenarioError> for Failure {
-    fn from(error: ScenarioError) -> Failure {
-        Failure::new(Exit::BadInput, &error).maybe_hint(error.hint)
-    }
-}
-
-impl From<SweepError> for Failure {
-    fn from(error: SweepError) -> Failure {
-        match error {
-            SweepError::Scenario(error) => error.into(),
-            SweepError::Journal(error) => Failure::new(Exit::BadInput, &error).hint(error.hint()),
-            error => Failure::new(Exit::BadInput, &error),
-        }
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
-        match error {
-            RunError::Run(error) => error.into(),
-            RunError::Setup(error) => {
-                let hint = error.hint().map(str::to_owned);
-                Failure::new(Exit::BadInput, &error).maybe_hint(hint)
-            }
-        }
-    }
-}
-
-fn host_exit(kind: flyball_host::ErrorKind) -> Exit {
-    match kind {
-        flyball_host::ErrorKind::Permission | flyball_host::ErrorKind::Unsupported => {
-            Exit::Unsupported
-        }
-        flyball_host::ErrorKind::BadInput => Exit::BadInput,
-        flyball_host::ErrorKind::NotApplied | flyball_host::ErrorKind::System => Exit::InvalidRun,
-    }
-}
-
-fn run_exit(kind: flyball_run::ErrorKind) -> Exit {
-    match kind {
-        flyball_run::ErrorKind::Permission | flyball_run::ErrorKind::Unsupported => {
-            Exit::Unsupported
-        }
-        flyball_run::ErrorKind::BadInput
-        | flyball_run::ErrorKind::NotFound
-        | flyball_run::ErrorKind::Storage => Exit::BadInput,
-    }
-}
-
-fn load_exit(error: &LoadError) -> Exit {
-    host_exit(error.kind())
 }

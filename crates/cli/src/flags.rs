@@ -1,20 +1,24 @@
 //! Values of flags.
 
 use crate::args::QuietArgs;
-use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_capture::trace::Group;
 use flyball_lab::experiment::Experiment;
-use flyball_units::{Duration, Mismatch};
+use flyball_units::{Duration, Mismatch, Nanos};
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
     text.parse().map_err(|slip: Mismatch| slip.at(flag).into())
 }
 
+/// `--duration`, where it is given.
+pub fn duration(text: Option<&str>) -> Result<Option<Nanos>, Failure> {
+    text.map(|text| Ok(time("--duration", text)?.0)).transpose()
+}
+
 /// The groups of events that `--trace[=GROUPS]` names; none where it names none.
 pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
+    let usage = |error: String| Failure::usage(format!("--trace: expected {error}"));
     match text.trim() {
         "" => Ok(None),
         names => Group::parse_list(names).map(Some).map_err(usage),

@@ -1,7 +1,9 @@
 //! Texts that the user names: a file, or what ships under that name.
 
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::moved;
+use flyball_lab::experiment::BUILT_IN;
+use flyball_sim::scenario::EXAMPLES;
 use flyball_units::nearest;
 use std::path::{Path, PathBuf};
 
@@ -11,23 +13,47 @@ pub struct Input {
     pub folder: Option<PathBuf>,
 }
 
-/// One of those that ship, given by name and text, or a file.
-///
-/// # Errors
-/// A file that cannot be read; the hint is the nearest name, or `otherwise`.
-pub fn shipped_or_file(
-    name: &str,
-    shipped: impl Iterator<Item = (&'static str, &'static str)> + Clone,
-    otherwise: &str,
-) -> Result<Input, Failure> {
-    if let Some((_, text)) = shipped.clone().find(|(own, _)| *own == name) {
-        return Ok(Input { text: text.to_owned(), folder: None });
+/// What ships by name, and may be a file of the user's.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    shipped: fn() -> Vec<(&'static str, &'static str)>,
+    /// Where those that ship are listed.
+    pub listed: &'static str,
+}
+
+impl Kind {
+    /// Experiments, by name and text.
+    pub const EXPERIMENTS: Kind = Kind {
+        shipped: || BUILT_IN.iter().map(|own| (own.name, own.text)).collect(),
+        listed: "those that ship: flyball help experiments",
+    };
+
+    /// Scenarios, by name and text.
+    pub const SCENARIOS: Kind = Kind {
+        shipped: || EXAMPLES.iter().map(|own| (own.name, own.text)).collect(),
+        listed: "those that ship: flyball help scenarios",
+    };
+
+    /// One of those that ship, or a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read; the hint is the nearest name, or `otherwise`.
+    pub fn open(self, name: &str, otherwise: &str) -> Result<Input, Failure> {
+        let shipped = (self.shipped)();
+        if let Some((_, text)) = shipped.iter().find(|(own, _)| *own == name) {
+            return Ok(Input { text: (*text).to_owned(), folder: None });
+        }
+        if let Some(moved) = moved::name(name) {
+            return Err(moved);
+        }
+        let text = toml_text(name).map_err(|failure| {
+            let near = nearest(name, shipped.iter().map(|(own, _)| *own));
+            let near = near.filter(|_| !is_file(name));
+            failure
+                .hint(near.map_or(otherwise.to_owned(), |near| format!("did you mean `{near}`?")))
+        })?;
+        Ok(Input { text, folder: Path::new(name).parent().map(Path::to_path_buf) })
     }
-    let text = toml_text(name).map_err(|failure| {
-        let near = nearest(name, shipped.map(|(own, _)| own)).filter(|_| !is_file(name));
-        failure.hint(near.map_or(otherwise.to_owned(), |near| format!("did you mean `{near}`?")))
-    })?;
-    Ok(Input { text, folder: Path::new(name).parent().map(Path::to_path_buf) })
 }
 
 /// Whether the user named a file and not what ships.
@@ -40,10 +66,10 @@ pub fn is_file(name: &str) -> bool {
 /// # Errors
 /// A file that cannot be read or holds no text.
 pub fn toml_text(path: &str) -> Result<String, Failure> {
-    let bytes = fs_err::read(path).map_err(|error| Failure::io(&error))?;
+    let bytes = fs_err::read(path)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let found = format!("bytes that are no UTF-8 at offset {at}");
-        Failure::new(Exit::BadInput, format!("{path}: expected TOML text, found {found}"))
+        Failure::input(format!("{path}: expected TOML text, found {found}"))
     })
 }

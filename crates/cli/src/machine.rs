@@ -1,6 +1,5 @@
 //! Which machine a command looks at: this one, a recorded one, or a model.
 
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use flyball_host::{FaultyHost, Host, RealHost, RecordedHost};
@@ -21,7 +20,7 @@ pub fn real() -> Arc<dyn Host> {
 pub fn with_faults(faults: Option<&str>) -> Result<Arc<dyn Host>, Failure> {
     let Some(faults) = faults else { return Ok(real()) };
     let faulty = FaultyHost::parse(real(), faults)
-        .map_err(|error| Failure::new(Exit::Usage, format!("--faults: {error}")))?;
+        .map_err(|error| Failure::usage(format!("--faults: {error}")))?;
     Ok(Arc::new(faulty))
 }
 
@@ -50,7 +49,7 @@ pub fn to_measure(text: &str) -> Result<MachineSpec, Failure> {
 
 /// A `--machine` that this command cannot take.
 pub fn expected(forms: &str, found: &str) -> Failure {
-    Failure::new(Exit::Usage, format!("--machine: expected {forms}, found {found}"))
+    Failure::usage(format!("--machine: expected {forms}, found {found}"))
 }
 
 /// A recorded machine.

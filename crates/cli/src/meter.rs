@@ -2,9 +2,10 @@
 //! a line per tenth.
 
 use crate::output;
+use crate::progress::styled;
 use flyball_host::Host;
 use flyball_units::Nanos;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,12 +30,9 @@ impl Meter {
     pub fn new(host: &Arc<dyn Host>, quiet: bool, total: usize, what: &'static str) -> Meter {
         let terminal = std::io::stderr().is_terminal();
         let bar = match terminal && !quiet {
-            true => ProgressBar::new(total as u64),
-            false => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            true => styled(total, "{bar:30} {pos}/{len} {msg} ({eta} left)"),
+            false => ProgressBar::hidden(),
         };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)") {
-            bar.set_style(style);
-        }
         bar.set_message(what);
         Meter {
             host: Arc::clone(host),

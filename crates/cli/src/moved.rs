@@ -1,5 +1,6 @@
 //! Words that the command line had once: an error names the new ones.
 
+use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// A command, and what to type today.
@@ -33,6 +34,15 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ("replay", "-p", "--machine model:NAME"),
     ("transition", "--again", "flyball report RUN"),
 ];
+
+/// Names of what ships.
+const NAMES: &[(&str, &str)] = &[("source-a", "cortex-governors"), ("source-b", "cortex-load")];
+
+/// The error of an old name of something that ships.
+pub fn name(old: &str) -> Option<Failure> {
+    let (_, new) = NAMES.iter().find(|(own, _)| *own == old)?;
+    Some(Failure::usage(format!("`{old}` is now `{new}`")))
+}
 
 /// What to say of an error that comes from an old word.
 pub fn word(error: &clap::Error, arguments: &[String]) -> Option<String> {

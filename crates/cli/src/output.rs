@@ -1,22 +1,53 @@
 //! The terminal: data to stdout, talk to stderr. Nothing else prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use crate::exit::Exit;
+use crate::args::{CheckFormat, Talk};
 use crate::failure::Failure;
 use flyball_host::Host;
 use flyball_report::timeline::Charset;
+use flyball_run::Warning;
+use serde_json::Value;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Writes data to stdout. A reader that has closed the pipe (`| head`) is not an error.
 pub fn data(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::BadInput, format!("stdout: expected to write, found {error}"))
+            Err(Failure::input(format!("stdout: expected to write, found {error}"))
                 .hint("look at what stdout is sent to: its file system may be full"))
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a result in the format that was asked for.
+pub fn result(
+    format: CheckFormat,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> Value,
+) -> Result<(), Failure> {
+    data(&match format {
+        CheckFormat::Text => text(),
+        CheckFormat::Json => format!("{:#}\n", json()),
+    })
+}
+
+/// Tells where a run is: on stdout, unless that is the program's.
+pub fn run_dir(dir: &Path, program: &[String], talk: Talk) -> Result<(), Failure> {
+    match program.is_empty() {
+        true => data(&format!("{}\n", dir.display()))?,
+        false => unless_quiet(talk.quiet, &format!("run: {}", dir.display())),
+    }
+    Ok(())
+}
+
+/// Notes on a run.
+pub fn notes(warnings: &[Warning]) {
+    warnings
+        .iter()
+        .for_each(|warning| talk(&format!("note: {}: {}", warning.object, warning.message)));
 }
 
 /// Says something on stderr; nobody listening is not an error.

@@ -28,17 +28,22 @@ impl Bar {
         if self.quiet || self.plain {
             return;
         }
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
-        self.bar = ProgressBar::new(trials as u64);
-        if let Ok(style) = style {
-            self.bar.set_style(style);
-        }
+        self.bar = styled(trials, "{bar:30} {pos}/{len} {msg} ({eta} left)");
     }
 
     fn say(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| output::talk(text));
         }
+    }
+}
+
+/// A bar of this length on a terminal.
+pub fn styled(length: usize, template: &str) -> ProgressBar {
+    let bar = ProgressBar::new(length as u64);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
 }
 

@@ -19,6 +19,9 @@ use flyball_run::Run;
 use flyball_run::disk::write_file;
 use std::path::{Path, PathBuf};
 
+/// Who made a page.
+pub const GENERATOR: &str = concat!("flyball ", env!("CARGO_PKG_VERSION"));
+
 /// Name of the page beside a run.
 pub const PAGE: &str = "report.html";
 
@@ -35,10 +38,9 @@ pub fn check_baseline<'a>(
     let base = |name: &str| name.split(" on ").next() == Some(wanted);
     match names.iter().any(|name| *name == wanted || base(name)) {
         true => Ok(()),
-        false => Err(Failure::new(
-            Exit::Usage,
-            format!("--baseline: expected a condition of this run, found \"{wanted}\""),
-        )
+        false => Err(Failure::usage(format!(
+            "--baseline: expected a condition of this run, found \"{wanted}\""
+        ))
         .hint(format!("conditions: {}", names.join(", ")))),
     }
 }
@@ -101,16 +103,7 @@ pub fn write_figures(
     dir: &Path,
     talk: Talk,
 ) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::io(&error);
-    fs_err::create_dir_all(dir).map_err(failed)?;
-    let drawn = figures::all(report, each);
-    for figure in &drawn {
-        let name = &figure.name;
-        write_file(&dir.join(format!("{name}.svg")), figure.svg().as_bytes()).map_err(failed)?;
-        let png = figure.png().map_err(|error| Failure::new(Exit::Own, error))?;
-        write_file(&dir.join(format!("{name}.png")), &png).map_err(failed)?;
-    }
-    match drawn.is_empty() {
+    match figures::write(report, each, dir)? == 0 {
         true => output::talk("note: no figures: the runs hold nothing that could be drawn"),
         false => output::unless_quiet(talk.quiet, &format!("figures {}", dir.display())),
     }
@@ -138,9 +131,8 @@ pub fn after_run(
 /// The rules of `--fail-if`, read before anything runs.
 pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
     let parse = |text: &String| {
-        Gate::parse(text).map_err(|error| {
-            Failure::new(Exit::Usage, format!("--fail-if: {error}")).hint(error.hint())
-        })
+        Gate::parse(text)
+            .map_err(|error| Failure::usage(format!("--fail-if: {error}")).hint(error.hint()))
     };
     args.fail_if.iter().map(parse).collect()
 }
@@ -158,7 +150,7 @@ pub fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> An
 }
 
 pub fn page_text(report: &Report) -> String {
-    let generator = Some(format!("flyball {}", env!("CARGO_PKG_VERSION")));
+    let generator = Some(GENERATOR.to_owned());
     html::render(report, &HtmlOptions { generator, ..HtmlOptions::default() })
 }
 
@@ -181,7 +173,7 @@ pub fn write_page(
 
 pub fn put(path: &Path, text: &str) -> Result<String, Failure> {
     write_file(path, text.as_bytes()).map_err(|error| {
-        Failure::io(&error).hint("name a place that can be written: --page FILE, or --no-page")
+        Failure::of(&error).hint("name a place that can be written: --page FILE, or --no-page")
     })?;
     Ok(path.display().to_string())
 }

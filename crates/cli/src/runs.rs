@@ -1,6 +1,5 @@
 //! Where runs go, and who asked for them.
 
-use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_host::Host;
 use flyball_lab::protocol::windows::Context;
@@ -55,10 +54,10 @@ pub fn destination(out: Option<&Path>) -> Destination {
 pub fn check_out(out: Option<&Path>) -> Result<(), Failure> {
     match out.filter(|out| out.exists() && !out.is_dir()) {
         None => Ok(()),
-        Some(out) => Err(Failure::new(
-            Exit::BadInput,
-            format!("--out {}: expected a new or empty directory, found a file", out.display()),
-        )
+        Some(out) => Err(Failure::input(format!(
+            "--out {}: expected a new or empty directory, found a file",
+            out.display()
+        ))
         .hint("give a directory; `flyball sim --record none` keeps nothing")),
     }
 }

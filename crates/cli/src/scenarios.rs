@@ -1,9 +1,8 @@
 //! Scenarios that the user names: one that ships, or a file.
 
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use flyball_sim::scenario::{EXAMPLES, Node, Scenario, Source, from_tree, parse_text, set};
+use flyball_sim::scenario::{Node, Scenario, Source, from_tree, parse_text, set};
 use std::path::{Path, PathBuf};
 
 /// A scenario that ships, or a file, with the keys of the command line.
@@ -33,10 +32,9 @@ pub struct Input {
 impl Input {
     /// A scenario that ships, or a file.
     pub fn open(name: &str) -> Result<Input, Failure> {
-        let shipped = EXAMPLES.iter().map(|example| (example.name, example.text));
         let hint = "write one with: flyball sim --init mine.toml; those that ship: \
                     flyball help scenarios";
-        let input::Input { text, folder } = input::shipped_or_file(name, shipped, hint)?;
+        let input::Input { text, folder } = input::Kind::SCENARIOS.open(name, hint)?;
         let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         Ok(Input {
             text,
@@ -57,7 +55,7 @@ impl Input {
 pub fn set_keys(root: &mut Node, settings: &[String]) -> Result<(), Failure> {
     for setting in settings {
         let (path, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::new(Exit::Usage, format!("--set: expected KEY=VALUE, found \"{setting}\""))
+            Failure::usage(format!("--set: expected KEY=VALUE, found \"{setting}\""))
                 .hint("such as --set governor.rate_limit_us=70")
         })?;
         set(root, path, value.trim())?;

@@ -3,10 +3,11 @@
 use crate::args::Talk;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::input::Kind;
+use crate::output;
 use flyball_lab::experiment;
-use flyball_sim::scenario::{self, EXAMPLES};
-use std::io::Write;
+use flyball_sim::scenario;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The schema of experiments for editors, beside the file.
@@ -14,53 +15,40 @@ const SCHEMA_FILE: &str = "experiment.schema.json";
 
 /// The experiment of this name, or the commented template, and its schema.
 pub fn experiment(file: &Path, name: Option<&str>, talk: Talk) -> Result<Exit, Failure> {
-    let text = match name {
-        None => experiment::template().to_owned(),
-        Some(name) => {
-            let shipped = experiment::BUILT_IN.iter().map(|own| (own.name, own.text));
-            input::shipped_or_file(name, shipped, "those that ship: flyball help experiments")?.text
-        }
-    };
-    create_new(file, &text)?;
+    create_new(file, Kind::EXPERIMENTS, name, experiment::template())?;
     let schema = file.with_file_name(SCHEMA_FILE);
     // The schema is generated, so a newer one may replace it.
-    fs_err::write(&schema, experiment::json_schema()).map_err(|error| Failure::io(&error))?;
-    if !talk.quiet {
-        let (file, schema) = (file.display(), schema.display());
-        output::talk(&format!("wrote {file} and {schema}\nnext: flyball bench {file}"));
-    }
+    fs_err::write(&schema, experiment::json_schema())?;
+    let (file, schema) = (file.display(), schema.display());
+    let told = format!("wrote {file} and {schema}\nnext: flyball bench {file}");
+    output::unless_quiet(talk.quiet, &told);
     Ok(Exit::Ok)
 }
 
 /// The scenario of this name, or the commented template; its keys are in docs/scenarios.md.
 pub fn scenario(file: &Path, name: Option<&str>, talk: Talk) -> Result<Exit, Failure> {
-    let text = match name {
-        None => scenario::template().to_owned(),
-        Some(name) => {
-            let shipped = EXAMPLES.iter().map(|example| (example.name, example.text));
-            input::shipped_or_file(name, shipped, "those that ship: flyball help scenarios")?.text
-        }
-    };
-    create_new(file, &text)?;
-    if !talk.quiet {
-        let file = file.display();
-        output::talk(&format!("wrote {file}\nnext: flyball sim {file}"));
-    }
+    create_new(file, Kind::SCENARIOS, name, scenario::template())?;
+    let file = file.display();
+    output::unless_quiet(talk.quiet, &format!("wrote {file}\nnext: flyball sim {file}"));
     Ok(Exit::Ok)
 }
 
 /// Never overwrites what somebody wrote.
-fn create_new(path: &Path, text: &str) -> Result<(), Failure> {
+fn create_new(path: &Path, kind: Kind, name: Option<&str>, template: &str) -> Result<(), Failure> {
+    let text = match name {
+        None => template.to_owned(),
+        Some(name) => kind.open(name, kind.listed)?.text,
+    };
     let mut file =
         fs_err::OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
             match error.kind() {
-                std::io::ErrorKind::AlreadyExists => Failure::new(
-                    Exit::BadInput,
-                    format!("{}: expected a new file, found an existing one", path.display()),
-                )
-                .hint("give another name: --init other.toml"),
-                _ => Failure::io(&error),
+                ErrorKind::AlreadyExists => {
+                    let path = path.display();
+                    Failure::input(format!("{path}: expected a new file, found an existing one"))
+                        .hint("give another name: --init other.toml")
+                }
+                _ => error.into(),
             }
         })?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::io(&error))
+    Ok(file.write_all(text.as_bytes())?)
 }

@@ -1,10 +1,10 @@
 //! What can be named on the command line, as one list to browse: `flyball help TOPIC`.
 
 use crate::exit;
-use flyball_governors::{Needs, catalogue as governors};
+use flyball_governors::catalogue as governors;
 use flyball_lab::experiment::BUILT_IN;
 use flyball_platform::{Kernel, Platform, catalogue as descriptions};
-use flyball_sim::scenario::EXAMPLES;
+use flyball_sim::scenario::{EXAMPLES, Example};
 use std::fmt::Write;
 
 /// A topic: a list of entries, or a text.
@@ -20,7 +20,13 @@ struct Topic {
 struct Entry {
     name: &'static str,
     about: String,
-    text: fn(&str) -> Option<String>,
+    text: String,
+}
+
+impl Entry {
+    fn new(name: &'static str, about: impl Into<String>, text: impl Into<String>) -> Entry {
+        Entry { name, about: about.into(), text: text.into() }
+    }
 }
 
 /// The lists, in the order of `flyball help`.
@@ -98,10 +104,9 @@ pub fn text(name: &str) -> Option<String> {
     }
     let mut found = Vec::new();
     for topic in &TOPICS {
-        let entry = (topic.entries)().into_iter().find(|entry| entry.name == name);
-        if let Some(text) = entry.and_then(|entry| (entry.text)(entry.name)) {
+        if let Some(entry) = (topic.entries)().into_iter().find(|entry| entry.name == name) {
             let kind = topic.name.trim_end_matches('s');
-            found.push(format!("{name}: a {kind}. Use: {}\n\n{}", topic.usage, text));
+            found.push(format!("{name}: a {kind}. Use: {}\n\n{}", topic.usage, entry.text));
         }
     }
     (!found.is_empty()).then(|| found.join("\n"))
@@ -126,81 +131,35 @@ pub fn scenario_list() -> String {
 
 fn platforms() -> Vec<Entry> {
     let about = |name: &str| Platform::named(name).map(|platform| platform.title);
-    let text = |name: &str| description(descriptions().platforms, name);
-    let entry = |name| Entry { name, about: about(name).unwrap_or_default(), text };
-    descriptions().platforms.iter().map(|platform| entry(platform.name)).collect()
+    let entry = |own: &flyball_platform::Entry| {
+        Entry::new(own.name, about(own.name).unwrap_or_default(), own.text)
+    };
+    descriptions().platforms.iter().map(entry).collect()
 }
 
 fn kernels() -> Vec<Entry> {
     let about = |name: &str| Kernel::named(name).map(|kernel| kernel.title);
-    let text = |name: &str| description(descriptions().kernels, name);
-    let entry = |name| Entry { name, about: about(name).unwrap_or_default(), text };
-    descriptions().kernels.iter().map(|kernel| entry(kernel.name)).collect()
-}
-
-fn description(all: &[flyball_platform::Entry], name: &str) -> Option<String> {
-    all.iter().find(|entry| entry.name == name).map(|entry| entry.text.to_owned())
+    let entry = |own: &flyball_platform::Entry| {
+        Entry::new(own.name, about(own.name).unwrap_or_default(), own.text)
+    };
+    descriptions().kernels.iter().map(entry).collect()
 }
 
 fn scenarios() -> Vec<Entry> {
-    let entry = |example: &flyball_sim::scenario::Example| {
-        let summary = example.summary();
+    let entry = |own: &Example| {
+        let summary = own.summary();
         let sentence = summary.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let text = |name: &str| {
-            EXAMPLES.iter().find(|own| own.name == name).map(|example| example.text.to_owned())
-        };
-        Entry { name: example.name, about: sentence.to_owned(), text }
+        Entry::new(own.name, sentence, own.text)
     };
     EXAMPLES.iter().map(entry).collect()
 }
 
 fn experiments() -> Vec<Entry> {
-    let text =
-        |name: &str| BUILT_IN.iter().find(|own| own.name == name).map(|own| own.text.to_owned());
-    BUILT_IN
-        .iter()
-        .map(|own| Entry { name: own.name, about: own.summary.to_owned(), text })
-        .collect()
+    BUILT_IN.iter().map(|own| Entry::new(own.name, own.summary, own.text)).collect()
 }
 
 fn governor_entries() -> Vec<Entry> {
-    let entry = |own: &flyball_governors::GovernorInfo| Entry {
-        name: own.name,
-        about: own.summary.to_owned(),
-        text: governor,
-    };
-    governors().iter().map(entry).collect()
-}
-
-/// What a governor does, what it needs, and its tunables.
-fn governor(name: &str) -> Option<String> {
-    let own = governors().iter().find(|own| own.name == name)?;
-    let mut text = format!("{}\nSource: {}\n", own.summary, own.source);
-    let _ = writeln!(text, "Needs: {}", needs(own.needs()));
-    let tunables = own.create().tunables();
-    if tunables.is_empty() {
-        text.push_str("It has no tunables.\n");
-    } else {
-        text.push_str("\nTunables (default, range)\n");
-    }
-    for tunable in tunables {
-        let range = format!("{} ({} to {})", tunable.default, tunable.min, tunable.max);
-        let _ = writeln!(text, "  {:<28}{range}\n      {}", tunable.name, tunable.doc);
-    }
-    Some(text)
-}
-
-fn needs(needs: Needs) -> String {
-    let all = [
-        (needs.poll, "busy and idle times at its polls".to_owned()),
-        (needs.tick_hz.is_some(), format!("a tick of {} Hz", needs.tick_hz.unwrap_or(0))),
-        (needs.idle, "entries to and exits from idle".to_owned()),
-        (needs.utilization, "the scheduler's utilisation".to_owned()),
-        (needs.temperature, "the package's temperature".to_owned()),
-    ];
-    let named: Vec<String> =
-        all.into_iter().filter(|(needed, _)| *needed).map(|(_, name)| name).collect();
-    if named.is_empty() { "nothing".to_owned() } else { named.join(", ") }
+    governors().iter().map(|own| Entry::new(own.name, own.summary, own.to_string())).collect()
 }
 
 #[cfg(test)]

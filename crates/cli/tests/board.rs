@@ -53,7 +53,7 @@ fn nothing_but_a_verdict_makes_a_kernel_bad_for_git_bisect() {
     for (arguments, expected) in [
         (&two[..2], "--machine: expected two boards, A and B, found 1"),
         (&["-m", "board:x86_64", two[2], two[3]], "a board with its kernel"),
-        (&["source-a", two[0], two[1], two[2], two[3]], "expected one condition"),
+        (&["cortex-governors", two[0], two[1], two[2], two[3]], "expected one condition"),
         (&["no-such", two[0], two[1], two[2], two[3]], "no-such"),
         (&["-m", "board:bord-x86,kernel=debian:7", two[2], two[3]], "board-x86"),
         (&two, "flyball board setup"),

@@ -232,6 +232,7 @@ fn old_words_name_the_new_ones() {
         (&["govern", "powerd", "--set", "poll_ival=1"], "powerd:poll_ival=100"),
         (&["check", "--recorded", "DIR"], "--machine record:DIR"),
         (&["transition", "--again", "r"], "flyball report RUN"),
+        (&["bench", "source-a"], "`source-a` is now `cortex-governors`"),
     ] {
         let (code, stdout, stderr) = run(dir.path(), arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");

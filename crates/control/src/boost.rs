@@ -3,6 +3,7 @@
 use crate::machine::{CPU, Machine, file};
 use crate::{ControlError, Step};
 use flyball_host::Policy;
+use flyball_units::Mismatch;
 use std::path::PathBuf;
 
 /// The files to write so that frequencies above the nominal one may be used, or not.
@@ -29,21 +30,19 @@ pub(crate) fn steps(
         (Some(no_turbo), _) => global("intel_pstate/no_turbo", no_turbo, !on),
         (None, Some(boost)) => global("cpufreq/boost", boost, on),
         (None, None) => {
-            return Err(ControlError::Unsupported {
-                object: format!("{CPU}/cpufreq/boost"),
-                expected: "a switch for boost".to_owned(),
-                found: "none: this driver or processor has none".to_owned(),
-                hint: Some("bound the frequency with max instead".to_owned()),
-            });
+            return Err(ControlError::Unsupported(
+                Mismatch::value("a switch for boost", "none: this driver or processor has none")
+                    .at(format!("{CPU}/cpufreq/boost"))
+                    .hint("bound the frequency with max instead"),
+            ));
         }
     };
     if policies.len() < machine.policies.len() {
-        return Err(ControlError::Unsupported {
-            object: step.path.display().to_string(),
-            expected: "a switch for each clock domain".to_owned(),
-            found: "one for the whole machine".to_owned(),
-            hint: Some("ask for all CPUs, or bound the frequency with max".to_owned()),
-        });
+        return Err(ControlError::Unsupported(
+            Mismatch::value("a switch for each clock domain", "one for the whole machine")
+                .at(step.path.display().to_string())
+                .hint("ask for all CPUs, or bound the frequency with max"),
+        ));
     }
     Ok(vec![step])
 }

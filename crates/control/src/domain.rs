@@ -4,7 +4,7 @@ use crate::machine::file;
 use crate::points::{is_offered, resolve};
 use crate::{ControlError, Held, Plan, Settings, Step, Tuning};
 use flyball_host::Policy;
-use flyball_units::{Frequency, KiloHertz, nearest};
+use flyball_units::{Frequency, KiloHertz, Mismatch, nearest};
 
 const GOVERNOR: &str = "scaling_governor";
 const MIN: &str = "scaling_min_freq";
@@ -71,24 +71,23 @@ impl Target {
         let offers = |name: &str| governors.iter().any(|governor| governor == name);
         if let Some(governor) = settings.governor.as_ref().filter(|name| !offers(name)) {
             let near = nearest(governor, governors.iter().map(String::as_str));
-            return Err(ControlError::BadInput {
-                object: format!("governor on policy{}", policy.id),
-                expected: format!("one of {}", governors.join(", ")),
-                found: governor.clone(),
+            return Err(ControlError::BadInput(Mismatch {
                 hint: near.map(|near| format!("did you mean {near}?")),
-            });
+                ..Mismatch::value(format!("one of {}", governors.join(", ")), governor.clone())
+                    .at(format!("governor on policy{}", policy.id))
+            }));
         }
         let khz = |frequency: Option<Frequency>| -> Result<Option<KiloHertz>, ControlError> {
             let Some(frequency) = frequency else { return Ok(None) };
             match resolve(policy, frequency) {
                 Some(khz) => Ok(Some(khz)),
-                None => Err(ControlError::Unsupported {
-                    object: policy.path(),
-                    expected: "the hardware's limits (cpuinfo_min_freq, cpuinfo_max_freq)"
-                        .to_owned(),
-                    found: "none".to_owned(),
-                    hint: None,
-                }),
+                None => Err(ControlError::Unsupported(
+                    Mismatch::value(
+                        "the hardware's limits (cpuinfo_min_freq, cpuinfo_max_freq)",
+                        "none",
+                    )
+                    .at(policy.path()),
+                )),
             }
         };
         let governor = settings.governor.clone();
@@ -97,12 +96,13 @@ impl Target {
             if let (Some(min), Some(max)) = (min, max)
                 && min > max
             {
-                return Err(ControlError::BadInput {
-                    object: format!("min on policy{}", policy.id),
-                    expected: format!("at most max, {} MHz", max.0 / 1_000),
-                    found: format!("{} MHz", min.0 / 1_000),
-                    hint: None,
-                });
+                return Err(ControlError::BadInput(
+                    Mismatch::value(
+                        format!("at most max, {} MHz", max.0 / 1_000),
+                        format!("{} MHz", min.0 / 1_000),
+                    )
+                    .at(format!("min on policy{}", policy.id)),
+                ));
             }
             return Ok(Target { governor, min, max, speed: None });
         };
@@ -161,12 +161,13 @@ fn limits(
 
 /// A value that could not be read now could not be restored later.
 fn unreadable(policy: &Policy, name: &str) -> ControlError {
-    ControlError::Unsupported {
-        object: file(policy, name).display().to_string(),
-        expected: "a value that can be restored".to_owned(),
-        found: "none that can be read".to_owned(),
-        hint: None,
-    }
+    ControlError::Unsupported(
+        Mismatch::value("a value that can be restored", "none that can be read").at(file(
+            policy, name,
+        )
+        .display()
+        .to_string()),
+    )
 }
 
 /// The energy performance preference.
@@ -175,31 +176,30 @@ fn preference(policy: &Policy, governor: &str, epp: &str) -> Result<Step, Contro
     let object = path.display().to_string();
     let Some(old) = &policy.energy_performance_preference else {
         let driver = policy.driver.as_deref().unwrap_or("this driver");
-        return Err(ControlError::Unsupported {
-            object,
-            expected: "a preference of the hardware's own control".to_owned(),
-            found: format!("none: {driver} leaves the frequency to the governor"),
-            hint: Some("governor, min and max act there".to_owned()),
-        });
+        return Err(ControlError::Unsupported(
+            Mismatch::value(
+                "a preference of the hardware's own control",
+                format!("none: {driver} leaves the frequency to the governor"),
+            )
+            .at(object)
+            .hint("governor, min and max act there"),
+        ));
     };
     let known = &policy.available_preferences;
     let is_number = epp.parse::<u8>().is_ok();
     if !is_number && !known.is_empty() && !known.iter().any(|name| name == epp) {
         let near = nearest(epp, known.iter().map(String::as_str));
-        return Err(ControlError::BadInput {
-            object,
-            expected: format!("one of {}", known.join(", ")),
-            found: epp.to_owned(),
+        return Err(ControlError::BadInput(Mismatch {
             hint: near.map(|near| format!("did you mean {near}?")),
-        });
+            ..Mismatch::value(format!("one of {}", known.join(", ")), epp).at(object)
+        }));
     }
     if governor == "performance" && epp != "performance" {
-        return Err(ControlError::BadInput {
-            object,
-            expected: "performance: the governor performance forces it".to_owned(),
-            found: epp.to_owned(),
-            hint: Some(format!("ask for the governor powersave beside the preference {epp}")),
-        });
+        return Err(ControlError::BadInput(
+            Mismatch::value("performance: the governor performance forces it", epp)
+                .at(object)
+                .hint(format!("ask for the governor powersave beside the preference {epp}")),
+        ));
     }
     Ok(Step::new(path, old, epp))
 }

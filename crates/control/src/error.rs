@@ -1,26 +1,9 @@
 //! What can go wrong with a hold.
 
-use flyball_host::{ErrorKind, HostError, ProcessIdentity};
-use flyball_units::Nanos;
+use flyball_host::{HostError, ProcessIdentity};
+use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// The family of an error, which decides the exit code of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControlErrorKind {
-    /// Somebody with more rights could do it: exit code 4.
-    Permission,
-    /// This machine cannot do it: exit code 4.
-    Unsupported,
-    /// What was asked for, or the journal, makes no sense: exit code 3.
-    BadInput,
-    /// Asked to end before anything ran: exit code 130.
-    Interrupted,
-    /// Anything else: held by another, a setting that was not taken; exit code 125.
-    Own,
-    /// A setting could not be restored: exit code 6.
-    Restore,
-}
 
 /// A file that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,29 +40,11 @@ pub enum ControlError {
         path: PathBuf,
     },
     /// The machine lacks what was asked for.
-    #[error("{object}: expected {expected}, found {found}")]
-    Unsupported {
-        /// What was looked at.
-        object: String,
-        /// What a hold needs there.
-        expected: String,
-        /// What is there.
-        found: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    Unsupported(Mismatch),
     /// What was asked for makes no sense on this machine.
-    #[error("{object}: expected {expected}, found {found}")]
-    BadInput {
-        /// The option or file.
-        object: String,
-        /// What would make sense.
-        expected: String,
-        /// What was asked for.
-        found: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    BadInput(Mismatch),
     /// A setting was written, and the file shows another one.
     #[error("{object}: expected {expected} after writing it, found {found}")]
     NotTaken {
@@ -145,38 +110,33 @@ impl ControlError {
     pub(crate) fn host(doing: impl Into<String>, source: HostError) -> ControlError {
         ControlError::Host { doing: doing.into(), source }
     }
+}
 
-    /// The family.
-    pub fn kind(&self) -> ControlErrorKind {
+impl Diagnostic for ControlError {
+    fn kind(&self) -> ErrorKind {
         match self {
             ControlError::Host { source, .. } => match source.kind() {
-                ErrorKind::Permission => ControlErrorKind::Permission,
-                ErrorKind::Unsupported => ControlErrorKind::Unsupported,
-                ErrorKind::BadInput | ErrorKind::NotApplied | ErrorKind::System => {
-                    ControlErrorKind::Own
-                }
+                ErrorKind::BadInput => ErrorKind::Own,
+                kind => kind.without_a_run(),
             },
-            ControlError::Permission { .. } => ControlErrorKind::Permission,
-            ControlError::Unsupported { .. } => ControlErrorKind::Unsupported,
-            ControlError::BadInput { .. } => ControlErrorKind::BadInput,
-            ControlError::Interrupted => ControlErrorKind::Interrupted,
+            ControlError::Permission { .. } => ErrorKind::Permission,
+            ControlError::Unsupported(_) => ErrorKind::Unsupported,
+            ControlError::BadInput(_) => ErrorKind::BadInput,
+            ControlError::Interrupted => ErrorKind::Interrupted,
             ControlError::NotTaken { .. }
             | ControlError::Unsteady { .. }
-            | ControlError::Busy { .. } => ControlErrorKind::Own,
-            ControlError::Restore { .. } => ControlErrorKind::Restore,
+            | ControlError::Busy { .. } => ErrorKind::Own,
+            ControlError::Restore { .. } => ErrorKind::Restore,
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             ControlError::Host { source, .. } => source.hint(),
             ControlError::Permission { .. } => {
                 Some("hold as root; the program can give root up again".to_owned())
             }
-            ControlError::Unsupported { hint, .. } | ControlError::BadInput { hint, .. } => {
-                hint.clone()
-            }
+            ControlError::Unsupported(slip) | ControlError::BadInput(slip) => slip.hint.clone(),
             ControlError::NotTaken { .. } | ControlError::Unsteady { .. } => Some(
                 "a daemon (tuned, power-profiles-daemon, thermald), the firmware or a cooling \
                  device may set it, too; nothing was left changed"

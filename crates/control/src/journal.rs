@@ -3,7 +3,7 @@
 use crate::machine::{CPU, Machine};
 use crate::{ControlError, Plan};
 use flyball_host::{Host, HostError, Policy, ProcessIdentity};
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -118,15 +118,12 @@ impl Journal {
 
     /// Reads it, and trusts it no further than a journal of ours needs.
     pub fn parse(text: &str, path: &Path) -> Result<Journal, ControlError> {
-        let fail = |found: String| ControlError::BadInput {
-            object: path.display().to_string(),
-            expected: format!("a journal of a hold, format {FORMAT}"),
-            found,
-            hint: Some(format!(
+        let fail = |found: String| {
+            ControlError::BadInput(Mismatch::value(format!("a journal of a hold, format {FORMAT}"), found).at(path.display().to_string()).hint(format!(
                 "Flyball never leaves a torn journal, so another program wrote to it. Audit the \
                  settings, correct them by hand, then: sudo rm {}",
                 path.display()
-            )),
+            )))
         };
         let journal: Journal =
             serde_json::from_str(text).map_err(|error| fail(error.to_string()))?;

@@ -26,7 +26,7 @@ pub mod text;
 mod tunables;
 mod watch;
 
-pub use error::{ControlError, ControlErrorKind, NotRestored};
+pub use error::{ControlError, NotRestored};
 pub use hold::{Ended, Hold, preflight};
 pub use machine::Machine;
 pub use plan::{Held, Plan, Step, Tuning, plan};

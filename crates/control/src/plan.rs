@@ -4,7 +4,7 @@ use crate::domain::domain;
 use crate::machine::{CPU, Machine};
 use crate::{ControlError, Moving, Settings, boost};
 use flyball_host::Policy;
-use flyball_units::{Frequency, KiloHertz, Nanos};
+use flyball_units::{Frequency, KiloHertz, Mismatch, Nanos};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -137,29 +137,28 @@ fn selected<'a>(
     notes: &mut Vec<String>,
 ) -> Result<Vec<&'a Policy>, ControlError> {
     if machine.policies.is_empty() {
-        return Err(ControlError::Unsupported {
-            object: format!("{CPU}/cpufreq"),
-            expected: "cpufreq policies".to_owned(),
-            found:
+        return Err(ControlError::Unsupported(
+            Mismatch::value(
+                "cpufreq policies",
                 "none: the kernel has no say in the frequency (a virtual machine, no driver, or \
-                    the firmware decides)"
-                    .to_owned(),
-            hint: Some(
-                "keep the cores busy instead, so that they stay fast while you measure".to_owned(),
-            ),
-        });
+                    the firmware decides)",
+            )
+            .at(format!("{CPU}/cpufreq"))
+            .hint("keep the cores busy instead, so that they stay fast while you measure"),
+        ));
     }
     let Some(cpus) = &settings.domains_of else { return Ok(machine.policies.iter().collect()) };
     let domain = |policy: &&Policy| policy.cpus.iter().any(|cpu| cpus.contains(cpu));
     let policies: Vec<&Policy> = machine.policies.iter().filter(domain).collect();
     let covered = |cpu| policies.iter().any(|policy| policy.cpus.contains(cpu));
     if let Some(cpu) = cpus.iter().find(|cpu| !covered(*cpu) || !machine.online.contains(*cpu)) {
-        return Err(ControlError::BadInput {
-            object: "cpus".to_owned(),
-            expected: format!("CPUs that are online and have a clock domain: {}", machine.online),
-            found: format!("{cpu}"),
-            hint: None,
-        });
+        return Err(ControlError::BadInput(
+            Mismatch::value(
+                format!("CPUs that are online and have a clock domain: {}", machine.online),
+                format!("{cpu}"),
+            )
+            .at("cpus"),
+        ));
     }
     for policy in &policies {
         if policy.cpus.iter().any(|cpu| !cpus.contains(cpu)) {
@@ -186,12 +185,14 @@ fn in_range(settings: &Settings, policies: &[&Policy]) -> Result<(), ControlErro
         if !ranges.is_empty() && !ranges.iter().any(reach) {
             let low = ranges.iter().map(|(low, _)| *low).min().unwrap_or_default();
             let high = ranges.iter().map(|(_, high)| *high).max().unwrap_or_default();
-            return Err(ControlError::BadInput {
-                object: option.to_owned(),
-                expected: format!("{} to {} MHz", low.0 / 1_000, high.0 / 1_000),
-                found: Frequency::At(khz).to_string(),
-                hint: Some("min and max stand for the ends of the hardware's range".to_owned()),
-            });
+            return Err(ControlError::BadInput(
+                Mismatch::value(
+                    format!("{} to {} MHz", low.0 / 1_000, high.0 / 1_000),
+                    Frequency::At(khz),
+                )
+                .at(option.to_owned())
+                .hint("min and max stand for the ends of the hardware's range"),
+            ));
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! The folder of the journal, locked while a hold or a recovery runs.
 
+use crate::ControlError;
 use crate::journal::Journal;
 use crate::settle::wait;
-use crate::{ControlError, ControlErrorKind};
 use flyball_host::{Errno, FolderLock, Host, HostError};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
 use std::path::{Path, PathBuf};
 
 /// Where the journal is unless `FLYBALL_STATE` says otherwise.
@@ -126,14 +126,16 @@ fn unusable(folder: &Path, error: HostError) -> ControlError {
     let object = format!("{} (the journal's folder)", folder.display());
     let expected = "a folder that only this user may write to".to_owned();
     let hint = Some("name another one: FLYBALL_STATE=DIR".to_owned());
-    let refused = |found: String| ControlError::BadInput { object, expected, found, hint };
+    let refused = |found: String| {
+        ControlError::BadInput(Mismatch { hint, ..Mismatch::value(expected, found).at(object) })
+    };
     match &error {
         HostError::Malformed { found, .. } => refused(found.clone()),
         _ if error.errno() == Some(Errno::ELOOP) => refused("a symbolic link".to_owned()),
         _ => {
             let own = ControlError::host("making the journal's folder", error);
             match own.kind() {
-                ControlErrorKind::Permission => ControlError::Permission { path: folder.into() },
+                ErrorKind::Permission => ControlError::Permission { path: folder.into() },
                 _ => own,
             }
         }

@@ -1,6 +1,6 @@
 //! What a hold says, a line or lines for people.
 
-use crate::{Change, Foreign, Plan, Recovered, Step};
+use crate::{Change, ControlError, Ended, Foreign, Plan, Recovered, Step};
 use std::fmt::Write;
 
 /// The plan: every file, what is written and what is there.
@@ -48,6 +48,20 @@ pub fn held(plan: &Plan, verbose: bool) -> Vec<String> {
     }
     lines.extend(plan.notes.iter().map(|note| format!("note: {note}")));
     lines
+}
+
+/// A hold as JSON: its plan, what had been left before it, how it ended, what is not as it was.
+pub fn json(
+    begun: &Option<(Plan, Recovered)>,
+    ended: &Result<Option<Ended>, ControlError>,
+) -> serde_json::Value {
+    let left = match ended {
+        Err(ControlError::Restore { left, .. }) => left.as_slice(),
+        _ => &[],
+    };
+    let (plan, recovered) = begun.as_ref().map(|(plan, recovered)| (plan, recovered)).unzip();
+    let ended = ended.as_ref().ok();
+    serde_json::json!({ "plan": plan, "recovered": recovered, "ended": ended, "left": left })
 }
 
 /// What a killed hold had left; `quiet` leaves out what is as it should be.

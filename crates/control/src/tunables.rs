@@ -5,7 +5,7 @@ use crate::machine::CPU;
 use crate::settle::read;
 use crate::{ControlError, Step, Tuning};
 use flyball_host::{Host, HostError, Policy};
-use flyball_units::nearest;
+use flyball_units::{Mismatch, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -81,13 +81,15 @@ fn unknown(host: &dyn Host, tuning: &Tuning, folders: &[PathBuf]) -> ControlErro
     let names: Vec<String> =
         folders.iter().filter_map(|folder| host.list(folder).ok()).flatten().collect();
     let near = nearest(&tuning.name, names.iter().map(String::as_str));
-    ControlError::BadInput {
-        object: format!("tunables of {} on policy{}", tuning.governor, tuning.policy),
-        expected: match names.is_empty() {
-            true => "none: this governor has none here".to_owned(),
-            false => format!("one of {}", names.join(", ")),
-        },
-        found: tuning.name.clone(),
+    ControlError::BadInput(Mismatch {
         hint: near.map(|near| format!("did you mean {near}?")),
-    }
+        ..Mismatch::value(
+            match names.is_empty() {
+                true => "none: this governor has none here".to_owned(),
+                false => format!("one of {}", names.join(", ")),
+            },
+            tuning.name.clone(),
+        )
+        .at(format!("tunables of {} on policy{}", tuning.governor, tuning.policy))
+    })
 }

@@ -5,9 +5,9 @@
 mod common;
 
 use common::*;
-use flyball_control::{ControlError, ControlErrorKind, Hold, Moving, Recovered, Settings, recover};
+use flyball_control::{ControlError, Hold, Moving, Recovered, Settings, recover};
 use flyball_host::{Host, RecordedHost};
-use flyball_units::{Frequency, Nanos};
+use flyball_units::{ErrorKind, Frequency, Nanos};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ fn tunables_are_set_with_their_governor_and_the_users_own_come_back() {
     let change = hold.plan().steps.last().unwrap();
     assert_eq!((change.old.as_str(), change.new.as_str()), ("500", "100"));
     let error = start(&root(&acpi_tuned()), &tuned("ondemand", "up_treshold", 1)).unwrap_err();
-    assert_eq!(error.kind(), ControlErrorKind::BadInput);
+    assert_eq!(error.kind(), ErrorKind::BadInput);
     assert_eq!(error.hint().as_deref(), Some("did you mean up_threshold?"));
     let error = start(&root(&acpi_tuned()), &tuned("performance", "x", 1)).unwrap_err();
     assert!(error.to_string().contains("this governor has none here"), "{error}");
@@ -129,7 +129,7 @@ fn tunables_are_set_with_their_governor_and_the_users_own_come_back() {
 
 #[test]
 fn what_makes_no_sense_is_refused_and_nothing_is_made() {
-    use ControlErrorKind::{BadInput, Unsupported};
+    use ErrorKind::{BadInput, Unsupported};
     let none = Settings::default;
     let epp = |epp: &str| Settings { epp: Some(epp.into()), ..Settings::default() };
     let cpus = |list: &str| Some(list.parse().unwrap());
@@ -176,11 +176,11 @@ fn what_makes_no_sense_is_refused_and_nothing_is_made() {
 fn without_permission_the_path_is_named_and_nothing_changes() {
     let host = machine(&acpi(2), false);
     let error = start(&host, &governor("performance")).unwrap_err();
-    assert_eq!(error.kind(), ControlErrorKind::Permission);
+    assert_eq!(error.kind(), ErrorKind::Permission);
     assert!(error.to_string().contains("policy0/scaling_governor"), "{error}");
     assert!(error.hint().unwrap().contains("as root"));
     let idle = Settings { idle_latency: Some(Nanos::ZERO), ..Settings::default() };
-    assert_eq!(start(&host, &idle).unwrap_err().kind(), ControlErrorKind::Permission);
+    assert_eq!(start(&host, &idle).unwrap_err().kind(), ErrorKind::Permission);
     assert!(!host.exists(Path::new(STATE)));
 }
 
@@ -278,7 +278,7 @@ fn a_journal_that_is_not_ours_stops_a_hold() {
     for wrong in ["", "{", &text[..text.len() / 2], "[1, 2]", "\0\0\0"] {
         host.save(Path::new("/var/lib/flyball/hold.json"), wrong).unwrap();
         let error = start(&host, &governor("powersave")).unwrap_err();
-        assert_eq!(error.kind(), ControlErrorKind::BadInput, "{error}");
+        assert_eq!(error.kind(), ErrorKind::BadInput, "{error}");
         assert!(error.hint().unwrap().contains("sudo rm /var/lib/flyball/hold.json"));
         assert!(journal(host.as_ref()).is_some(), "it is the user's to remove");
     }
@@ -335,7 +335,7 @@ fn asked_to_end_before_all_is_set_it_goes_back() {
     let before = settings(host.as_ref());
     host.interrupt();
     let error = start(&host, &governor("performance")).unwrap_err();
-    assert_eq!(error.kind(), ControlErrorKind::Interrupted);
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
     assert_eq!((settings(host.as_ref()), journal(host.as_ref())), (before, None));
 }
 

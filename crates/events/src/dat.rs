@@ -6,6 +6,7 @@
 //! trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5), that of a page by the kernel in `header_page` and
 //! `header_event` of tracefs.
 
+mod bprint;
 mod broken;
 mod cursor;
 mod decode;

@@ -114,6 +114,24 @@ fn an_old_kernels_marks_and_states_are_read() {
     assert_eq!(ends, [("ramp", "preempted"), ("noise", "exited"), ("ramp", "slept")]);
 }
 
+/// What a module stores by `trace_printk`: as trace-cmd prints it, but for `%05d` and `%c`, which
+/// that does not read; a conversion that the kernel does not have leaves the format as it is.
+#[test]
+fn stored_texts_and_their_arguments_are_marks() {
+    let (items, reader) = of_dat("bprint.dat");
+    let marks: Vec<&str> = items.iter().filter_map(|item| item.split(" mark ").nth(1)).collect();
+    let expected = [
+        "ints -5 4000000000 beef",
+        "longs -5 5 0x123456789abc -1099511627776 9223372036854775808",
+        "text of a task and    42|-42  |00007|",
+        "letter A, 12 %",
+        "function do_it",
+        "by itself",
+        "no float %f",
+    ];
+    assert_eq!((marks.as_slice(), reader.counts().torn), (expected.as_slice(), 0));
+}
+
 /// A recording of a Juno board by others; the counts are those of trace-cmd.
 #[test]
 fn a_real_boards_marks_are_read() {
@@ -206,18 +224,18 @@ fn what_is_no_whole_file_is_refused_in_one_sentence() {
         import(&path, &Options::default()).unwrap_err()
     };
     let error = refused(&whole[..300]);
-    assert_eq!(error.kind(), flyball_run::ErrorKind::BadInput);
+    assert_eq!(error.kind(), flyball_units::ErrorKind::BadInput);
     assert!(error.object().contains("bad.dat: byte"), "{error}");
     assert!(error.found().contains("end"), "{error}");
     assert!(error.hint().contains("trace-cmd report"), "{error:?}");
     let mut version = whole.clone();
     version[10] = b'9';
     let error = refused(&version);
-    assert_eq!(error.kind(), flyball_run::ErrorKind::Unsupported);
+    assert_eq!(error.kind(), flyball_units::ErrorKind::Unsupported);
     assert!(error.to_string().ends_with("expected version 6 or 7, found version \"9\""), "{error}");
     let mut order = whole.clone();
     order[12] = 1;
-    assert_eq!(refused(&order).kind(), flyball_run::ErrorKind::Unsupported);
+    assert_eq!(refused(&order).kind(), flyball_units::ErrorKind::Unsupported);
     // All of the head but none of the pages.
     let error = refused(&whole[..whole.len() - 13 * 4096]);
     assert!(error.to_string().contains("an event of scheduler or clocks"), "{error}");

@@ -2,20 +2,14 @@
 
 use flyball_lab::protocol::windows::BenchError;
 use flyball_stats::StatsError;
+use flyball_units::{Diagnostic, ErrorKind, Mismatch};
 
 /// An error of a search. The machine is as it was, unless the bench's error says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum FixError {
     /// An experiment that does not suit a search.
-    #[error("{object}: expected {expected}, found {found}")]
-    Unsuited {
-        /// What was looked at.
-        object: String,
-        /// What a search needs.
-        expected: String,
-        /// What was there.
-        found: String,
-    },
+    #[error(transparent)]
+    Unsuited(Mismatch),
     /// A stage could not be measured.
     #[error(transparent)]
     Bench(#[from] BenchError),
@@ -46,18 +40,31 @@ pub enum FixError {
     Interrupted,
 }
 
-impl FixError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for FixError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
         match self {
-            FixError::Bench(error) => error.hint(),
-            FixError::Host(error) => error.hint(),
-            FixError::Run(error) => Some(error.hint().to_owned()),
+            FixError::Bench(error) => Some(error),
+            FixError::Host(error) => Some(error),
+            FixError::Run(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            FixError::Invalid { .. } => ErrorKind::Invalid,
+            FixError::Interrupted => ErrorKind::Interrupted,
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
             FixError::Stats { source, .. } => Some(source.hint().to_owned()),
             FixError::Invalid { .. } => {
                 Some("find what disturbs the machine, then try again".to_owned())
             }
-            FixError::Unsuited { .. } | FixError::Interrupted => None,
+            _ => self.inner().and_then(Diagnostic::hint),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::FixError;
 use crate::goal::{Goal, Standing};
 use crate::ladder::{Ladder, Unavailable};
 use flyball_stats::Resampled;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, Mismatch};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -212,11 +212,9 @@ impl Search<'_> {
             value(a).total_cmp(&value(b))
         };
         let Some(closest) = screen.iter().min_by(by_value) else {
-            return Err(FixError::Unsuited {
-                object: "the search".to_owned(),
-                expected: "something that was measured".to_owned(),
-                found: "nothing".to_owned(),
-            });
+            return Err(FixError::Unsuited(
+                Mismatch::value("something that was measured", "nothing").at("the search"),
+            ));
         };
         let closest = Box::new(closest.clone());
         if screen.iter().all(|it| it.standing == Standing::Missed) {

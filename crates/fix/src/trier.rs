@@ -12,7 +12,7 @@ use flyball_lab::session::{Destination, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
 use flyball_units::goal::Metric;
-use flyball_units::{CpuId, Duration, Nanos};
+use flyball_units::{CpuId, Duration, Mismatch, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,11 +72,10 @@ impl<'a> Bench<'a> {
             [("workload", experiment.workloads.len()), ("condition", experiment.conditions.len())]
         {
             if count != 1 {
-                return Err(FixError::Unsuited {
-                    object: format!("experiment {}", experiment.name),
-                    expected: format!("one {what}, which is to meet the goal"),
-                    found: count.to_string(),
-                });
+                return Err(FixError::Unsuited(
+                    Mismatch::value(format!("one {what}, which is to meet the goal"), count)
+                        .at(format!("experiment {}", experiment.name)),
+                ));
             }
         }
         let mut experiment = experiment;

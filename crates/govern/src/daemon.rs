@@ -10,7 +10,7 @@ use crate::{
 };
 use flyball_control::{Hold, Recovered};
 use flyball_host::{Bell, ControlSocket, Host, HostKind, Woken};
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,7 +98,7 @@ type Letter = (Order, Sender<Result<Option<Status>, String>>);
 ///
 /// # Errors
 /// What cannot be done, as [`prepare()`] and [`Hold::start`] say it; a loop that stalled or failed.
-/// Unless it is [`crate::GovernErrorKind::Restore`], everything is as it was.
+/// Unless it is [`flyball_units::ErrorKind::Restore`], everything is as it was.
 pub fn run(
     host: &Arc<dyn Host>,
     state: &Path,
@@ -218,12 +218,7 @@ fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, GovernError> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
-        GovernError::Unsupported {
-            object: "a thread".to_owned(),
-            expected: "to be started".to_owned(),
-            found: error.to_string(),
-            hint: None,
-        }
+        GovernError::Unsupported(Mismatch::value("to be started", error).at("a thread"))
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::GovernError;
 use flyball_governors::Domain;
 use flyball_host::{Host, HostError, Policy};
-use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos, OppTable, RateLimitRule, Relation};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Mismatch, Nanos, OppTable, RateLimitRule, Relation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -130,11 +130,8 @@ pub(crate) fn describe(
     if cpus.is_empty() {
         return Ok(None);
     }
-    let unsupported = |expected: &str, found: String| GovernError::Unsupported {
-        object: policy.path(),
-        expected: expected.to_owned(),
-        found,
-        hint: None,
+    let unsupported = |expected: &str, found: String| {
+        GovernError::Unsupported(Mismatch::value(expected.to_owned(), found).at(policy.path()))
     };
     let (Some(low), Some(high)) = (policy.hardware_min_khz, policy.hardware_max_khz) else {
         let expected = "the hardware's limits (cpuinfo_min_freq, cpuinfo_max_freq)";

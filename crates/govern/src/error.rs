@@ -1,28 +1,11 @@
 //! What can go wrong with a daemon.
 
-use flyball_control::{ControlError, ControlErrorKind};
+use flyball_control::ControlError;
 use flyball_governors::{TunableError, UnknownGovernor};
-use flyball_host::{ErrorKind, HostError};
-use flyball_units::Nanos;
+use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
 
-/// The family of an error, which decides the exit code of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GovernErrorKind {
-    /// The command line asks for something that makes no sense: exit code 2.
-    Usage,
-    /// A value or a file is wrong: exit code 3.
-    BadInput,
-    /// This machine cannot do it, or this process may not: exit code 4.
-    Unsupported,
-    /// A setting could not be restored: exit code 6.
-    Restore,
-    /// Asked to end before anything ran: exit code 130.
-    Interrupted,
-    /// Anything else; exit code 125.
-    Own,
-}
-
-/// An error of a daemon. Unless its kind is [`GovernErrorKind::Restore`], everything is as it was.
+/// An error of a daemon. Unless its kind is [`ErrorKind::Restore`], everything is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GovernError {
     /// No governor has this name.
@@ -62,17 +45,8 @@ pub enum GovernError {
         remedy: Option<(&'static str, i64)>,
     },
     /// What the machine says, or lacks.
-    #[error("{object}: expected {expected}, found {found}")]
-    Unsupported {
-        /// What was looked at.
-        object: String,
-        /// What is needed there.
-        expected: String,
-        /// What is there.
-        found: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    Unsupported(Mismatch),
     /// The loop did not come back in time; the settings were restored without it.
     #[error(
         "the loop: expected a poll at least every {} ms, found none for {} ms; the kernel has its \
@@ -136,40 +110,26 @@ impl GovernError {
     pub(crate) fn host(doing: impl Into<String>) -> impl FnOnce(HostError) -> GovernError {
         move |source| GovernError::Host { doing: doing.into(), source }
     }
+}
 
-    /// The family.
-    pub fn kind(&self) -> GovernErrorKind {
+impl Diagnostic for GovernError {
+    fn kind(&self) -> ErrorKind {
         match self {
             GovernError::Unknown(_) | GovernError::Tunable(_) | GovernError::TooFast { .. } => {
-                GovernErrorKind::Usage
+                ErrorKind::Usage
             }
-            GovernError::Unmet { .. } | GovernError::Unsupported { .. } => {
-                GovernErrorKind::Unsupported
-            }
+            GovernError::Unmet { .. } | GovernError::Unsupported(_) => ErrorKind::Unsupported,
             GovernError::Stalled { .. }
             | GovernError::Panicked
             | GovernError::Writes { .. }
-            | GovernError::Refused { .. } => GovernErrorKind::Own,
-            GovernError::Log { .. } => GovernErrorKind::BadInput,
-            GovernError::Host { source, .. } => match source.kind() {
-                ErrorKind::Permission | ErrorKind::Unsupported => GovernErrorKind::Unsupported,
-                ErrorKind::BadInput => GovernErrorKind::BadInput,
-                ErrorKind::NotApplied | ErrorKind::System => GovernErrorKind::Own,
-            },
-            GovernError::Control(error) => match error.kind() {
-                ControlErrorKind::Permission | ControlErrorKind::Unsupported => {
-                    GovernErrorKind::Unsupported
-                }
-                ControlErrorKind::BadInput => GovernErrorKind::BadInput,
-                ControlErrorKind::Interrupted => GovernErrorKind::Interrupted,
-                ControlErrorKind::Own => GovernErrorKind::Own,
-                ControlErrorKind::Restore => GovernErrorKind::Restore,
-            },
+            | GovernError::Refused { .. } => ErrorKind::Own,
+            GovernError::Log { .. } => ErrorKind::BadInput,
+            GovernError::Host { source, .. } => source.kind().without_a_run(),
+            GovernError::Control(error) => error.kind(),
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             GovernError::Unknown(error) => error.hint(),
             GovernError::Tunable(error) => matches!(error, TunableError::OutOfRange { .. })
@@ -178,7 +138,7 @@ impl GovernError {
             GovernError::TooFast { governor, remedy: Some((name, value)), .. } => {
                 Some(format!("{governor}:{name}={value}"))
             }
-            GovernError::Unsupported { hint, .. } => hint.clone(),
+            GovernError::Unsupported(slip) => slip.hint.clone(),
             GovernError::Stalled { .. } => {
                 Some("a driver that hangs, or a machine that is too busy: see the log".to_owned())
             }

@@ -1,15 +1,23 @@
 //! What a running daemon may be asked: one line there, one line of JSON back.
 
 use crate::{GovernError, Status};
-use flyball_host::Host;
+use flyball_host::{Host, HostKind};
 use flyball_units::Nanos;
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Where the daemon listens unless it is told otherwise.
 pub const SOCKET: &str = "/run/flyball/govern.sock";
+
+/// The usual place for orders, on a machine that runs, for one who may make its folder.
+pub fn usual_socket(host: &dyn Host) -> Option<PathBuf> {
+    // Under a service manager the folder is there, and /run itself is read-only.
+    let may_write = |path: &str| host.writable(Path::new(path)).unwrap_or(false);
+    let may = host.kind() == HostKind::Real && (may_write("/run/flyball") || may_write("/run"));
+    may.then(|| PathBuf::from(SOCKET))
+}
 /// How long an answer is waited for: the loop may sleep for a second between two polls.
 const PATIENCE: Nanos = Nanos::from_secs(10);
 

@@ -6,7 +6,7 @@ use crate::{DomainRecord, Engine, GovernError, Governed, SourceKind, Times, Trai
 use flyball_control::{ControlError, Machine, Moving, Plan, Settings, plan};
 use flyball_governors::{Domain, Needs, Tunable, catalogue};
 use flyball_host::{Host, Policy};
-use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, KiloHertz, Mismatch, Nanos};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -168,12 +168,10 @@ pub fn prepare(host: &dyn Host, wish: &Wish) -> Result<Prepared, GovernError> {
 }
 
 fn nothing() -> GovernError {
-    GovernError::Unsupported {
-        object: "/sys/devices/system/cpu/cpufreq".to_owned(),
-        expected: "a clock domain with a CPU that is online".to_owned(),
-        found: "none".to_owned(),
-        hint: None,
-    }
+    GovernError::Unsupported(
+        Mismatch::value("a clock domain with a CPU that is online", "none")
+            .at("/sys/devices/system/cpu/cpufreq"),
+    )
 }
 
 /// How the domains are told, and what has to be held for that.

@@ -112,7 +112,7 @@ mod tests {
         ] {
             let error = make(name, &tunables, false).err().unwrap();
             assert!(error.to_string().contains(words), "{error}");
-            assert_eq!(error.kind(), crate::GovernErrorKind::Unsupported);
+            assert_eq!(error.kind(), flyball_units::ErrorKind::Unsupported);
         }
         assert!(make("powerd++", &[("hitemp_critical".to_owned(), 90)], true).is_ok());
         for name in ["powerd", "powerd-paper", "powerd++", "ondemand", "conservative", "tick"] {
@@ -130,7 +130,7 @@ mod tests {
         let error = check("powerd", "poll_ival", 19).unwrap_err();
         assert!(error.to_string().contains("20 ms") && error.to_string().contains("19 ms"));
         assert_eq!(error.hint().as_deref(), Some("powerd:poll_ival=20"));
-        assert_eq!(error.kind(), crate::GovernErrorKind::Usage);
+        assert_eq!(error.kind(), flyball_units::ErrorKind::Usage);
         assert!(check("powerd", "poll_ival", 20).is_ok());
         let error = check("conservative", "sampling_rate", 8_000).unwrap_err();
         assert_eq!(error.hint().as_deref(), Some("conservative:sampling_rate=20000"));

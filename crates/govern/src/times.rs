@@ -16,7 +16,7 @@
 use crate::GovernError;
 use flyball_governors::{CpuTimes, Governor};
 use flyball_host::{Access, Call, Host, HostError, KeptFile};
-use flyball_units::{CpuId, CpuSet, Nanos};
+use flyball_units::{CpuId, CpuSet, Mismatch, Nanos};
 use serde::Serialize;
 use std::path::Path;
 
@@ -203,11 +203,12 @@ impl Times {
 }
 
 fn absent(path: &'static str) -> impl Fn(HostError) -> GovernError {
-    move |error| GovernError::Unsupported {
-        object: path.to_owned(),
-        expected: "a finer account of the CPUs' time".to_owned(),
-        found: error.to_string(),
-        hint: Some("the source stat is always there".to_owned()),
+    move |error| {
+        GovernError::Unsupported(
+            Mismatch::value("a finer account of the CPUs' time", error)
+                .at(path.to_owned())
+                .hint("the source stat is always there"),
+        )
     }
 }
 

@@ -7,11 +7,10 @@ mod common;
 use common::*;
 use flyball_control::Recovered;
 use flyball_govern::{
-    Engine, GovernError, GovernErrorKind, Lines, Options, Sink, SourceKind, Wish, prepare, replay,
-    run, trail,
+    Engine, GovernError, Lines, Options, Sink, SourceKind, Wish, prepare, replay, run, trail,
 };
 use flyball_host::{FaultyHost, Host, RecordedHost};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, ErrorKind, Nanos};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -287,7 +286,7 @@ fn without_rights_nothing_changes_but_the_shadow_decides() {
     let shared: Arc<dyn Host> = Arc::clone(&host) as Arc<dyn Host>;
     let before = settings(host.as_ref(), 1);
     let error = rule(&shared, &wish("powerd", &[]), 1, &Kept::default()).unwrap_err();
-    assert_eq!(error.kind(), GovernErrorKind::Unsupported, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     let kept = Kept::default();
     let shadow = Wish { shadow: true, ..wish("powerd", &[]) };
     let ended = rule(&shared, &shadow, 2, &kept).unwrap();
@@ -340,22 +339,16 @@ fn times_that_cannot_be_read_are_told_and_tried_again() {
 fn what_this_machine_cannot_do_is_refused_before_anything_is_changed() {
     let none = format!("{CPU}/online = 0-3\n{CPU}/possible = 0-3\n/proc/stat = cpu0 1 2 3 4\n");
     let error = prepare(machine(&none, true).as_ref(), &wish("powerd", &[])).unwrap_err();
-    assert_eq!(error.kind(), GovernErrorKind::Unsupported, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     let host = machine(&acpi(2), true);
     for (wish, kind) in [
-        (wish("schedutil", &[]), GovernErrorKind::Unsupported),
-        (wish("nonsense", &[]), GovernErrorKind::Usage),
-        (wish("powerd", &[("poll_ival", 10)]), GovernErrorKind::Usage),
-        (wish("powerd", &[("nonsense", 10)]), GovernErrorKind::Usage),
-        (wish("conservative", &[]), GovernErrorKind::Usage),
-        (
-            Wish { cpus: Some("7".parse().unwrap()), ..wish("powerd", &[]) },
-            GovernErrorKind::BadInput,
-        ),
-        (
-            Wish { source: SourceKind::Schedstat, ..wish("powerd", &[]) },
-            GovernErrorKind::Unsupported,
-        ),
+        (wish("schedutil", &[]), ErrorKind::Unsupported),
+        (wish("nonsense", &[]), ErrorKind::Usage),
+        (wish("powerd", &[("poll_ival", 10)]), ErrorKind::Usage),
+        (wish("powerd", &[("nonsense", 10)]), ErrorKind::Usage),
+        (wish("conservative", &[]), ErrorKind::Usage),
+        (Wish { cpus: Some("7".parse().unwrap()), ..wish("powerd", &[]) }, ErrorKind::BadInput),
+        (Wish { source: SourceKind::Schedstat, ..wish("powerd", &[]) }, ErrorKind::Unsupported),
     ] {
         let error = prepare(host.as_ref(), &wish).unwrap_err();
         assert_eq!(error.kind(), kind, "{wish:?}: {error}");

@@ -26,6 +26,7 @@ pub use windowed::Windowed;
 
 use crate::{Governor, Needs};
 use flyball_units::nearest;
+use std::fmt;
 
 /// A governor of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,23 @@ impl GovernorInfo {
     /// What it needs with its defaults; tunables may add to that.
     pub fn needs(&self) -> Needs {
         self.create().needs()
+    }
+}
+
+/// What it does, where that comes from, what it needs, and its tunables: for a reader.
+impl fmt::Display for GovernorInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nSource: {}\nNeeds: {}\n", self.summary, self.source, self.needs())?;
+        let tunables = self.create().tunables();
+        f.write_str(match tunables.is_empty() {
+            true => "It has no tunables.\n",
+            false => "\nTunables (default, range)\n",
+        })?;
+        for tunable in tunables {
+            let range = format!("{} ({} to {})", tunable.default, tunable.min, tunable.max);
+            writeln!(f, "  {:<28}{range}\n      {}", tunable.name, tunable.doc)?;
+        }
+        Ok(())
     }
 }
 

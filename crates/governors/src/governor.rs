@@ -2,6 +2,7 @@
 
 use crate::{Decision, Domain, Event};
 use flyball_units::Nanos;
+use std::fmt;
 
 /// A rule that chooses the frequency of one clock domain.
 pub trait Governor: Send {
@@ -52,6 +53,22 @@ pub struct Needs {
     pub utilization: bool,
     /// The package's temperature.
     pub temperature: bool,
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tick = self.tick_hz.map(|hz| format!("a tick of {hz} Hz"));
+        let named = [
+            self.poll.then_some("busy and idle times at its polls"),
+            tick.as_deref(),
+            self.idle.then_some("entries to and exits from idle"),
+            self.utilization.then_some("the scheduler's utilisation"),
+            self.temperature.then_some("the package's temperature"),
+        ];
+        let named: Vec<&str> = named.into_iter().flatten().collect();
+        f.write_str(if named.is_empty() { "nothing" } else { "" })?;
+        f.write_str(&named.join(", "))
+    }
 }
 
 setters!(Needs {

@@ -1,9 +1,9 @@
 //! What can go wrong at the door: which call, on which object, what was expected, what was found.
 
 use crate::{Call, Errno};
+use flyball_units::{Diagnostic, ErrorKind};
 
-/// An error of the host. Its text names the call and its object; [`HostError::hint`] says what to
-/// do about it, [`HostError::kind`] which family it belongs to.
+/// An error of the host. Its text names the call and its object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// The system refused a call.
@@ -50,21 +50,6 @@ pub enum HostError {
     },
 }
 
-/// The family of an error, which decides the exit code of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorKind {
-    /// Somebody with more rights could do it: exit code 4.
-    Permission,
-    /// This machine can't do it: exit code 4.
-    Unsupported,
-    /// What was asked for or read makes no sense: exit code 3.
-    BadInput,
-    /// The setting did not take: the run is invalid, exit code 5.
-    NotApplied,
-    /// Anything else that the system reported: exit code 5.
-    System,
-}
-
 impl HostError {
     /// The system refused `call` on `object`.
     pub fn call(call: Call, object: impl ToString, errno: Errno) -> HostError {
@@ -101,9 +86,10 @@ impl HostError {
     pub fn is_absent(&self) -> bool {
         matches!(self.errno(), Some(Errno::ENOENT | Errno::ENODEV | Errno::ENOTDIR | Errno::ENXIO))
     }
+}
 
-    /// The family, for exit codes.
-    pub fn kind(&self) -> ErrorKind {
+impl Diagnostic for HostError {
+    fn kind(&self) -> ErrorKind {
         match self {
             HostError::Malformed { .. } => ErrorKind::BadInput,
             HostError::ReadBack { .. } => ErrorKind::NotApplied,
@@ -131,8 +117,7 @@ impl HostError {
         }
     }
 
-    /// What the reader can do about it: a sentence, with a command where one helps.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             HostError::Call { call, errno, object } => call_hint(*call, *errno, object),
             HostError::ReadBack { call: Call::AffinitySet, .. } => Some(

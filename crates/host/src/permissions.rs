@@ -2,7 +2,8 @@
 //! real time is tried in a thread that ends at once; the rest is asked, not done.
 
 use crate::error::SETCAP;
-use crate::{Call, ErrorKind, Host, HostError, Scheduling, dma_latency_path};
+use crate::{Call, Host, HostError, Scheduling, dma_latency_path};
+use flyball_units::{Diagnostic, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

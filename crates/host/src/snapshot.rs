@@ -11,6 +11,7 @@ use crate::machine::surroundings::processes;
 use crate::manifest::{Calls, FORMAT, Manifest, Tried};
 use crate::permissions::{TRACING_ON, governor_files, try_real_time};
 use crate::{Errno, Host, HostError, dma_latency_path};
+use flyball_units::Diagnostic;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,15 +42,21 @@ pub enum SnapshotError {
     Host(#[from] HostError),
 }
 
-impl SnapshotError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for SnapshotError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            SnapshotError::NotEmpty { .. } => None,
+            SnapshotError::Write(error) => Some(error),
+            SnapshotError::Host(error) => Some(error),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
         match self {
             SnapshotError::NotEmpty { .. } => {
                 Some("name a folder that does not exist yet".to_owned())
             }
-            SnapshotError::Write(_) => None,
-            SnapshotError::Host(error) => error.hint(),
+            _ => self.inner().and_then(Diagnostic::hint),
         }
     }
 }

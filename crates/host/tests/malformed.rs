@@ -6,7 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
-use flyball_host::{ErrorKind, FaultyHost, Host, HostError, RecordedHost, Topology};
+use flyball_host::{FaultyHost, Host, HostError, RecordedHost, Topology};
+use flyball_units::ErrorKind;
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;

@@ -8,10 +8,10 @@
 )]
 
 use flyball_host::{
-    Errno, ErrorKind, Host, HostKind, Permissions, Power, ProcessSpec, RealHost, Scheduling,
-    Status, Topology, Wake, hot,
+    Errno, Host, HostKind, Permissions, Power, ProcessSpec, RealHost, Scheduling, Status, Topology,
+    Wake, hot,
 };
-use flyball_units::{CpuId, CpuSet, Nanos};
+use flyball_units::{CpuId, CpuSet, ErrorKind, Nanos};
 use std::path::Path;
 
 /// Runs a test in a thread of its own, so that its settings end with it.

@@ -9,7 +9,7 @@ use crate::protocol::windows::crowded;
 use flyball_host::{
     Exit, Host, HostError, Output, ProcessIdentity, ProcessSpec, ProcessTimes, Status,
 };
-use flyball_units::{Duration, Nanos};
+use flyball_units::{Diagnostic, Duration, ErrorKind, Nanos};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -80,6 +80,33 @@ pub enum AbError {
     /// The user asked to end.
     #[error("interrupted before the first block")]
     Interrupted,
+}
+
+impl Diagnostic for AbError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            AbError::Host(error) => Some(error),
+            AbError::Experiment(error) => Some(error),
+            AbError::Interrupted | AbError::Failed { .. } => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            AbError::Interrupted => ErrorKind::Interrupted,
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            AbError::Failed { .. } => Some(
+                "a program that fails is often faster than one that works; run it by hand first"
+                    .to_owned(),
+            ),
+            _ => self.inner().and_then(Diagnostic::hint),
+        }
+    }
 }
 
 /// Programs that are ready to be compared.

@@ -20,6 +20,7 @@ pub mod kernels;
 pub mod machine;
 pub mod plan;
 pub mod protocol;
+pub mod quick_look;
 pub mod session;
 mod sweep;
 pub mod workloads;
@@ -27,10 +28,10 @@ pub mod workloads;
 pub use costs::{Cost, CostTable, Point, fit};
 pub use job::{Job, Protocol};
 pub use machine::{
-    Board, ErrorKind, Events, Host, Machine, MachineError, Model, ModelRun, Order, Prepared,
-    TrialRun, open, open_recording,
+    Board, Events, Host, Machine, MachineError, Model, ModelRun, Order, Prepared, TrialRun, open,
+    open_recording,
 };
 pub use sweep::{
-    Like, PUBLISHED, PooledMedian, Published, SOURCE_A, ShareRange, ShareSweep, TRAP_RATIO,
+    CORTEX_GOVERNORS, Like, PUBLISHED, PooledMedian, Published, ShareRange, ShareSweep, TRAP_RATIO,
     e_share_sweep,
 };

@@ -17,7 +17,7 @@ mod model;
 mod shipped;
 
 pub use board::Board;
-pub use error::{ErrorKind, MachineError};
+pub use error::MachineError;
 pub use host::Host;
 pub use model::{Events, Model, ModelRun, TrialRun};
 

@@ -52,6 +52,28 @@ impl Destination {
             Destination::Below(root) => flyball_run::new_dir_below(root, seconds(host), kind),
         }
     }
+
+    /// One for each of `names`: itself for one alone, else folders of these names in it.
+    ///
+    /// # Errors
+    /// As [`Destination::begin`].
+    pub fn split(
+        self,
+        host: &dyn Host,
+        kind: &str,
+        names: &[String],
+    ) -> flyball_run::Result<Vec<Destination>> {
+        if names.len() == 1 {
+            return Ok(vec![self]);
+        }
+        let folder = self.empty(host, kind)?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let named = |(index, name): (usize, &String)| {
+            let name: String = name.chars().map(plain).collect();
+            Destination::Dir(folder.join(format!("{}-{name}", index + 1)))
+        };
+        Ok(names.iter().enumerate().map(named).collect())
+    }
 }
 
 /// The groups of events that blame needs; named, so that a kernel that lacks one says so.

@@ -14,7 +14,7 @@ use flyball_units::Duration;
 use std::collections::BTreeMap;
 
 /// The experiment that is swept.
-pub const SOURCE_A: &str = "source-a";
+pub const CORTEX_GOVERNORS: &str = "cortex-governors";
 
 /// The slow-down that CORTEX's governor validation calls the "Schedutil Trap": 762.84 us over 537.71 us.
 pub const TRAP_RATIO: f64 = 762.84 / 537.71;
@@ -116,7 +116,7 @@ pub fn e_share_sweep(
     repeats: u32,
     duration: Duration,
 ) -> Result<ShareSweep, MachineError> {
-    let mut experiment: Experiment = experiment::named(SOURCE_A)?;
+    let mut experiment: Experiment = experiment::named(CORTEX_GOVERNORS)?;
     experiment.repeats = repeats.max(1);
     experiment.duration = duration;
     experiment.warmup = experiment.period;

@@ -6,6 +6,7 @@ use flyball_host::{Host, ProcessSpec};
 use flyball_run::manifest::{InputRecord, WorkloadRecord};
 use flyball_signal::input::{Given, InputError, Recording, Synthetic, WindowSource, open};
 use flyball_signal::{ParamError, WorkloadSpec};
+use flyball_units::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,9 +34,8 @@ pub enum WorkloadError {
     },
 }
 
-impl WorkloadError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for WorkloadError {
+    fn hint(&self) -> Option<String> {
         match self {
             WorkloadError::Input(error) => Some(error.hint().to_owned()),
             WorkloadError::Parameter { source, .. } => Some(source.hint().to_owned()),

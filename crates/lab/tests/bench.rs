@@ -6,6 +6,7 @@ use flyball_lab::experiment;
 use flyball_lab::protocol::windows::{self, BenchError, Context};
 use flyball_lab::session::{Destination, Outcome, Silent};
 use flyball_run::{Run, RunState};
+use flyball_units::Diagnostic;
 use std::sync::Arc;
 
 const SMALL: &str = r#"

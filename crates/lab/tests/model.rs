@@ -4,10 +4,10 @@
 mod common;
 
 use flyball_lab::session::Outcome;
-use flyball_lab::{ErrorKind, MachineError, ShareRange, e_share_sweep, open};
+use flyball_lab::{MachineError, ShareRange, e_share_sweep, open};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_run::{Run, RunState};
-use flyball_units::{Duration, MachineSpec};
+use flyball_units::{Diagnostic, Duration, ErrorKind, MachineSpec};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 use flyball_host::{Host, RealHost};
 use flyball_lab::protocol::score::{Basis, PlayError, Played, Score, Speed, play};
 use flyball_sim::scenario::{Scenario, Source, read};
-use flyball_units::{CpuSet, Nanos};
+use flyball_units::{CpuSet, Diagnostic, Nanos};
 use std::sync::Arc;
 
 fn scenario(text: &str) -> Scenario {

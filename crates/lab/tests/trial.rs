@@ -9,7 +9,7 @@ use flyball_lab::protocol::windows::trial::{
     TrialPlan, WindowRecord, Work, WorkInfo, run,
 };
 use flyball_run::{Manifest, Note, RunWriter};
-use flyball_units::{CpuId, CpuSet, Nanos};
+use flyball_units::{CpuId, CpuSet, Diagnostic, Nanos};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ fn a_plan_without_a_period_is_refused() {
     let stop = StopFlag::default();
     let error = run(&RealHost::new(), &zero, &mut NoWork, None, &mut recorder, &stop).unwrap_err();
     assert!(error.to_string().contains("period"), "{error}");
-    assert!(error.hint().contains("period"));
+    assert!(error.hint().unwrap().contains("period"));
 }
 
 #[test]

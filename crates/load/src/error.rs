@@ -2,8 +2,8 @@
 
 use super::GeneratorKind;
 use super::proof::LoadProof;
-use flyball_host::{ErrorKind, HostError};
-use flyball_units::{CpuId, CpuSet, Mismatch};
+use flyball_host::HostError;
+use flyball_units::{CpuId, CpuSet, Diagnostic, ErrorKind, Mismatch};
 
 /// A load that can't be generated, or that did not run as asked.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -136,9 +136,8 @@ impl PlacementError {
     }
 }
 
-impl LoadError {
-    /// What the reader can do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for LoadError {
+    fn hint(&self) -> Option<String> {
         match self {
             LoadError::Profile(slip) => slip.hint.clone(),
             LoadError::Placement(error) => error.hint(),
@@ -157,8 +156,7 @@ impl LoadError {
         }
     }
 
-    /// The family, for exit codes.
-    pub fn kind(&self) -> ErrorKind {
+    fn kind(&self) -> ErrorKind {
         match self {
             LoadError::Profile(_) | LoadError::Placement(_) => ErrorKind::BadInput,
             LoadError::Thread { source, .. } | LoadError::Host(source) => source.kind(),

@@ -144,7 +144,7 @@ fn a_missing_stress_ng_is_unsupported_and_says_what_to_install() {
     let (_, site) = real();
     let found =
         Load::start(&faulty("spawn=ENOENT"), &profile("1x10%,stress-ng"), &site, 1).unwrap_err();
-    assert_eq!(found.kind(), flyball_host::ErrorKind::Unsupported);
+    assert_eq!(found.kind(), flyball_units::ErrorKind::Unsupported);
     assert!(found.hint().unwrap().contains("apt install stress-ng"), "{found}");
 }
 

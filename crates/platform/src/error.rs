@@ -1,7 +1,7 @@
 //! What can be wrong with a description: its place in the file, what was expected and found, and
 //! the way out.
 
-use flyball_units::nearest;
+use flyball_units::{Diagnostic, nearest};
 use std::fmt;
 use std::ops::Range;
 
@@ -18,11 +18,6 @@ pub struct DescriptionError {
 }
 
 impl DescriptionError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-
     /// A problem with no place in a text, such as a name that nothing has.
     pub(crate) fn of(origin: &str, message: impl Into<String>, hint: Option<String>) -> Self {
         DescriptionError { origin: origin.to_owned(), place: None, message: message.into(), hint }
@@ -46,6 +41,12 @@ impl DescriptionError {
             message: problem.message,
             hint: problem.hint,
         }
+    }
+}
+
+impl Diagnostic for DescriptionError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }
 

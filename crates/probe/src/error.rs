@@ -1,9 +1,9 @@
 //! What can go wrong in a probe.
 
 use flyball_host::HostError;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, Diagnostic, ErrorKind};
 
-/// An error of the probe. [`ProbeError::hint`] says what to do about it.
+/// An error of the probe.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The machine refused something that the probe cannot do without.
@@ -22,17 +22,22 @@ pub enum ProbeError {
     Thread,
 }
 
-impl ProbeError {
-    /// What to do about it, in one line.
-    pub fn hint(&self) -> String {
+impl Diagnostic for ProbeError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            ProbeError::Host(source) => source.hint().unwrap_or_default(),
-            ProbeError::Counter { .. } => {
-                "measure with the probe off: the counter of this machine does not run".to_owned()
-            }
-            ProbeError::Thread => {
-                "check the limits on threads and memory (ulimit -u, ulimit -v)".to_owned()
-            }
+            ProbeError::Host(source) => source.kind(),
+            ProbeError::Counter { .. } | ProbeError::Thread => ErrorKind::Invalid,
         }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            ProbeError::Host(source) => return source.hint(),
+            ProbeError::Counter { .. } => {
+                "measure with the probe off: the counter of this machine does not run"
+            }
+            ProbeError::Thread => "check the limits on threads and memory (ulimit -u, ulimit -v)",
+        };
+        Some(hint.to_owned())
     }
 }

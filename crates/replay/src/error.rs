@@ -1,22 +1,13 @@
 //! What can go wrong with a replay.
 
-/// The family of an error, which decides the exit code of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayErrorKind {
-    /// The recording or the machine holds something else than is needed.
-    BadInput,
-    /// The command line asks for what cannot be.
-    Usage,
-    /// Asked to end.
-    Interrupted,
-}
+use flyball_units::{Diagnostic, ErrorKind};
 
 /// An error that names the object, what was expected and what was found.
 #[derive(Debug, thiserror::Error)]
 #[error("{object}: expected {expected}, found {found}")]
 pub struct ReplayError {
     /// The family.
-    pub kind: ReplayErrorKind,
+    pub kind: ErrorKind,
     /// A recording, a platform, an option.
     pub object: String,
     /// What is needed.
@@ -35,7 +26,7 @@ impl ReplayError {
         found: impl Into<String>,
     ) -> ReplayError {
         ReplayError {
-            kind: ReplayErrorKind::BadInput,
+            kind: ErrorKind::BadInput,
             object: object.into(),
             expected: expected.into(),
             found: found.into(),
@@ -49,16 +40,13 @@ impl ReplayError {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> ReplayError {
-        ReplayError {
-            kind: ReplayErrorKind::Usage,
-            ..ReplayError::bad_input(object, expected, found)
-        }
+        ReplayError { kind: ErrorKind::Usage, ..ReplayError::bad_input(object, expected, found) }
     }
 
     /// The program was asked to end.
     pub fn interrupted() -> ReplayError {
         ReplayError {
-            kind: ReplayErrorKind::Interrupted,
+            kind: ErrorKind::Interrupted,
             ..ReplayError::bad_input("replay", "an end", "an interrupt")
         }
     }
@@ -68,5 +56,15 @@ impl ReplayError {
     pub fn hint(mut self, hint: impl Into<String>) -> ReplayError {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+impl Diagnostic for ReplayError {
+    fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }

@@ -25,7 +25,7 @@ pub mod text;
 pub mod tune;
 mod work;
 
-pub use error::{ReplayError, ReplayErrorKind};
+pub use error::ReplayError;
 pub use keep::{Played, keep, to_run};
 pub use outcome::{DomainOutcome, Latency, Outcome, Share, Way};
 pub use place::{Load, Placing, Stint};

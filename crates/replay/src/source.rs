@@ -10,7 +10,7 @@ use flyball_platform::{Kernel, Platform};
 use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, ScenarioError, Source, read};
 use flyball_sim::workload::rt_app;
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 use std::path::Path;
 
 /// How much of a program without an end is replayed.
@@ -31,6 +31,17 @@ pub enum SourceError {
     /// Nothing to replay in it.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+}
+
+impl Diagnostic for SourceError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            SourceError::File(error) => error,
+            SourceError::Run(error) => error,
+            SourceError::Scenario(error) => error,
+            SourceError::Replay(error) => error,
+        })
+    }
 }
 
 /// A recording that was read.

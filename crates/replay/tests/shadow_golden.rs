@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flyball_events::import::{Options, import};
 use flyball_replay::shadow::{Answer, Ask, ShadowError, Source, shadow};
 use flyball_run::{Run, UtilizationSample};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../events/tests/golden/ramp.txt")

@@ -40,6 +40,7 @@ mod sentence;
 mod source;
 mod speed;
 mod summary;
+pub mod tasks;
 mod traces;
 mod words;
 

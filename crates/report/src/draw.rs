@@ -2,11 +2,13 @@
 //! for a file, themed for the page) or as PNG.
 
 pub mod axis;
+mod file;
 pub mod font;
 mod png;
 pub(crate) mod svg;
 pub(crate) mod theme;
 
+pub use file::{FigureError, Target};
 pub use font::Weight;
 pub use png::PngError;
 pub use theme::{Paint, SERIES, Theme};

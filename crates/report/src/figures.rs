@@ -16,8 +16,25 @@ pub use kernels::per_kernel_comparison;
 pub use platform::platform_comparison;
 pub use tradeoff::{TradeoffPoint, tradeoff};
 
+use crate::draw::FigureError;
 use crate::model::Report;
 use crate::{kinds, timeline};
+use flyball_run::disk::write_file;
+use std::path::Path;
+
+/// Writes [`all`] figures into a folder, each as SVG and PNG; how many there are.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn write(report: &Report, each: &[Report], dir: &Path) -> Result<usize, FigureError> {
+    fs_err::create_dir_all(dir)?;
+    let drawn = all(report, each);
+    for figure in &drawn {
+        write_file(&dir.join(format!("{}.svg", figure.name)), figure.svg().as_bytes())?;
+        write_file(&dir.join(format!("{}.png", figure.name)), &figure.png()?)?;
+    }
+    Ok(drawn.len())
+}
 
 /// Every figure that there are data for. `each` has one report per run, for the figure that sets
 /// platforms side by side.

@@ -13,6 +13,7 @@ mod frame;
 mod pack;
 mod spans;
 
+use flyball_units::{Diagnostic, ErrorKind};
 use serde::Serialize;
 
 use crate::analysis::RunData;
@@ -60,15 +61,21 @@ pub enum LanesError {
     Description(String),
 }
 
-impl LanesError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
+impl Diagnostic for LanesError {
+    fn kind(&self) -> ErrorKind {
         match self {
+            Self::Nothing | Self::TooMany { .. } => ErrorKind::BadInput,
+            Self::Description(_) => ErrorKind::Own,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::Nothing => "record the scheduler's events, or all events of a simulation",
             Self::TooMany { .. } => "name fewer runs, or capture for a shorter time",
             Self::Description(_) => "send the run directory with a bug report",
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -8,6 +8,7 @@ use flyball_report::analysis::RunData;
 use flyball_report::lanes::{LanesError, LanesOptions, LanesPage, render};
 use flyball_run::manifest::ClockRecord;
 use flyball_run::{Loss, Run, Window};
+use flyball_units::Diagnostic;
 use serde_json::Value;
 
 fn page(runs: &[RunData]) -> (LanesPage, Value) {
@@ -110,5 +111,5 @@ fn nothing_to_show_is_an_error_with_a_hint() {
     let error = render(&[empty], &LanesOptions::default()).unwrap_err();
     assert_eq!(error, LanesError::Nothing);
     assert!(error.to_string().contains("expected runs with windows or with events"));
-    assert!(error.hint().contains("record the scheduler's events"));
+    assert!(error.hint().unwrap().contains("record the scheduler's events"));
 }

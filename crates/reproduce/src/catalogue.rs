@@ -6,6 +6,7 @@ mod expand;
 use crate::expression::Expression;
 use crate::printed::Printed;
 use crate::tolerance::Tolerance;
+use flyball_units::{Diagnostic, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -113,6 +114,13 @@ pub struct CatalogueError {
     pub place: String,
     /// What is wrong: expected and found.
     pub what: String,
+}
+
+/// A defect of ours, not of what the user wrote.
+impl Diagnostic for CatalogueError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Own
+    }
 }
 
 impl Catalogue {

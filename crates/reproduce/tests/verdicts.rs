@@ -138,7 +138,7 @@ fn a_source_is_refuted_only_by_what_is_its_own() {
 #[test]
 fn the_trap_is_in_the_mixtures_and_not_like_for_like() {
     let figures = flyball_reproduce::figures::all().expect("models that run");
-    let trap = figures.iter().find(|figure| figure.name == "source-a-trap-by-e-share");
+    let trap = figures.iter().find(|figure| figure.name == "cortex-trap-by-e-share");
     let lines = &trap.expect("the figure").lines;
     let near = |value: f64| move |point: &&(f64, f64)| (point.1 / value - 1.0).abs() < 0.05;
     assert_eq!(lines[0].points.len(), 101, "0 to 100 %");

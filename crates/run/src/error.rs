@@ -1,26 +1,12 @@
 //! One error shape for the whole crate: what failed on what, expected, found, and a hint.
 
+use flyball_units::{Diagnostic, ErrorKind};
 use std::fmt;
 use std::io;
 use std::path::Path;
 
 /// The crate's result. The error is boxed: it is rare and large.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// What kind of failure it is; the command line maps each to one exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// A file or an argument holds something else than promised.
-    BadInput,
-    /// No such file, directory or run.
-    NotFound,
-    /// The operating system refused access.
-    Permission,
-    /// The disk is full, or failed otherwise, while writing or reading.
-    Storage,
-    /// Written by a newer version, or asks for something this build cannot do.
-    Unsupported,
-}
 
 /// An error that names the object, what was expected and what was found.
 #[derive(thiserror::Error)]
@@ -106,6 +92,16 @@ impl Error {
     /// What to do about it, in one line.
     pub fn hint(&self) -> &str {
         &self.0.hint
+    }
+}
+
+impl Diagnostic for Error {
+    fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.0.hint.clone()).filter(|hint| !hint.is_empty())
     }
 }
 

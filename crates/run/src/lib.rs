@@ -31,7 +31,7 @@ pub mod unfinished;
 pub mod writer;
 
 pub use column::{Labels, Nullable, NullableLabels};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, Result};
 pub use kind::Kind;
 pub use manifest::{Manifest, RunState};
 pub use run::{Run, Warning, newest_run};

@@ -8,6 +8,7 @@ mod conditions;
 mod machine;
 mod record;
 
+use flyball_units::ErrorKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub use record::{
     ProbeBasis, ProbeCalibration, SourceRecord, TableRecord,
 };
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// The format that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;

@@ -1,9 +1,10 @@
 //! One line of NDJSON per row.
 
 use crate::blocks::Block;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::table::{AnyTable, Row, Table};
 use crate::tally::Tally;
+use flyball_units::ErrorKind;
 
 /// Adds `row` as one line at the end of `buffer`; `buffer` is as before where it fails.
 ///

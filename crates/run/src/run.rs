@@ -1,5 +1,6 @@
 //! A run in memory, and the tolerant reader of run directories.
 
+use flyball_units::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -7,7 +8,7 @@ use fs_err as fs;
 use crate::blocks::parse_files;
 use crate::checksum::Checksum;
 use crate::disk::{Disk, RealDisk};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, RunState, TableRecord};
 use crate::ndjson;
 use crate::storage::{self, Column, Columns};

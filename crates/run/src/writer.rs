@@ -10,12 +10,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_units::Nanos;
+use flyball_units::{ErrorKind, Nanos};
 use fs_err as fs;
 
 use crate::blocks::{Block, parse_files};
 use crate::disk::{self, Disk, DiskFile, RealDisk};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, TableRecord};
 use crate::name::run_name;
 use crate::ndjson;

@@ -8,12 +8,13 @@
     reason = "a test writes, damages and mounts its own files, and fails by panicking"
 )]
 
+use flyball_units::ErrorKind;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 use flyball_run::tables::Window;
-use flyball_run::{ErrorKind, Manifest, Run, RunState, RunWriter};
+use flyball_run::{Manifest, Run, RunState, RunWriter};
 
 /// A file system of one megabyte, unmounted at the end.
 struct SmallDisk(tempfile::TempDir);

@@ -8,10 +8,11 @@
     reason = "a test writes, damages and mounts its own files, and fails by panicking"
 )]
 
+use flyball_units::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use flyball_run::import::{ColumnMap, Format, Options, detect, import};
-use flyball_run::{Columns, Error, ErrorKind, Result, Run};
+use flyball_run::{Columns, Error, Result, Run};
 use proptest::prelude::*;
 
 const GOOD: &str = r#"{"run_id":"1","plugin":"car","window_index":20,"release_ts_ns":1000,"deadline_ts_ns":501000,"start_ts_ns":1200,"end_ts_ns":21200,"deadline_missed":0,"W":160,"H":80,"C":64,"Fs":160,"warmup":0,"repeat":1}"#;

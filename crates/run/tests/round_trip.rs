@@ -11,8 +11,8 @@
 use std::path::Path;
 
 use flyball_run::tables::*;
-use flyball_run::{Columns, Error, ErrorKind, Manifest, Run, RunState, RunWriter, newest_run};
-use flyball_units::Nanos;
+use flyball_run::{Columns, Error, Manifest, Run, RunState, RunWriter, newest_run};
+use flyball_units::{ErrorKind, Nanos};
 use proptest::prelude::*;
 
 fn manifest() -> Manifest {

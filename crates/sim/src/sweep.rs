@@ -7,6 +7,7 @@
 mod axis;
 mod journal;
 mod phases;
+mod places;
 mod record;
 mod run;
 pub mod text;
@@ -14,5 +15,6 @@ pub mod text;
 pub use axis::{Axis, AxisError, Point, points};
 pub use journal::{Finished, Header, Journal, JournalError, unit_of};
 pub use phases::{Progress, run_phases};
+pub use places::{Places, PlacesError};
 pub use record::{Ended, RunError, begun, record_phase, run};
 pub use run::{Sweep, SweepEnd, SweepError, phase_rows};

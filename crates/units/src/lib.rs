@@ -7,6 +7,7 @@
 
 mod cpus;
 mod decimal;
+mod diagnostic;
 mod duration;
 mod frequency;
 pub mod goal;
@@ -21,6 +22,7 @@ pub mod text;
 
 pub use cpus::CpuSet;
 pub use decimal::{Unit, with_unit};
+pub use diagnostic::{Diagnostic, ErrorKind};
 pub use duration::Duration;
 pub use frequency::Frequency;
 pub use goal::Goal;

@@ -1,6 +1,6 @@
 //! The one shape of a reader's error: the place, what was expected there, what was found.
 
-use crate::nearest;
+use crate::{Diagnostic, ErrorKind, nearest};
 use std::fmt;
 
 /// More of what was found says no more about the slip.
@@ -82,6 +82,17 @@ impl Mismatch {
             Some(hint) => format!("{self}; {hint}"),
             None => self.to_string(),
         }
+    }
+}
+
+/// A quantity that does not read; its place is a key or a flag.
+impl Diagnostic for Mismatch {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }
 

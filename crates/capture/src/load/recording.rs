@@ -5,7 +5,7 @@ use super::source::Counting;
 use crate::trace::CaptureError;
 use flyball_host::{Host, HostError, Wake};
 use flyball_run::{ActivitySample, Manifest, Note, RunState, RunWriter};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +21,15 @@ pub enum RecordingError {
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
+}
+
+impl Diagnostic for RecordingError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            RecordingError::Capture(error) => error,
+            RecordingError::Run(error) => error,
+        })
+    }
 }
 
 /// A recording that goes on, and where it goes.

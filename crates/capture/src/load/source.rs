@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use flyball_host::{Access, Host, KeptFile, Topology};
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
+use std::str::FromStr;
 
 use crate::trace::CaptureError;
 
@@ -41,6 +42,16 @@ pub enum Counting {
     Schedstat,
     /// Idle time of `/proc/stat`, in steps of 10 ms.
     Stat,
+}
+
+impl FromStr for Counting {
+    type Err = Mismatch;
+
+    fn from_str(text: &str) -> Result<Counting, Mismatch> {
+        let all = [Counting::Events, Counting::Cpuidle, Counting::Schedstat, Counting::Stat];
+        let named = all.into_iter().find(|counting| counting.name() == text);
+        named.ok_or_else(|| Mismatch::text("events, cpuidle, schedstat or stat", text))
+    }
 }
 
 impl Counting {

@@ -2,22 +2,8 @@
 
 use std::path::PathBuf;
 
-use flyball_host::{ErrorKind, HostError};
-
-/// The family of an error, which decides the exit code of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaptureErrorKind {
-    /// Somebody with more rights could do it.
-    Permission,
-    /// This kernel cannot do it.
-    Unsupported,
-    /// What was asked for makes no sense, or the place for the text is not usable.
-    BadInput,
-    /// Anything else that the system reported.
-    System,
-    /// Something of ours could not be removed from tracefs.
-    Restore,
-}
+use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind};
 
 /// An error of a capture.
 #[derive(Debug, thiserror::Error)]
@@ -66,26 +52,23 @@ impl CaptureError {
         let doing = doing.to_owned();
         move |source| CaptureError::Host { doing: doing.clone(), source }
     }
+}
 
-    /// The family.
-    pub fn kind(&self) -> CaptureErrorKind {
+impl Diagnostic for CaptureError {
+    fn kind(&self) -> ErrorKind {
         match self {
             CaptureError::Host { source, .. } => match source.kind() {
-                ErrorKind::Permission => CaptureErrorKind::Permission,
-                ErrorKind::Unsupported => CaptureErrorKind::Unsupported,
-                ErrorKind::BadInput | ErrorKind::NotApplied | ErrorKind::System => {
-                    CaptureErrorKind::System
-                }
+                ErrorKind::BadInput => ErrorKind::System,
+                kind => kind,
             },
-            CaptureError::Lacking { permission: true, .. } => CaptureErrorKind::Permission,
-            CaptureError::Lacking { .. } => CaptureErrorKind::Unsupported,
-            CaptureError::Text { .. } => CaptureErrorKind::BadInput,
-            CaptureError::Restore { .. } => CaptureErrorKind::Restore,
+            CaptureError::Lacking { permission: true, .. } => ErrorKind::Permission,
+            CaptureError::Lacking { .. } => ErrorKind::Unsupported,
+            CaptureError::Text { .. } => ErrorKind::BadInput,
+            CaptureError::Restore { .. } => ErrorKind::Restore,
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             CaptureError::Host { source, .. } => source.hint(),
             CaptureError::Lacking { hint, .. } => hint.clone(),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flyball_host::{Errno, ErrorKind, Host, HostError};
-use flyball_units::CpuSet;
+use flyball_host::{Errno, Host, HostError};
+use flyball_units::{CpuSet, Diagnostic, ErrorKind};
 
 use super::error::CaptureError;
 use super::groups::{BEGINS_AND_ENDS, Group};

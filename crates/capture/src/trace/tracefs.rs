@@ -1,8 +1,9 @@
 //! Where tracefs is, and what stands in the way of using it.
 
+use flyball_units::{Diagnostic, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use flyball_host::{ErrorKind, Host, HostError};
+use flyball_host::{Host, HostError};
 
 use super::CaptureError;
 use super::names::Owner;

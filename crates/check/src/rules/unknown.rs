@@ -3,7 +3,8 @@
 use crate::catalogue::Id;
 use crate::facts::{Facts, Probe};
 use crate::finding::{Finding, Severity};
-use flyball_host::{Errno, ErrorKind, HostError};
+use flyball_host::{Errno, HostError};
+use flyball_units::{Diagnostic, ErrorKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

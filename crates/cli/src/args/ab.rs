@@ -4,17 +4,7 @@ use super::{OutputArgs, QuietArgs};
 use clap::Args;
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball ab './old --once' './new --once'       until it is decided, at most a minute
-  flyball ab './old' './new' './other' --within 5min
-  flyball ab 'sort -n data' 'sort data' --name numeric --name plain --runs 50
-  flyball ab 'make -C a' 'make -C b' --prepare 'make clean' --shell
-  flyball ab --commits main HEAD --build 'cargo build --release' -- ./target/release/solve --once
-  flyball ab './old' './new' --fail-if 'median > +2%'    for CI: exit code 1 if ./new is slower
-Programs run in turns, in random order within each block, so that whatever the machine does
-meanwhile falls on all of them alike. When to look at the data is fixed beforehand, so stopping
-at an answer does not make wrong answers more frequent. What is judged, and how: docs/comparing.md.";
+pub const EXAMPLES: &str = include_str!("../../help/ab.txt").trim_ascii_end();
 
 #[derive(Debug, Args)]
 pub struct AbArgs {

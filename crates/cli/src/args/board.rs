@@ -4,15 +4,7 @@ use super::{CheckFormat, OutputArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball board setup                                        once: emulator and kernel
-  flyball board run -- flyball check                         this machine's flyball, on the board
-  flyball board run --writes p-states.log -- ./my-program
-  flyball board run -m board:aarch64 --share out -- sh -c 'uname -a >/run/share/uname'
-  flyball board compare board-aarch64                        the model beside the real kernel
-  flyball board ab -m board:x86_64,kernel=debian:6.12 -m board:x86_64,kernel=debian:7
-  flyball board run -m board:x86_64,kernel=arch/x86/boot/bzImage --modules inst -- dmesg";
+pub const EXAMPLES: &str = include_str!("../../help/board.txt").trim_ascii_end();
 
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
@@ -37,26 +29,11 @@ pub enum BoardCommand {
     Setup(BoardSetupArgs),
 }
 
-const RUN_NOTES: &str = "\
-Exit code: that of CMD; 124 after --timeout; 125 where the board itself failed; 130 interrupted.
-CMD is root in the guest and has no network. An x86_64 guest sees this machine's files at their
-own paths; what it changes there is gone afterwards. Files come and go through --share.";
+const RUN_NOTES: &str = include_str!("../../help/board-run.txt").trim_ascii_end();
 
-const AB_NOTES: &str = "\
-Exit code: 0 where B is equivalent to A or faster, 1 where it is slower, 125 where that cannot be
-said: a board that failed, a run that is not valid, an interval too wide. So it can be given to
-git bisect run, with -m board:x86_64,kernel=GOOD -m board:x86_64,kernel=arch/x86/boot/bzImage.";
+const AB_NOTES: &str = include_str!("../../help/board-ab.txt").trim_ascii_end();
 
-const COMPARE_NOTES: &str = "\
-Played on the board: the tasks as threads of a guest, under the scenario's governor, with the
-scheduler's events captured. The model is given what was measured there and does not depend on
-scheduling: what an item of a periodic task cost, and what else ran on each CPU (as random wake-ups
-of the same rate and work). The model without these is shown beside it. Compared: the time until
-each utilisation of the scenario is reached (the model's median within the board's range, widened
-by a tick), and the share of the time at each operating point and on each kind of core (means
-within 5 points).
-Exit code: 0 where all agree, 1 where something differs, 125 where the board itself failed, 5 where
-the host was too slow for all playings.";
+const COMPARE_NOTES: &str = include_str!("../../help/board-compare.txt").trim_ascii_end();
 
 /// `flyball board compare`.
 #[derive(Debug, Args)]
@@ -84,11 +61,7 @@ pub struct BoardCompareArgs {
     pub format: CheckFormat,
 }
 
-const SETUP_NOTES: &str = "\
-Packages are Debian's, fetched and checked by apt and unpacked, not installed, into
-~/.cache/flyball/board (or FLYBALL_BOARD_DIR). On other distributions install QEMU 10 or newer and
-a static busybox, and boot your own kernel: flyball board run -m board:x86_64,kernel=FILE
---modules DIR.";
+const SETUP_NOTES: &str = include_str!("../../help/board-setup.txt").trim_ascii_end();
 
 #[derive(Debug, Args)]
 pub struct BoardRunArgs {

@@ -3,11 +3,7 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  sudo flyball capture trace -- ./my-program   every switch, wake-up and change of frequency
-  flyball capture load --duration 30s          how busy each CPU is, to be replayed
-  sudo flyball capture --recover               after a crash or kill -9";
+pub const EXAMPLES: &str = include_str!("../../help/capture.txt").trim_ascii_end();
 
 /// `flyball capture`.
 #[derive(Debug, Args)]
@@ -34,14 +30,7 @@ pub enum CaptureCommand {
     Load(CaptureLoadArgs),
 }
 
-const LOAD_EXAMPLES: &str = "\
-Examples:
-  flyball capture load --duration 30s          what this machine does in 30 s
-  flyball capture load --out mine -- ./my-program
-  flyball replay mine --governor schedutil,ondemand --machine model:laptop-x86
-
-Needs no privileges; as root it costs less, and is exact. CMD gets no standard input; the exit code
-is CMD's.";
+const LOAD_EXAMPLES: &str = include_str!("../../help/capture-load.txt").trim_ascii_end();
 
 /// `flyball capture load`.
 #[derive(Debug, Args)]
@@ -67,23 +56,7 @@ pub struct CaptureLoadArgs {
     pub program: Vec<String>,
 }
 
-const TRACE_EXAMPLES: &str = "\
-Groups of --events:
-  sched      who ran where, who was woken, who moved
-  frequency  changes of frequency
-  idle       idle states
-  util       load tracking of tasks and run queues (Linux 6.5 or newer with BTF)
-  capacity   capacities of the CPUs (the same)
-  governor   what schedutil was given and what it answered (the same)
-  irq        interrupts and softirqs; not among the default ones
-
-Examples:
-  sudo flyball capture trace -- ./my-program
-  sudo flyball capture trace --duration 5s --out trace5
-  sudo flyball capture trace --events sched,frequency -- sudo -u \"$USER\" ./my-program
-  flyball report                      what ran, frequencies, time lines: of the newest run
-
-CMD gets no standard input; SIGINT and SIGTERM are passed on to it. The exit code is CMD's.";
+const TRACE_EXAMPLES: &str = include_str!("../../help/capture-trace.txt").trim_ascii_end();
 
 /// `flyball capture trace`.
 #[derive(Debug, Args)]

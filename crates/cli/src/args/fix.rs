@@ -4,16 +4,7 @@ use super::CheckFormat;
 use clap::Args;
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  sudo flyball fix --goal 'p99<2ms' --period 20ms -- ./solve --once
-  sudo flyball fix --goal 'lateness p99.9<100us' audio.toml
-  flyball fix --goal 'p99<6ms' task.toml --dry-run     what would be tried here
-
-Each change is held, alternated with the baseline and restored; nothing stays changed. What makes
-the winner stay is printed. Exit code 0: the goal is met, or a change that meets it was confirmed.
-1: out of reach, or not proven. Kinds of changes in order: uclamp of the task, minimum frequency
-of its clock domain, idle states, energy preference, placement, governor.";
+pub const EXAMPLES: &str = include_str!("../../help/fix.txt").trim_ascii_end();
 
 /// `flyball fix`.
 #[derive(Debug, Args)]

@@ -4,19 +4,7 @@ use super::CheckFormat;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball govern powerd --dry-run             domains, needs, what would be written
-  sudo flyball govern powerd                  until Ctrl-C; then everything is as it was
-  sudo flyball govern conservative:sampling_rate=20000 --log decisions.ndjson
-  flyball govern powerd++ --shadow --duration 60s    decide, write nothing, compare
-  sudo flyball govern ctl status
-  sudo flyball govern ctl set poll_ival=100
-  flyball govern replay decisions.ndjson      the same decisions from fresh governors?
-
-Governors that need the scheduler's signals (schedutil, threshold) are refused: user space does not
-get these. Exit code: 0; 2 for polls that come too fast; 4 where the machine or a permission does
-not allow it; 6 where a setting was not restored; 125 where the loop stalled and was stopped.";
+pub const EXAMPLES: &str = include_str!("../../help/govern.txt").trim_ascii_end();
 
 /// `flyball govern`.
 #[derive(Debug, Args)]

@@ -6,27 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use flyball_control::{SETTINGS, Scope, Setting, Settings};
 use flyball_units::Mismatch;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  sudo flyball hold --governor performance -- sudo -u \"$USER\" ./my-program
-  sudo flyball hold --frequency 2.4GHz --boost off -- ./bench.sh
-  sudo flyball hold --min 1GHz --max 2GHz --cpus 4-7 -- taskset -c 4 ./my-program
-  sudo flyball hold --governor ondemand:up_threshold=60 -- ./server-test
-  sudo flyball hold --epp performance --idle-latency 0 -- ./audio-test
-  flyball hold --load heavy --duration 10s    background load with proof that it ran; needs no root
-  flyball hold --load 2x50% -- ./my-program
-  flyball hold --frequency max --dry-run      what would be written; nothing is
-  sudo flyball hold --recover                 after a crash or kill -9; the next hold does it, too
-
-Loads: idle, medium (half of the CPUs at 50 %), heavy (all at 90 %), or groups joined with +:
-  2x50%                               2 CPUs' worth at 50 %, not pinned
-  cpus=0-3,percent=90,pinned          CPUs 0 to 3 at 90 %, one thread pinned to each
-  1x30%,kind=memory,period=10ms       memory traffic in periods of 10 ms
-  heavy,stress-ng                     made by stress-ng instead of Flyball
-
-Exit code: that of CMD, 128 + N where signal N ended it. 125 where Flyball failed before or after
-it, 4 where the machine or a permission does not allow it, 6 where a setting was not restored.
-SIGINT, SIGTERM and SIGHUP are passed on to CMD. It gets standard input unless that is a terminal.";
+pub const EXAMPLES: &str = include_str!("../../help/hold.txt").trim_ascii_end();
 
 /// `flyball hold`.
 #[derive(Debug, Args)]

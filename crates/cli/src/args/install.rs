@@ -3,13 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  sudo flyball install                        below /usr/local
-  flyball install --prefix ~/.local           for yourself alone
-  flyball install --dry-run                   which files these would be
-  flyball install --man pkg/man1              the man pages alone, for packages
-  flyball install --completions bash >FILE    one shell's completions, for packages";
+pub const EXAMPLES: &str = include_str!("../../help/install.txt").trim_ascii_end();
 
 /// `flyball install`.
 #[derive(Debug, Args)]

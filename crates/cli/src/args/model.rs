@@ -4,22 +4,7 @@ use super::CheckFormat;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-pub const SIM_EXAMPLES: &str = "\
-Examples:
-  flyball sim                                the scenarios that ship
-  flyball sim rampup-m1                      one of them
-  flyball sim --init mine.toml               a commented one to change; then: flyball sim mine.toml
-  flyball sim rampup-m1 --governor schedutil:rate_limit_us=70 --set task.rampup.uclamp_min=512
-  flyball sim bursts --machine model:rk3399,kernel=linux-6.12      on another machine
-  flyball sim rampup-m1 --record full        every event of one phase, for other tools
-  flyball sim rampup-m1 --sweep governor.rate_limit_us=0..10000..500 --sweep hz=100,250,1000
-  flyball sim mine.toml --machine host       its tasks as threads of this machine
-  sudo flyball sim mine.toml --machine host --trace    with the scheduler's events
-
-A scenario's work can be rt-app's: kind = \"rt-app\", file = \"workload.json\". A bare workload.json is
-played by: flyball replay workload.json. A sweep that was interrupted goes on where it stopped: run
-the same command again. With --machine host, the machine's own governor and settings hold. Work is
-executed as multiplications there: 2ms is what this machine's fastest CPU does in 2 ms at its best.";
+pub const SIM_EXAMPLES: &str = include_str!("../../help/sim.txt").trim_ascii_end();
 
 /// `flyball sim`.
 #[derive(Debug, Args)]

@@ -5,25 +5,7 @@ use clap::Args;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball rampup                             this machine: idle gaps of 1 ms to 1 s, about a minute
-  flyball rampup --gap 10ms,1s --repeats 50
-  sudo flyball rampup --trace --sleeps 100 --gap 10ms
-  flyball rampup --machine model:apple-m1    an M1 under schedutil, as Linux drives it
-  flyball rampup --machine board:aarch64 --machine model:board-aarch64     beside each other
-  flyball rampup --machine model:apple-m1 --governor schedutil:rate_limit_us=70 --series
-  flyball rampup --machine model:pentium-m --governor tick
-  flyball rampup --machine model:apple-m1 --variant 'stock:' --variant 'series: series' \\
-      --variant 'series x2: series rampup_multiplier=2 rate_limit_us=70'
-  sudo flyball rampup --variant 'now:' --variant 'clamped: uclamp_min=512' \\
-      --variant 'no governor: governor=performance'
-
-A variant is NAME: SETTINGS, separated by spaces: governor=NAME[:TUNABLE=VALUE,...], uclamp_min=,
-uclamp_max=, sleeps=, gap=, cpus=, or a tunable of the governor (rate_limit_us=70); on models also
-series, hz=, kernel=, rampup_multiplier= and a patch (headroom_from_delay=true); on machines also
-frequency=, min=, max=, boost=. It starts from the options of the command line. On a machine,
-settings are held and restored.";
+pub const EXAMPLES: &str = include_str!("../../help/rampup.txt").trim_ascii_end();
 
 /// `flyball rampup`.
 #[derive(Clone, Debug, Args)]

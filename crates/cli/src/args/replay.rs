@@ -4,39 +4,11 @@ use super::CheckFormat;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball replay RUN --governor schedutil,ondemand,powersave --machine model:laptop-x86
-  flyball replay RUN --governor schedutil,schedutil:rate_limit_us=500 --figure tradeoff.svg
-  flyball replay loadrec.load --governor powerd,powerd++ --machine model:laptop-x86
-  flyball replay trace.txt --governor schedutil --machine model:phone-160-512-1024 --free
-  flyball replay workload.json --machine model:imx8qm    an rt-app program
+pub const EXAMPLES: &str = include_str!("../../help/replay.txt").trim_ascii_end();
 
-  flyball replay tune RUN --governor ondemand --goal 'p99<15ms'      the tunables for a goal
-  flyball replay shadow trace.txt --machine model:board-aarch64      does schedutil explain it?
+pub const TUNE_EXAMPLES: &str = include_str!("../../help/replay-tune.txt").trim_ascii_end();
 
-RUN is what `flyball capture load` or `capture trace` left, a load file of powerd++'s loadrec, the
-text of a trace, an rt-app program (.json) or a scenario (.toml). Governors are separated by commas;
-tunables follow a colon: NAME:TUNABLE=VALUE,TUNABLE=VALUE.";
-
-pub const TUNE_EXAMPLES: &str = "\
-Examples:
-  flyball replay tune RUN --governor ondemand --machine model:laptop-x86 --goal 'p99<15ms'
-  flyball replay tune RUN --governor schedutil --goal 'late<1%' --tunable rate_limit_us=0..20000
-  flyball replay tune RUN -g powerd++ --goal 'p99<30ms' --tunable poll=10..500 --tunable samples
-
-The search sees the first two thirds of the recording; the rest shows whether it generalises.
-Exit code 1 where the goal is not met.";
-
-pub const SHADOW_EXAMPLES: &str = "\
-Examples:
-  flyball replay shadow trace.txt --machine model:board-aarch64   does schedutil explain it?
-  flyball replay shadow trace.txt               domains and points as the trace shows them
-  flyball replay shadow trace.txt --governor schedutil:rate_limit_us=2000   another rate limit
-  flyball replay shadow flyball-runs/20261122T0412Z-import   an imported trace, or a simulation
-
-What it needs is sched_switch, sched_wakeup, cpu_frequency and a probe on pelt_cfs_tp
-(docs/traces.md). A prediction is the same operating point within the tolerance.";
+pub const SHADOW_EXAMPLES: &str = include_str!("../../help/replay-shadow.txt").trim_ascii_end();
 
 /// What is replayed where.
 #[derive(Debug, Args)]

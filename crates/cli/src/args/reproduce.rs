@@ -3,15 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball reproduce                         counts per source, and what is refuted
-  flyball reproduce -v                      every number of the five sources, with formulas
-  flyball reproduce --data ../data          those that need recordings, too
-  flyball reproduce -s E --verdict not-reproduced  what the model does not give
-  flyball reproduce --id E.margin -v        the table of margins, with formulas
-  flyball reproduce --format json | jq '.summary'
-  flyball reproduce --figures figures/      figures of CORTEX and powerd as SVG";
+pub const EXAMPLES: &str = include_str!("../../help/reproduce.txt").trim_ascii_end();
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {

@@ -4,16 +4,7 @@ use super::CheckFormat;
 use clap::Args;
 use std::path::PathBuf;
 
-pub const EXAMPLES: &str = "\
-Examples:
-  flyball transition --machine model:zen2           on a model whose costs are known
-  sudo flyball transition                           here: every clock domain, every pair of levels
-  sudo flyball transition --levels 1.2GHz,2.4GHz --method detect --trials 500
-  flyball transition --dry-run                      what would be written; nothing is
-  flyball report flyball-runs/NAME                  the findings of a run, again
-  flyball report ../raw/zen2-ftalat                 ... or of another tool's data
-  flyball transition --machine board:aarch64        a real kernel, beside what was seen from outside
-Settings are restored whatever happens; after kill -9: flyball hold --recover.";
+pub const EXAMPLES: &str = include_str!("../../help/transition.txt").trim_ascii_end();
 
 /// `flyball transition`.
 #[derive(Debug, Args)]

@@ -36,10 +36,9 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(wanted) = &args.output.baseline
         && !programs.iter().any(|program| program.name == *wanted)
     {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("--baseline: expected one of the programs, found \"{wanted}\""),
-        ));
+        return Err(Failure::usage(format!(
+            "--baseline: expected one of the programs, found \"{wanted}\""
+        )));
     }
     let machine = flyball_lab::open(&MachineSpec::Host, None)?;
     let prepared = machine.prepare(&host, experiment, &runs::context(None))?;
@@ -90,17 +89,18 @@ fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Fa
         }
     };
     if programs.len() < 2 {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("expected at least two programs, found {}", programs.len()),
-        )
+        return Err(Failure::usage(format!(
+            "expected at least two programs, found {}",
+            programs.len()
+        ))
         .hint("one text each: flyball ab './old --once' './new --once'"));
     }
     if args.name.len() > programs.len() {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("--name: expected at most {}, found {}", programs.len(), args.name.len()),
-        ));
+        return Err(Failure::usage(format!(
+            "--name: expected at most {}, found {}",
+            programs.len(),
+            args.name.len()
+        )));
     }
     for (program, name) in programs.iter_mut().zip(&args.name) {
         program.name.clone_from(name);
@@ -138,10 +138,10 @@ fn each(
         several if several.len() == programs => {
             several.iter().map(|text| words(flag, text, shell).map(Some)).collect()
         }
-        several => Err(Failure::new(
-            Exit::Usage,
-            format!("{flag}: expected 1 or {programs}, found {}", several.len()),
-        )),
+        several => Err(Failure::usage(format!(
+            "{flag}: expected 1 or {programs}, found {}",
+            several.len()
+        ))),
     }
 }
 
@@ -159,10 +159,9 @@ fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
     }
     match shlex::split(text) {
         Some(words) if !words.is_empty() => Ok(words),
-        _ => Err(Failure::new(
-            Exit::Usage,
-            format!("{flag}: expected a program and its arguments, found \"{text}\""),
-        )
+        _ => Err(Failure::usage(format!(
+            "{flag}: expected a program and its arguments, found \"{text}\""
+        ))
         .hint("quotes have to be closed; pipes and variables need --shell")),
     }
 }
@@ -191,10 +190,10 @@ fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {
     let [program, arguments @ ..] = command else { return Ok(()) };
     let exit = host.spawn(&ProcessSpec::new(program, arguments))?.wait(None)?;
     match exit {
-        Some(exit) if !exit.is_success() => Err(Failure::new(
-            Exit::BadInput,
-            format!("--cleanup: expected exit status 0, found {:?}", exit.status),
-        )),
+        Some(exit) if !exit.is_success() => Err(Failure::input(format!(
+            "--cleanup: expected exit status 0, found {:?}",
+            exit.status
+        ))),
         _ => Ok(()),
     }
 }
@@ -204,10 +203,9 @@ fn percent(flag: &str, text: &str) -> Result<f64, Failure> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err(Failure::new(
-            Exit::Usage,
-            format!("{flag}: expected percent above 0 and below 100, found \"{text}\""),
-        )
+        _ => Err(Failure::usage(format!(
+            "{flag}: expected percent above 0 and below 100, found \"{text}\""
+        ))
         .hint("such as 2%")),
     }
 }

@@ -65,7 +65,7 @@ fn groups(text: &str) -> Result<Vec<Group>, Failure> {
     if text.trim().is_empty() {
         return Ok(BLAME.to_vec());
     }
-    let usage = |error: String| Failure::new(Exit::Usage, format!("--trace: expected {error}"));
+    let usage = |error: String| Failure::usage(format!("--trace: expected {error}"));
     Group::parse_list(text).map_err(usage)
 }
 
@@ -75,10 +75,9 @@ fn machine(args: &BenchArgs, target: &MachineSpec) -> Result<Box<dyn Machine>, F
         (None, _) => None,
         (Some(run), MachineSpec::Model { .. }) => Some(CostTable::measured(run)?),
         (Some(_), _) => {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!("--costs: expected a model (--machine model:NAME), found {target}"),
-            ));
+            return Err(Failure::usage(format!(
+                "--costs: expected a model (--machine model:NAME), found {target}"
+            )));
         }
     };
     Ok(flyball_lab::open_recording(target, costs, args.trace.is_some())?)
@@ -94,8 +93,7 @@ fn experiment(
         (None, false) => (experiments::for_program(&args.program, host, args.dry_run)?, None),
         (Some(name), true) => experiments::named_or_file(name)?,
         (Some(_), false) => {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(Failure::usage(
                 "expected an experiment or a program after `--`, found both",
             )
             .hint("put the program into the experiment: [[workload]] command = [\"...\"]"));

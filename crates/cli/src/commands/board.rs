@@ -11,7 +11,7 @@ use crate::{machine, output};
 use flyball_board::cache::Cache;
 use flyball_board::guest::{self, Ending};
 use flyball_board::kernel::Choice;
-use flyball_board::{Arch, BoardError, ErrorKind, Ready, Request, setup, text};
+use flyball_board::{Arch, Ready, Request, setup, text};
 use flyball_host::Host;
 use flyball_units::MachineSpec;
 
@@ -37,9 +37,7 @@ fn get(args: &BoardSetupArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(program) = &args.program {
         let to = cache.program(arch, "flyball");
         let folder = to.parent().unwrap_or(cache.dir());
-        fs_err::create_dir_all(folder)
-            .and_then(|()| fs_err::copy(program, &to))
-            .map_err(|error| Failure::io(&error))?;
+        fs_err::create_dir_all(folder).and_then(|()| fs_err::copy(program, &to))?;
     }
     let wish = setup::Wish { arch, kernels, update: args.update };
     setup::run(host.as_ref(), &cache, &wish, &mut |text| {
@@ -57,7 +55,7 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
     let Ready { options, qemu, plugin } = prepare(args, host.as_ref(), &cache)?;
     if let Some(path) = &args.writes {
         // Found out now rather than after the run.
-        fs_err::write(path, "").map_err(|error| Failure::io(&error))?;
+        fs_err::write(path, "")?;
     }
     if talk.verbose {
         output::lines(text::machine(&options, &qemu));
@@ -65,7 +63,7 @@ fn boot(args: &BoardRunArgs, talk: Talk) -> Result<Exit, Failure> {
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let outcome = guest::run(host.as_ref(), &qemu, &plugin, &options, &mut out, &mut err)?;
     if let Some(path) = &args.writes {
-        fs_err::write(path, &outcome.writes).map_err(|error| Failure::io(&error))?;
+        fs_err::write(path, &outcome.writes)?;
     }
     if !talk.quiet {
         output::lines(text::remarks(&outcome, args.full_speed));
@@ -106,22 +104,4 @@ fn prepare(args: &BoardRunArgs, host: &dyn Host, cache: &Cache) -> Result<Ready,
         ..Request::of(&target)?
     };
     Ok(request.ready(host, cache)?)
-}
-
-impl From<BoardError> for Failure {
-    fn from(error: BoardError) -> Failure {
-        let exit = match error.kind {
-            ErrorKind::BadInput => Exit::BadInput,
-            ErrorKind::Unsupported => Exit::Unsupported,
-            ErrorKind::Failed => Exit::Own,
-            ErrorKind::Interrupted => Exit::Interrupted,
-        };
-        let setup = error.setup().map(|(arch, kernel)| {
-            let kernel = kernel.map(|kernel| format!(" --kernel {kernel}")).unwrap_or_default();
-            format!("flyball board setup --arch {arch}{kernel}")
-        });
-        let hints: Vec<String> = setup.into_iter().chain(error.hint()).collect();
-        let hint = (!hints.is_empty()).then(|| hints.join("; or "));
-        Failure::new(exit, &error).maybe_hint(hint)
-    }
 }

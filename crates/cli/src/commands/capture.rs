@@ -5,15 +5,15 @@ mod load;
 use crate::args::{CaptureArgs, CaptureCommand, CaptureTraceArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flags::time;
+use crate::flags::duration;
 use crate::{machine, output, program, runs};
 use flyball_capture::trace::{Capture, Group, Options, bytes, recover};
 use flyball_events::recording::comm;
 use flyball_host::{Host, Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
 use flyball_lab::session::EventRecorderError;
+use flyball_run::Manifest;
 use flyball_run::manifest::WorkloadRecord;
-use flyball_run::{Manifest, Warning};
 use flyball_units::Nanos;
 use std::path::Path;
 
@@ -47,10 +47,7 @@ fn clean(talk: Talk) -> Result<Exit, Failure> {
 
 fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
-    let duration = match &args.duration {
-        Some(text) => Some(time("--duration", text)?.0),
-        None => None,
-    };
+    let duration = duration(args.duration.as_deref())?;
     let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let machine = Topology::discover(host.as_ref()).ok().map(|it| describe(&it, host.as_ref()));
@@ -87,14 +84,9 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
         finished.map_err(|failure| after_cmd(failure, &args.program, &dir))?;
     if !talk.quiet {
         output::talk(&captured.cost.to_string());
-        let note = |warning: &Warning| format!("note: {}: {}", warning.object, warning.message);
-        output::lines(warnings.iter().map(note));
+        output::notes(&warnings);
     }
-    match args.program.is_empty() {
-        true => output::data(&format!("{}\n", dir.display()))?,
-        false if !talk.quiet => output::talk(&format!("run: {}", dir.display())),
-        false => {}
-    }
+    output::run_dir(&dir, &args.program, talk)?;
     match captured.left.is_empty() {
         true => Ok(ended.exit),
         false => Err(EventRecorderError::Left(captured.left).into()),
@@ -103,9 +95,7 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
 
 /// A failure of ours around a program that ran must not look like the program's own code.
 fn after_cmd(mut failure: Failure, program: &[String], dir: &Path) -> Failure {
-    if !program.is_empty() {
-        failure = failure.around_a_program();
-    }
+    failure = failure.around(program);
     let text = dir.join(TEXT);
     if failure.hint.is_none() && text.exists() {
         failure.hint = Some(format!("what was captured is in {}", text.display()));
@@ -114,8 +104,7 @@ fn after_cmd(mut failure: Failure, program: &[String], dir: &Path) -> Failure {
 }
 
 fn options(args: &CaptureTraceArgs) -> Result<Options, Failure> {
-    let usage =
-        |flag: &str, error: String| Failure::new(Exit::Usage, format!("{flag}: expected {error}"));
+    let usage = |flag: &str, error: String| Failure::usage(format!("{flag}: expected {error}"));
     let groups = args.events.as_deref().map(Group::parse_list).transpose();
     let buffer = args.buffer.as_deref().map(bytes).transpose();
     Ok(Options {

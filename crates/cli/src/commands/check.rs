@@ -1,14 +1,15 @@
 //! `flyball check`: what on this machine distorts measurements, and the fixes; the machine itself,
 //! and its recording.
 
-mod probe;
-
 use crate::args::{CheckArgs, CheckFormat, FailOn, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{machine, output};
 use flyball_check::{Audit, Document, Facts, Severity, Style, audit};
-use flyball_host::{Host, snapshot};
+use flyball_host::snapshot::{self, SnapshotError};
+use flyball_host::{Host, HostKind};
+use flyball_lab::quick_look::quick_look;
+use flyball_probe::board::discover;
 use serde_json::json;
 use std::path::Path;
 
@@ -21,7 +22,14 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
         return capture(host.as_ref(), folder);
     }
     let facts = Facts::gather(host.as_ref())?;
-    let probe = probe::look(host.as_ref(), &facts, args.no_probe);
+    let left_out = match host.kind() {
+        _ if args.no_probe => Some("left out by --no-probe"),
+        HostKind::Real if discover(host.as_ref()).is_some() => {
+            Some("on a virtual board the probe takes seconds: flyball bench has it")
+        }
+        _ => None,
+    };
+    let probe = quick_look(host.as_ref(), &facts, left_out);
     let audit = audit(&facts, Some(&probe));
     let exit = exit(&audit, args.fail_on);
     output::data(&match args.format {
@@ -65,14 +73,9 @@ fn exit(audit: &Audit, fail_on: FailOn) -> Exit {
 }
 
 fn capture(host: &dyn Host, folder: &Path) -> Result<Exit, Failure> {
-    use snapshot::SnapshotError;
-    let captured = snapshot::capture(host, folder).map_err(|error| {
-        let hint = error.hint();
-        match error {
-            SnapshotError::Host(error) => Failure::from(error),
-            SnapshotError::Write(error) => Failure::io(&error),
-            error => Failure::new(Exit::BadInput, error).maybe_hint(hint),
-        }
+    let captured = snapshot::capture(host, folder).map_err(|error| match error {
+        SnapshotError::Write(error) => Failure::of(&error),
+        error => Failure::of(&error),
     })?;
     output::talk(&format!(
         "{} files; look at them with: flyball check --machine record:{}",

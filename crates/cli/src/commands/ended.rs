@@ -24,3 +24,9 @@ pub fn exit(outcome: &Outcome, reported: Result<Exit, Failure>) -> Result<Exit, 
         _ => reported,
     }
 }
+
+/// A run whose figures must not be used.
+pub fn invalid(name: impl std::fmt::Display, hint: &str) -> Failure {
+    let text = format!("{name}: the run is not valid: its figures must not be used");
+    Failure::new(Exit::InvalidRun, text).hint(hint)
+}

@@ -29,10 +29,11 @@ pub fn run(args: &FixArgs, talk: Talk) -> Result<Exit, Failure> {
         return dry_run(&mut bench, goal, args.format);
     }
     let found = fix(goal, &mut bench)?;
-    output::data(&match args.format {
-        CheckFormat::Json => format!("{:#}\n", text::json(&found, bench.topology())),
-        CheckFormat::Text => text::found(&found, bench.topology()),
-    })?;
+    output::result(
+        args.format,
+        || text::found(&found, bench.topology()),
+        || text::json(&found, bench.topology()),
+    )?;
     Ok(match found.outcome {
         Outcome::AlreadyMet | Outcome::Found { .. } => Exit::Ok,
         Outcome::Unreachable { .. } | Outcome::NotProven { .. } => Exit::Finding,
@@ -41,8 +42,7 @@ pub fn run(args: &FixArgs, talk: Talk) -> Result<Exit, Failure> {
 
 /// A new folder beside the runs of `bench`, named after the time.
 fn new_folder(host: &dyn Host) -> PathBuf {
-    let seconds = host.realtime().0 / 1_000_000_000;
-    Path::new(runs::RUNS).join(flyball_run::name::run_name(seconds, "fix"))
+    Path::new(runs::RUNS).join(flyball_run::name::run_name(runs::seconds(host), "fix"))
 }
 
 /// The experiment with what the goal needs of windows, and the folder that its paths are relative to.
@@ -63,8 +63,7 @@ fn experiment(
             (experiment, None)
         }
         _ => {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(Failure::usage(
                 "expected an experiment, or a program after `--`: one of them",
             ));
         }
@@ -90,9 +89,10 @@ fn experiment(
 fn dry_run(bench: &mut Bench<'_>, goal: Goal, format: CheckFormat) -> Result<Exit, Failure> {
     let home = bench.topology().online.iter().last().unwrap_or_default();
     let ladder = bench.ladder(home)?;
-    output::data(&match format {
-        CheckFormat::Json => format!("{:#}\n", text::planned_json(&ladder, goal, home)),
-        CheckFormat::Text => text::planned(&ladder, goal, &home.to_string()),
-    })?;
+    output::result(
+        format,
+        || text::planned(&ladder, goal, &home.to_string()),
+        || text::planned_json(&ladder, goal, home),
+    )?;
     Ok(Exit::Ok)
 }

@@ -5,20 +5,19 @@ use crate::args::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flags::time;
+use crate::flags::duration;
 use crate::{machine, output, runs};
 use flyball_control::state_folder;
 use flyball_govern::{
-    Lines, Options, Order, Outline, Recording, RunSink, SOCKET, Sink, SourceKind, Wish, ask,
-    prepare, replay, text,
+    Lines, Options, Order, Outline, Recording, RunSink, Sink, SourceKind, Wish, ask, prepare,
+    replay, text, usual_socket,
 };
-use flyball_host::{Host, HostKind, Topology};
+use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
 use flyball_units::{CpuSet, GovernorSpec, Mismatch};
 use serde_json::json;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
 
 pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.what {
@@ -30,22 +29,20 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
     let wish = wish(&args)?;
     if args.dry_run {
         let prepared = prepare(host.as_ref(), &wish)?;
-        output::data(&match args.format {
-            CheckFormat::Json => format!("{:#}\n", json!(prepared.outline)),
-            CheckFormat::Text => text::outline(&prepared.outline),
-        })?;
+        output::result(
+            args.format,
+            || text::outline(&prepared.outline),
+            || json!(prepared.outline),
+        )?;
         return Ok(Exit::Ok);
     }
-    let duration = match &args.duration {
-        Some(text) => Some(time("--duration", text)?.0),
-        None => None,
-    };
+    let duration = duration(args.duration.as_deref())?;
     host.catch_interrupts()?;
     // Refused before a log or a run directory is made.
     let outline = prepare(host.as_ref(), &wish)?.outline;
     let (sink, run) = sink(host.as_ref(), &args, &outline)?;
     let options = Options {
-        socket: socket(host.as_ref(), &args),
+        socket: args.socket.clone().or_else(|| usual_socket(host.as_ref())),
         duration,
         stall_polls: args.stall_polls,
         sink,
@@ -76,11 +73,10 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
         }
     }
     match &ended.log_error {
-        Some(error) => Err(Failure::new(
-            Exit::BadInput,
-            format!("the log: expected to write all of it, found {error}"),
-        )
-        .hint("free some space, or name another file system; the settings are restored")),
+        Some(error) => {
+            Err(Failure::input(format!("the log: expected to write all of it, found {error}"))
+                .hint("free some space, or name another file system; the settings are restored"))
+        }
         None => Ok(Exit::Ok),
     }
 }
@@ -102,24 +98,13 @@ fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
     })
 }
 
-/// Where orders come in. One who may not make the usual folder gets none without asking for it.
-fn socket(host: &dyn Host, args: &GovernArgs) -> Option<PathBuf> {
-    if host.kind() == HostKind::Recorded {
-        return None;
-    }
-    // Under a service manager the folder is there, and /run itself is read-only.
-    let may_write = |path: &str| host.writable(Path::new(path)).unwrap_or(false);
-    let usual = || (may_write("/run/flyball") || may_write("/run")).then(|| PathBuf::from(SOCKET));
-    args.socket.clone().or_else(usual)
-}
-
 /// Where decisions go, and the run that is finished afterwards.
 type Kept = (Option<Box<dyn Sink>>, Option<Recording>);
 
 /// Opens where decisions go.
 fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, Failure> {
     if let Some(path) = &args.log {
-        let file = fs_err::File::create(path).map_err(|error| Failure::io(&error))?;
+        let file = fs_err::File::create(path)?;
         return Ok((Some(Box::new(Lines::new(BufWriter::new(file)))), None));
     }
     match &args.out {
@@ -140,7 +125,7 @@ fn order(args: &CtlArgs) -> Result<Exit, Failure> {
         .order
         .join(" ")
         .parse()
-        .map_err(|error| Failure::new(Exit::Usage, format!("govern ctl: {error}")))?;
+        .map_err(|error| Failure::usage(format!("govern ctl: {error}")))?;
     let host = machine::real();
     let answer = ask(host.as_ref(), &args.socket, &order).map_err(|error| {
         let failure = Failure::from(error);
@@ -160,14 +145,11 @@ fn order(args: &CtlArgs) -> Result<Exit, Failure> {
 }
 
 fn again(args: &ReplayArgs) -> Result<Exit, Failure> {
-    let log = fs_err::read_to_string(&args.log).map_err(|error| Failure::io(&error))?;
+    let log = fs_err::read_to_string(&args.log)?;
     let replayed = replay(&log).map_err(|error| {
         let failure = Failure::from(error);
         Failure { message: format!("{}: {}", args.log.display(), failure.message), ..failure }
     })?;
-    output::data(&match args.format {
-        CheckFormat::Json => format!("{:#}\n", json!(replayed)),
-        CheckFormat::Text => text::replayed(&replayed),
-    })?;
+    output::result(args.format, || text::replayed(&replayed), || json!(replayed))?;
     Ok(if replayed.different.is_empty() { Exit::Ok } else { Exit::Finding })
 }

@@ -19,7 +19,7 @@ pub fn run(topic: Option<&str>) -> Result<Exit, Failure> {
         let commands = names.get_subcommands().map(clap::Command::get_name);
         let near = nearest(name, topics::names().into_iter().chain(commands));
         let hint = near.map(|near| format!("did you mean `{near}`?"));
-        Failure::new(Exit::Usage, format!("no help on \"{name}\""))
+        Failure::usage(format!("no help on \"{name}\""))
             .hint(hint.unwrap_or_else(|| "topics and commands: flyball help".to_owned()))
     })?;
     output::data(&text)?;

@@ -30,12 +30,12 @@ pub fn run(args: &HoldArgs, talk: Talk) -> Result<Exit, Failure> {
     let load = load::Asked::of(args)?;
     let settings = args.settings.read()?;
     if settings.is_empty() && load.is_none() {
-        return Err(Failure::new(Exit::Usage, "expected a setting or a load to hold, found none")
+        return Err(Failure::usage("expected a setting or a load to hold, found none")
             .hint("for example: flyball hold --governor performance -- CMD"));
     }
     if args.dry_run {
         return match settings.is_empty() {
-            true => Err(Failure::new(Exit::Usage, "--dry-run: expected a setting, found a load")),
+            true => Err(Failure::usage("--dry-run: expected a setting, found a load")),
             false => dry_run(host.as_ref(), &settings, args.format),
         };
     }
@@ -83,12 +83,8 @@ fn hold_and_run(
         None => (run_program(host.as_ref(), &args.program, &mut look), None),
     };
     let kept = hold.as_ref().map(|hold| (hold.plan().clone(), hold.recovered().clone()));
-    let (plan, recovered) = kept.unzip();
     let ended = hold.map(Hold::end).transpose();
-    let around = |failure: Failure| match args.program.is_empty() {
-        true => failure,
-        false => failure.around_a_program(),
-    };
+    let around = |failure: Failure| failure.around(&args.program);
     let exit = match (ran, &ended) {
         (Ok(exit), Ok(_)) => Ok(exit),
         (_, Err(error)) => Err(around(Failure::from(error.clone()))),
@@ -107,21 +103,12 @@ fn hold_and_run(
             proof.as_ref().map(|proof| format!("{:#}\n", load_text::json(proof)))
         }
         CheckFormat::Json => {
-            let left = match &ended {
-                Err(ControlError::Restore { left, .. }) => left.as_slice(),
-                _ => &[],
-            };
             let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit).code();
-            let mut result = json!({
-                "plan": plan,
-                "recovered": recovered,
-                "delivered": seen,
-                "ended": ended.as_ref().ok(),
-                "left": left,
-                "exit_code": code,
-            });
-            if let (Some(proof), Some(fields)) = (&proof, result.as_object_mut()) {
-                fields.insert("load".to_owned(), load_text::json(proof));
+            let mut result = text::json(&kept, &ended);
+            result["delivered"] = json!(seen);
+            result["exit_code"] = json!(code);
+            if let Some(proof) = &proof {
+                result["load"] = load_text::json(proof);
             }
             Some(format!("{result}\n"))
         }
@@ -174,9 +161,6 @@ fn clean(host: &dyn Host, format: CheckFormat, talk: Talk) -> Result<Exit, Failu
 fn dry_run(host: &dyn Host, settings: &Settings, format: CheckFormat) -> Result<Exit, Failure> {
     let machine = Machine::read(host, settings)?;
     let plan = plan(settings, &machine)?;
-    output::data(&match format {
-        CheckFormat::Json => format!("{:#}\n", json!({ "plan": plan })),
-        CheckFormat::Text => text::plan(&plan),
-    })?;
+    output::result(format, || text::plan(&plan), || json!({ "plan": plan }))?;
     Ok(Exit::Ok)
 }

@@ -50,7 +50,7 @@ pub fn run(args: &InstallArgs, talk: Talk) -> Result<Exit, Failure> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let written = fs_err::create_dir_all(folder).and_then(|()| fs_err::write(path, content));
         written.map_err(|error| {
-            let failure = Failure::io(&error);
+            let failure = Failure::of(&error);
             match args.man {
                 Some(_) => failure,
                 None => failure.hint("as root, or below a folder of yours: --prefix ~/.local"),
@@ -91,7 +91,7 @@ fn man_pages(dir: &Path) -> Result<Vec<File>, Failure> {
     let mut files = Vec::new();
     let mut command = help::command();
     command.build();
-    pages(&command, dir, &mut files).map_err(|error| Failure::io(&error))?;
+    pages(&command, dir, &mut files)?;
     Ok(files)
 }
 

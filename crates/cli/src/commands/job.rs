@@ -10,7 +10,7 @@ use flyball_lab::session::{Destination, Silent};
 pub fn run(args: &JobArgs) -> Result<Exit, Failure> {
     let host = crate::machine::real();
     host.catch_interrupts()?;
-    let text = fs_err::read_to_string(&args.file).map_err(|error| Failure::io(&error))?;
+    let text = fs_err::read_to_string(&args.file)?;
     let job = Job::read(&text).map_err(|slip| slip.at(args.file.display()))?;
     let to = Destination::Dir(args.out.clone());
     let outcome = job.run(&host, &to, &crate::runs::origin(), &mut Silent)?;

@@ -4,19 +4,17 @@
 
 mod asked;
 
+use super::ended;
 use crate::args::{CheckFormat, RampupArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::figure::Target as Figure;
 use crate::progress::Bar;
 use crate::reporting::{self, Wanted};
-use crate::runs::{self, RUNS};
-use crate::{machine, output};
+use crate::runs;
+use crate::{figure, machine, output};
 use flyball_events::Recording;
-use flyball_host::Host;
 use flyball_lab::protocol::rampup::model::{Case, Simulated};
-use flyball_lab::protocol::rampup::{Ask, text};
-use flyball_lab::session::Destination;
+use flyball_lab::protocol::rampup::{Ask, Variant, text};
 use flyball_lab::{Model, Order};
 use flyball_report::timeline::{self, Options, RunView};
 use flyball_run::name::RAMPUP_TASK;
@@ -26,8 +24,7 @@ use flyball_sim::workload::SPIN;
 use flyball_units::MachineSpec;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
     let targets = args.machine.iter().map(|text| machine::to_measure(text));
@@ -40,12 +37,14 @@ pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     if args.figure.is_some() {
         let text = "--figure: expected one model, and nothing asked of its gaps";
-        return Err(Failure::new(Exit::Usage, text));
+        return Err(Failure::usage(text));
     }
     refuse_models_own(args, &targets)?;
     let host = machine::real();
     host.catch_interrupts()?;
-    let destinations = destinations(&host, args, &targets)?;
+    let whole = runs::destination(args.out.as_deref());
+    let names: Vec<String> = targets.iter().map(MachineSpec::to_string).collect();
+    let destinations = whole.split(host.as_ref(), "rampup", &names)?;
     let order = Order::Rampup(ask);
     let (mut dirs, mut interrupted) = (Vec::new(), false);
     for (target, destination) in targets.iter().zip(destinations) {
@@ -77,34 +76,9 @@ fn refuse_models_own(args: &RampupArgs, targets: &[MachineSpec]) -> Result<(), F
         None => Ok(()),
         Some((_, flag)) => {
             let text = format!("{flag}: expected a setting that a real machine has");
-            Err(Failure::new(Exit::Usage, text)
-                .hint("only models have it: --machine model:NAME by itself"))
+            Err(Failure::usage(text).hint("only models have it: --machine model:NAME by itself"))
         }
     }
-}
-
-/// One directory per machine: of several in one folder, by their names.
-fn destinations(
-    host: &Arc<dyn Host>,
-    args: &RampupArgs,
-    targets: &[MachineSpec],
-) -> Result<Vec<Destination>, Failure> {
-    if targets.len() == 1 {
-        return Ok(vec![runs::destination(args.out.as_deref())]);
-    }
-    let folder = match &args.out {
-        Some(dir) => flyball_run::empty_dir(dir)?,
-        None => {
-            let seconds = runs::seconds(host.as_ref());
-            flyball_run::new_dir_below(Path::new(RUNS), seconds, "rampup")?
-        }
-    };
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    let name = |(number, target): (usize, &MachineSpec)| {
-        let name: String = target.to_string().chars().map(plain).collect();
-        Destination::Dir(folder.join(format!("{}-{name}", number + 1)))
-    };
-    Ok(targets.iter().enumerate().map(name).collect())
 }
 
 /// The findings of runs, printed; an invalid run is no result.
@@ -115,12 +89,8 @@ fn show(dirs: &[PathBuf], args: &RampupArgs, talk: Talk) -> Result<Exit, Failure
     for dir in dirs {
         match Run::open_with(dir, Columns::Only(&[]))?.manifest.state {
             RunState::Invalid => {
-                let text = format!(
-                    "{}: the run is not valid: its figures must not be used",
-                    dir.display()
-                );
-                return Err(Failure::new(Exit::InvalidRun, text)
-                    .hint("its checks say why: [[checks]] in run.toml"));
+                let hint = "its checks say why: [[checks]] in run.toml";
+                return Err(ended::invalid(dir.display(), hint));
             }
             state => interrupted |= state == RunState::Interrupted,
         }
@@ -130,7 +100,7 @@ fn show(dirs: &[PathBuf], args: &RampupArgs, talk: Talk) -> Result<Exit, Failure
 
 /// One model: variants side by side.
 fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit, Failure> {
-    let figure = args.figure.as_deref().map(Figure::of).transpose()?;
+    let figure = figure::target(args.figure.as_deref())?;
     let host = machine::real();
     host.catch_interrupts()?;
     let to = runs::destination(args.out.as_deref());
@@ -146,7 +116,7 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
     let names: Vec<String> = cases.iter().map(|case| name(case, model)).collect();
     let views = views(&Run::open(&outcome.dir)?, &names, &cases)?;
     if let Some(figure) = figure {
-        figure.write(&views, talk)?;
+        figure::over_time(&figure, &views, talk)?;
     }
     let dir = outcome.dir.display();
     output::data(&match args.format {
@@ -189,7 +159,7 @@ const SCREEN: usize = 42;
 
 /// The variant's name, or what it is where none was named.
 fn name(case: &Case, model: &Model) -> String {
-    match case.scenario.governor_in_charge().filter(|_| case.condition == asked::ONLY) {
+    match case.scenario.governor_in_charge().filter(|_| case.condition == Variant::ONLY) {
         Some(governor) => format!("{} {governor}", model.platform().name),
         None => case.condition.clone(),
     }
@@ -197,14 +167,11 @@ fn name(case: &Case, model: &Model) -> String {
 
 /// Phase 0 of each.
 fn views(run: &Run, names: &[String], cases: &[Case]) -> Result<Vec<RunView>, Failure> {
-    let (task, marker) = (Some(RAMPUP_TASK.to_owned()), Some(SPIN.to_owned()));
-    let ask = timeline::Ask { task, marker, ..timeline::Ask::default() };
     let mut trial = 0;
     let view = |(name, case): (&String, &Case)| {
         let recording = Recording::of_trial(run, trial);
         trial += case.scenario.phases;
-        RunView::of(name.clone(), &recording, &ask)
-            .map_err(|missing| Failure::new(Exit::InvalidRun, missing))
+        figure::view(name.clone(), &recording, Some(RAMPUP_TASK), Some(SPIN))
     };
     names.iter().zip(cases).map(view).collect()
 }

@@ -4,13 +4,12 @@ mod shadow;
 mod source;
 mod tune;
 
-use crate::args::{CheckFormat, ReplayCommand, ReplayLoadArgs, Talk};
+use crate::args::{ReplayCommand, ReplayLoadArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::figure::Target;
-use crate::{machine, output};
+use crate::{figure, machine, output};
 use flyball_replay::shadow::create;
-use flyball_replay::{Played, ReplayError, ReplayErrorKind, Subject, keep, play, text};
+use flyball_replay::{Played, Subject, keep, play, text};
 use flyball_report::figures::{Size, TradeoffPoint, tradeoff};
 use flyball_units::{GovernorSpec, Nanos};
 
@@ -24,7 +23,7 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let host = machine::real();
     host.catch_interrupts()?;
-    let figure = args.figure.as_deref().map(Target::of).transpose()?;
+    let figure = figure::target(args.figure.as_deref())?;
     let subject = Source::of(&args.what)?.subject()?;
     let choices = choices(args.governor.as_deref(), &subject)?;
     if let Some(out) = &args.out {
@@ -50,12 +49,14 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         };
         let points: Vec<TradeoffPoint> = played.iter().map(point).collect();
         let title = format!("{} on {}", subject.name(), subject.platform().name);
-        figure.draw(&tradeoff(&title, &points, None, Size::default()).scene, talk)?;
+        let scene = tradeoff(&title, &points, None, Size::default()).scene;
+        figure::draw(&figure, &scene, talk)?;
     }
-    output::data(&match args.format {
-        CheckFormat::Text => text::text(&subject, &played, talk.verbose),
-        CheckFormat::Json => format!("{:#}\n", text::json(&subject, &played)),
-    })?;
+    output::result(
+        args.format,
+        || text::text(&subject, &played, talk.verbose),
+        || text::json(&subject, &played),
+    )?;
     Ok(Exit::Ok)
 }
 
@@ -67,15 +68,4 @@ pub fn choices(text: Option<&str>, subject: &Subject) -> Result<Vec<GovernorSpec
         create(spec)?;
     }
     Ok(specs)
-}
-
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Failure {
-        let exit = match error.kind {
-            ReplayErrorKind::BadInput => Exit::BadInput,
-            ReplayErrorKind::Usage => Exit::Usage,
-            ReplayErrorKind::Interrupted => Exit::Interrupted,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint)
-    }
 }

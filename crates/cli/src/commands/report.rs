@@ -1,27 +1,26 @@
 //! `flyball report`: from runs to the terminal, a page, figures, a bundle, and a verdict for CI.
 
 mod import;
-mod timeline;
 
+use super::ended;
 use crate::args::{ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporting::{
-    PAGE, analysis as analysis_options, check_baseline, data, judge, page_text, print, put, rules,
-    write_figures, write_page,
+    GENERATOR, PAGE, analysis as analysis_options, check_baseline, data, judge, page_text, print,
+    put, rules, write_figures, write_page,
 };
 use crate::runs::RUNS;
 use crate::{machine, output};
-use flyball_events::Recording;
-use flyball_events::questions::CpuTime;
-use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse, tasks};
 use flyball_report::bundle::Bundle;
 use flyball_report::export;
+use flyball_report::lanes::{self, LanesOptions};
 use flyball_report::model::Report;
 use flyball_report::sides::{self, SidesError};
+use flyball_run::disk::write_file;
 use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, newest_run};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Tasks that a hint names.
@@ -55,7 +54,7 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     if !args.against.is_empty() {
         runs = sides::of(runs, args.against.len()).map_err(|error| match error {
             SidesError::Run(error) => error.into(),
-            SidesError::Mixed(_) => Failure::new(Exit::Usage, format!("--against: {error}"))
+            SidesError::Mixed(_) => Failure::usage(format!("--against: {error}"))
                 .hint("switches and ramp-ups are laid side by side without it: flyball report A B"),
         })?;
     }
@@ -77,7 +76,10 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         write_figures(&report, &each, dir, talk)?;
     }
     if let Some(file) = &args.timeline {
-        let page = timeline::write(&runs, args.marker.as_ref(), file)?;
+        let (marker, generator) = (args.marker.clone(), Some(GENERATOR.to_owned()));
+        let options = LanesOptions { marker, generator, ..LanesOptions::default() };
+        let page = lanes::render(&runs, &options)?;
+        write_file(file, page.html.as_bytes())?;
         for note in &page.notes {
             output::talk(&format!("note: {note}"));
         }
@@ -88,10 +90,10 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     if let Some(file) = &args.bundle {
         if let Some(foreign) = paths.iter().find(|path| !Run::is_run(path)) {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!("--bundle: expected run directories, found {}", foreign.display()),
-            )
+            return Err(Failure::usage(format!(
+                "--bundle: expected run directories, found {}",
+                foreign.display()
+            ))
             .hint(format!(
                 "keep it as one first: flyball report {} --out DIR",
                 foreign.display()
@@ -108,38 +110,22 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     print(host.as_ref(), &report, args.output.format, &rules, &paths, page, talk)?;
     let exit = judge(&report, &rules, talk)?;
     match runs.iter().find(|run| run.manifest.state == RunState::Invalid) {
-        Some(run) => Err(Failure::new(
-            Exit::InvalidRun,
-            format!("{}: the run is not valid: its figures must not be used", run.name),
-        )
-        .hint("its checks say why: flyball report --verbose, or [[checks]] in run.toml")),
+        Some(run) => Err(ended::invalid(
+            &run.name,
+            "its checks say why: flyball report --verbose, or [[checks]] in run.toml",
+        )),
         None => Ok(exit),
     }
 }
 
 /// A task that no run has would be replaced by another in silence.
 fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
-    let mut ran = BTreeMap::<String, u64>::new();
-    for run in runs {
-        let recording = Recording::new(&run.tables, &run.manifest, None);
-        if recording.find(wanted).is_ok() {
-            return Ok(());
-        }
-        for time in CpuTime::all(&recording).unwrap_or_default().iter().flat_map(|cpu| &cpu.tasks) {
-            *ran.entry(time.task.name.clone()).or_default() += time.ran_ns;
-        }
-    }
-    let mut names: Vec<(String, u64)> = ran.into_iter().collect();
-    names.sort_by_key(|(_, ran_ns)| std::cmp::Reverse(*ran_ns));
-    let names: Vec<&str> = names.iter().take(TASKS).map(|(name, _)| name.as_str()).collect();
-    let failure = Failure::new(
-        Exit::Usage,
-        format!("--task: expected a task of these runs, found \"{wanted}\""),
-    );
-    Err(match names.is_empty() {
-        true => failure.hint("the runs have no table of who ran: leave --task out"),
-        false => failure.hint(format!("those that ran longest: {}", names.join(", "))),
-    })
+    let Err(ran) = tasks::find(wanted, runs, TASKS) else { return Ok(()) };
+    let text = format!("--task: expected a task of these runs, found \"{wanted}\"");
+    Err(Failure::usage(text).hint(match ran.is_empty() {
+        true => "the runs have no table of who ran: leave --task out".to_owned(),
+        false => format!("those that ran longest: {}", ran.join(", ")),
+    }))
 }
 
 fn read(path: &Path, args: &ReportArgs, options: &Options<'_>) -> Result<RunData, Failure> {
@@ -185,5 +171,5 @@ fn bundle(
         ],
         redact,
     };
-    bundle.write(file).map_err(|error| Failure::new(Exit::BadInput, &error).hint(error.hint()))
+    bundle.write(file).map_err(|error| Failure::input(&error).hint(error.hint()))
 }

@@ -3,13 +3,14 @@
 use crate::args::{ReproduceArgs, ReproduceFormat, Talk, VerdictChoice};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::styled;
 use crate::{machine, output};
 use flyball_reproduce::{
-    Catalogue, CatalogueError, Options, Reproduction, Rows, TerminalOptions, Verdict, figures,
-    markdown, reproduce, terminal,
+    Catalogue, Options, Reproduction, Rows, TerminalOptions, Verdict, figures, markdown, reproduce,
+    terminal,
 };
 use flyball_run::disk::write_file;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub fn run(args: &ReproduceArgs, talk: Talk) -> Result<Exit, Failure> {
     let verdicts: Vec<Verdict> = args.verdict.iter().copied().map(verdict).collect();
     all.keep(&verdicts);
     if all.rows.is_empty() {
-        return Err(Failure::new(Exit::Usage, "no published number fits the filters")
+        return Err(Failure::usage("no published number fits the filters")
             .hint("all ids: flyball reproduce --format json | jq -r '.rows[].id'"));
     }
     let plots = args.figures.as_ref().map(|dir| write_figures(dir, talk)).transpose()?;
@@ -48,11 +49,11 @@ fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
     let unknown = |wanted: &&String| !letters.iter().any(|l| l.eq_ignore_ascii_case(wanted));
     if let Some(wanted) = args.source.iter().find(unknown) {
         let message = format!("--source: expected one of {}, found {wanted}", letters.join(", "));
-        return Err(Failure::new(Exit::Usage, message));
+        return Err(Failure::usage(message));
     }
     if let Some(dir) = args.data.as_ref().filter(|dir| !dir.is_dir()) {
         let message = format!("--data: expected a folder, found {}", dir.display());
-        return Err(Failure::new(Exit::BadInput, message)
+        return Err(Failure::input(message)
             .hint("where each recording is published: flyball reproduce --summary"));
     }
     Ok(Options { data: args.data.clone(), sources: args.source.clone(), ids: args.id.clone() })
@@ -98,7 +99,7 @@ fn verdict(choice: VerdictChoice) -> Verdict {
 
 /// Writes the figures and gives them as text for the terminal.
 fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
-    fs_err::create_dir_all(dir).map_err(|error| Failure::io(&error))?;
+    fs_err::create_dir_all(dir)?;
     let drawn = figures::all().map_err(|error| Failure::new(Exit::Own, error.to_string()))?;
     let width = output::width(machine::real().as_ref());
     let mut plots = String::new();
@@ -106,7 +107,7 @@ fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
         plots.push('\n');
         plots.push_str(&figure.terminal(width));
         let path = dir.join(format!("{}.svg", figure.name));
-        write_file(&path, figure.svg().as_bytes()).map_err(|error| Failure::io(&error))?;
+        write_file(&path, figure.svg().as_bytes())?;
         if !talk.quiet {
             output::talk(&format!("figure  {}", path.display()));
         }
@@ -119,15 +120,5 @@ fn bar(talk: Talk) -> ProgressBar {
     if talk.quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(1);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} numbers") {
-        bar.set_style(style);
-    }
-    bar
-}
-
-impl From<CatalogueError> for Failure {
-    fn from(error: CatalogueError) -> Failure {
-        Failure::new(Exit::Own, error)
-    }
+    styled(1, "{bar:30} {pos}/{len} numbers")
 }

@@ -4,13 +4,12 @@ mod over_time;
 mod play;
 mod sweep;
 
-use crate::args::{CheckFormat, RecordChoice, SimArgs, Talk};
+use crate::args::{RecordChoice, SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::figure::Target as Figure;
 use crate::meter::Meter;
 use crate::scenarios::{Input, set_keys};
-use crate::{machine, output, runs, scenarios, templates, topics};
+use crate::{figure, machine, output, runs, scenarios, templates, topics};
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
@@ -53,7 +52,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let host = machine::real();
     host.catch_interrupts()?;
-    let figure = args.figure.as_deref().map(Figure::of).transpose()?;
+    let figure = figure::target(args.figure.as_deref())?;
     let beside = over_time::open(&args.beside)?;
     if !args.sweep.is_empty() {
         return sweep::run(args, talk, &host, &root, &input);
@@ -70,12 +69,13 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if let (Some(figure), Some(dir), true) = (figure, &dir, whole) {
-        figure.write(&over_time::views(&scenario, dir, &beside)?, talk)?;
+        figure::over_time(&figure, &over_time::views(&scenario, dir, &beside)?, talk)?;
     }
-    output::data(&match args.format {
-        CheckFormat::Text => text::text(&scenario, &outcomes, dir.as_deref()),
-        CheckFormat::Json => format!("{:#}\n", text::json(&scenario, &outcomes, dir.as_deref())),
-    })?;
+    output::result(
+        args.format,
+        || text::text(&scenario, &outcomes, dir.as_deref()),
+        || text::json(&scenario, &outcomes, dir.as_deref()),
+    )?;
     Ok(if whole { Exit::Ok } else { Exit::Interrupted })
 }
 
@@ -92,27 +92,23 @@ fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
         }
     }
     set_keys(root, &args.set)?;
-    if let Some(phases) = args.phases {
-        set(root, "phases", &phases.to_string())?;
-    }
-    if let Some(seed) = args.seed {
-        set(root, "seed", &seed.to_string())?;
-    }
-    if let Some(record) = args.record {
-        set(root, "record", record.word())?;
+    let given = [
+        ("phases", args.phases.map(|phases| phases.to_string())),
+        ("seed", args.seed.map(|seed| seed.to_string())),
+        ("record", args.record.map(|record| record.word().to_owned())),
+    ];
+    for (key, value) in given {
+        value.iter().try_for_each(|value| set(root, key, value))?;
     }
     if args.figure.is_some() {
         if let Some(choice) = args.record.filter(|choice| *choice != RecordChoice::Full) {
             let text = format!("--figure: expected --record full, found {}", choice.word());
-            return Err(Failure::new(Exit::Usage, text));
+            return Err(Failure::usage(text));
         }
         set(root, "record", RecordChoice::Full.word())?;
     }
     if args.record == Some(RecordChoice::None) && args.out.is_some() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "--out: expected something to keep, found --record none",
-        ));
+        return Err(Failure::usage("--out: expected something to keep, found --record none"));
     }
     Ok(())
 }

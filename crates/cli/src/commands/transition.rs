@@ -50,16 +50,15 @@ fn dry_run(args: &TransitionArgs, plan: &Plan) -> Result<String, Failure> {
             open(target, None)?;
             Ok(format!("{name}: a model, nothing of this machine is written\n"))
         }
-        MachineSpec::Board(_) => Err(Failure::new(
-            Exit::Usage,
-            "--dry-run: expected this machine or a model, found a board",
-        )
-        .hint("inside: flyball board run -- flyball transition --dry-run")),
+        MachineSpec::Board(_) => {
+            Err(Failure::usage("--dry-run: expected this machine or a model, found a board")
+                .hint("inside: flyball board run -- flyball transition --dry-run"))
+        }
     }
 }
 
 fn plan(args: &TransitionArgs) -> Result<Plan, Failure> {
-    let usage = |flag: &str, error: String| Failure::new(Exit::Usage, format!("{flag}: {error}"));
+    let usage = |flag: &str, error: String| Failure::usage(format!("{flag}: {error}"));
     let methods: Result<Vec<Method>, Failure> = args
         .method
         .iter()

@@ -1,9 +1,10 @@
 //! What is wrong with a binary file, and where.
 
+use flyball_units::ErrorKind;
 use std::io;
 use std::path::Path;
 
-use flyball_run::{Error, ErrorKind};
+use flyball_run::Error;
 
 /// A binary file that cannot be read on.
 #[derive(Debug)]

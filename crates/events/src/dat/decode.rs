@@ -1,5 +1,6 @@
 //! A record's bytes as an event, by the layout that the file gives for its kind.
 
+use super::bprint;
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -32,17 +33,44 @@ struct Task {
 
 #[derive(Debug)]
 enum Kind {
-    Switch { prev: Task, state: Field, letters: States, next: Task },
+    Switch {
+        prev: Task,
+        state: Field,
+        letters: States,
+        next: Task,
+    },
     Waking(Task),
     Wakeup(Task, Field),
-    Migrate { task: Task, from: Field, to: Field },
+    Migrate {
+        task: Task,
+        from: Field,
+        to: Field,
+    },
     Fork(Task),
     Exit(Task),
-    Frequency { khz: Field, cpu: Field },
-    Idle { state: Field, cpu: Field },
-    Interrupt { enters: bool, interrupt: Interrupt },
+    Frequency {
+        khz: Field,
+        cpu: Field,
+    },
+    Idle {
+        state: Field,
+        cpu: Field,
+    },
+    Interrupt {
+        enters: bool,
+        interrupt: Interrupt,
+    },
     Mark(Field),
-    Probe { function: Option<Field>, returns: bool, fields: Vec<Field> },
+    /// `trace_printk`: the address of its format, and where its arguments begin.
+    Printed {
+        format: Field,
+        arguments: Option<usize>,
+    },
+    Probe {
+        function: Option<Field>,
+        returns: bool,
+        fields: Vec<Field>,
+    },
     Other,
 }
 
@@ -99,7 +127,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The function that an address lies in.
-    fn function(&self, address: u64) -> Option<&str> {
+    pub(super) fn function(&self, address: u64) -> Option<&str> {
         let after = self.symbols.partition_point(|(begin, _)| *begin <= address);
         let (begin, name) = self.symbols.get(after.checked_sub(1)?)?;
         (address - begin < FUNCTION_BYTES).then_some(name)
@@ -150,6 +178,22 @@ impl Decoder {
             }
             return parse_probe(self.name.as_bytes(), scratch);
         }
+        if let Kind::Printed { format, arguments } = &self.kind {
+            let Some(address) = format.number(record) else {
+                return Err(Malformed { expected: "a whole record", found: record });
+            };
+            let Some(text) = names.strings.get(&(address as u64)) else {
+                return Ok(Event::Other(self.name.as_bytes()));
+            };
+            scratch.clear();
+            let printed = arguments
+                .and_then(|at| bprint::write(scratch, text, record, at, format.bytes, names));
+            if printed.is_none() {
+                scratch.clear();
+                scratch.extend_from_slice(text.as_bytes());
+            }
+            return Ok(Event::Mark(scratch.trim_ascii_end()));
+        }
         self.plain(record, names).ok_or(Malformed { expected: "a whole record", found: record })
     }
 
@@ -183,7 +227,9 @@ impl Decoder {
                 if *enters { Event::Enters(interrupt) } else { Event::Leaves(interrupt) }
             }
             Kind::Mark(text) => Event::Mark(text.text(record)?.trim_ascii_end()),
-            Kind::Probe { .. } | Kind::Other => Event::Other(self.name.as_bytes()),
+            Kind::Probe { .. } | Kind::Printed { .. } | Kind::Other => {
+                Event::Other(self.name.as_bytes())
+            }
         })
     }
 }
@@ -213,6 +259,8 @@ impl Kind {
             "cpu_frequency" => Kind::Frequency { khz: field("state")?, cpu: field("cpu_id")? },
             "cpu_idle" => Kind::Idle { state: field("state")?, cpu: field("cpu_id")? },
             "print" => Kind::Mark(field("buf")?),
+            "bprint" => Kind::Printed { format: field("fmt")?, arguments: Some(field("buf")?.at) },
+            "bputs" => Kind::Printed { format: field("str")?, arguments: None },
             name => match Interrupt::of_format(name, format) {
                 Some((enters, interrupt)) => Kind::Interrupt { enters, interrupt },
                 None => Kind::probe(format)?,

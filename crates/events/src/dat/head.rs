@@ -335,7 +335,10 @@ impl Head {
             let Some((address, text)) = line.split_once(':') else { continue };
             let hex = address.trim().trim_start_matches("0x");
             if let Ok(address) = u64::from_str_radix(hex, 16) {
-                self.strings.insert(address, text.trim().trim_matches('"').to_owned());
+                let text = text.trim();
+                let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+                let text = text.unwrap_or_default().replace("\\n", "\n").replace("\\t", "\t");
+                self.strings.insert(address, text.replace("\\\"", "\""));
             }
         }
         Ok(())

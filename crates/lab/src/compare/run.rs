@@ -12,7 +12,7 @@ use flyball_run::disk::write_file;
 use flyball_sim::record::Outcome;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::{RunError, begun};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, ErrorKind, Nanos};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -64,6 +64,30 @@ pub enum CompareError {
     /// The file of the result.
     #[error(transparent)]
     File(#[from] std::io::Error),
+}
+
+impl Diagnostic for CompareError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            CompareError::Simulation(error) => Some(error),
+            CompareError::Run(error) => Some(error),
+            CompareError::File(error) => Some(error),
+            CompareError::Missing(_) | CompareError::Slow { .. } => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        self.inner().map_or(ErrorKind::Invalid, Diagnostic::kind)
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            CompareError::Slow { .. } => {
+                Some("run it again while this machine has nothing else to do".to_owned())
+            }
+            _ => self.inner().and_then(Diagnostic::hint),
+        }
+    }
 }
 
 /// Simulates the scenario with what was measured on the board and without, and judges; runs and

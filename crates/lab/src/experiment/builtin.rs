@@ -27,9 +27,9 @@ pub const BUILT_IN: &[BuiltIn] = &[
         text: include_str!("../../experiments/load-fixes-frequency.toml"),
     },
     BuiltIn {
-        name: "source-a",
+        name: "cortex-governors",
         summary: "governors like for like, as CORTEX meant to; on model:apple-m1",
-        text: include_str!("../../experiments/source-a.toml"),
+        text: include_str!("../../experiments/cortex-governors.toml"),
     },
     BuiltIn {
         name: "governors",
@@ -37,9 +37,9 @@ pub const BUILT_IN: &[BuiltIn] = &[
         text: include_str!("../../experiments/governors.toml"),
     },
     BuiltIn {
-        name: "source-b",
+        name: "cortex-load",
         summary: "idle, medium and heavy load as CORTEX ran them; on model:apple-m1-macos",
-        text: include_str!("../../experiments/source-b.toml"),
+        text: include_str!("../../experiments/cortex-load.toml"),
     },
     BuiltIn {
         name: "kernels",

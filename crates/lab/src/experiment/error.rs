@@ -1,6 +1,6 @@
 //! What can be wrong with an experiment, with its place in the file and the way out.
 
-use flyball_units::nearest;
+use flyball_units::{Diagnostic, nearest};
 use std::fmt;
 
 /// An experiment that cannot be run as written.
@@ -27,6 +27,12 @@ impl fmt::Display for ExperimentError {
 }
 
 impl std::error::Error for ExperimentError {}
+
+impl Diagnostic for ExperimentError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
 
 impl ExperimentError {
     /// A value that is wrong whatever the machine.

@@ -2,7 +2,7 @@
 
 use super::{Experiment, ExperimentError, Workload, quick};
 use flyball_host::{Host, HostError, ProcessSpec, Status};
-use flyball_units::{Duration, Nanos};
+use flyball_units::{Diagnostic, Duration, ErrorKind, Nanos};
 
 /// Runs that say how long the program takes.
 pub const PILOTS: usize = 3;
@@ -27,6 +27,33 @@ pub enum ProgramError {
         /// How it ended.
         status: Status,
     },
+}
+
+impl Diagnostic for ProgramError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            ProgramError::Host(error) => Some(error),
+            ProgramError::Experiment(error) => Some(error),
+            ProgramError::Interrupted | ProgramError::Failed { .. } => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            ProgramError::Interrupted => ErrorKind::Interrupted,
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            ProgramError::Failed { .. } => Some(
+                "a program that fails has no latency worth measuring; run it by hand first"
+                    .to_owned(),
+            ),
+            _ => self.inner().and_then(Diagnostic::hint),
+        }
+    }
 }
 
 /// The program, its name first, under idle and heavy load. Some runs of it say how long it takes; the

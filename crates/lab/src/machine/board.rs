@@ -218,6 +218,7 @@ fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flyball_units::Diagnostic;
 
     #[test]
     fn names_and_their_slips() {

@@ -10,7 +10,7 @@ use flyball_host::HostError;
 use flyball_load::LoadError;
 use flyball_platform::DescriptionError;
 use flyball_sim::engine::SetupError;
-use flyball_units::Mismatch;
+use flyball_units::{Diagnostic, ErrorKind, Mismatch};
 
 /// An error of a machine.
 #[derive(Debug, thiserror::Error)]
@@ -142,17 +142,6 @@ pub enum MachineError {
     Run(#[from] flyball_run::Error),
 }
 
-/// What kind of error it is; decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The command line is wrong.
-    Usage,
-    /// A file or a value is wrong.
-    BadInput,
-    /// Right, but not possible on this machine.
-    Unsupported,
-}
-
 impl MachineError {
     /// From what the guest's program said when it ended with `code`: lines `error: ` and `hint: `.
     pub(crate) fn guest(machine: &str, code: u8, told: &str) -> MachineError {
@@ -165,51 +154,51 @@ impl MachineError {
             .unwrap_or_else(|| format!("the guest's bench ended with {code}\n{}", told.trim_end()));
         MachineError::Guest { machine: machine.to_owned(), code, message, hint: after("hint: ") }
     }
+}
 
-    /// The kind, where the error is not one of another crate.
-    pub fn kind(&self) -> ErrorKind {
+impl Diagnostic for MachineError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            MachineError::Load { source, .. } => source.as_ref(),
+            MachineError::Setup { source, .. } => source,
+            MachineError::Experiment(error) => error,
+            MachineError::Bench(error) => error,
+            MachineError::Board(error) => error,
+            MachineError::Ask(error) => error,
+            MachineError::Rampup(error) => error,
+            MachineError::Switches(error) => error,
+            MachineError::Play(error) => error,
+            MachineError::Host(error) => error,
+            MachineError::EventRecorder(error) => error,
+            MachineError::Run(error) => error,
+            _ => return None,
+        })
+    }
+
+    fn kind(&self) -> ErrorKind {
         match self {
             MachineError::Machine(_)
             | MachineError::Events { .. }
             | MachineError::Description { .. } => ErrorKind::Usage,
             MachineError::NotApplied { .. } | MachineError::Cost { .. } => ErrorKind::Unsupported,
-            _ => ErrorKind::BadInput,
+            MachineError::Guest { code, .. } => ErrorKind::Program(*code),
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             MachineError::Machine(error) => error.hint.clone(),
-            MachineError::Description { source, .. } => source.hint().map(str::to_owned),
+            MachineError::Description { source, .. } => source.hint(),
             MachineError::Governor { source, .. } => source.hint(),
-            MachineError::Tunable { .. }
-            | MachineError::Costs { .. }
-            | MachineError::Frequency { .. } => None,
             MachineError::NotApplied { .. } => {
                 Some("set degrade = true to run without it; every figure then says so".to_owned())
             }
             MachineError::Cost { .. } => {
                 Some("measure it on a real machine, and hand the costs of that run over".to_owned())
             }
-            MachineError::Load { source, .. } => source.hint(),
-            MachineError::Setup { source, .. } => source.hint().map(str::to_owned),
-            MachineError::Experiment(error) => error.hint.clone(),
-            MachineError::Bench(error) => error.hint(),
-            MachineError::Rampup(error) => error.hint(),
-            MachineError::Ask(AskError::Scenario(error)) => error.hint.clone(),
-            MachineError::Ask(AskError::Setting(slip)) => slip.hint.clone(),
-            MachineError::Ask(AskError::ModelOnly(_) | AskError::Word(_)) => None,
-            MachineError::Switches(error) => error.hint(),
-            MachineError::Play(error) => error.hint(),
-            MachineError::Host(error) => error.hint(),
-            MachineError::EventRecorder(EventRecorderError::Capture(error)) => error.hint(),
-            MachineError::EventRecorder(_) | MachineError::Events { .. } => None,
-            MachineError::Board(error) => error.hint(),
             MachineError::Guest { hint, .. } => hint.clone(),
-            MachineError::Run(error) => {
-                Some(error.hint().to_owned()).filter(|hint| !hint.is_empty())
-            }
+            _ => self.inner().and_then(Diagnostic::hint),
         }
     }
 }

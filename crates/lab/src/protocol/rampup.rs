@@ -14,6 +14,8 @@ pub mod model;
 pub mod plan;
 pub mod spin;
 pub mod text;
+pub mod variant;
 
-pub use ask::{Ask, AskError, Variant};
+pub use ask::{Ask, AskError};
 pub use error::RampupError;
+pub use variant::Variant;

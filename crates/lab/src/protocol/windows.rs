@@ -31,7 +31,7 @@ use flyball_host::Host;
 use flyball_probe::{Calibration, Calibrations, recalibrate};
 use flyball_run::manifest::{CheckOutcome, CheckRecord, PlanRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 use looks::Looks;
 use others::{Others, Stretch};
 use std::path::Path;

@@ -6,6 +6,7 @@ use flyball_events::import;
 use flyball_host::Host;
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 use flyball_run::{Manifest, Note, RunWriter};
+use flyball_units::{Diagnostic, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +22,29 @@ pub enum EventRecorderError {
     /// Something of ours is still in tracefs.
     #[error("tracefs is not as it was: {}", .0.join("; "))]
     Left(Vec<String>),
+}
+
+impl Diagnostic for EventRecorderError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            EventRecorderError::Capture(error) => Some(error),
+            EventRecorderError::Folder(error) => Some(error),
+            EventRecorderError::Left(_) => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        self.inner().map_or(ErrorKind::Restore, Diagnostic::kind)
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            EventRecorderError::Left(_) => {
+                Some("recover what is left in tracefs, as root".to_owned())
+            }
+            _ => self.inner().and_then(Diagnostic::hint),
+        }
+    }
 }
 
 /// A capture that runs during a measurement.

@@ -6,7 +6,7 @@ use std::path::Path;
 use flyball_governors::{TunableError, UnknownGovernor};
 use flyball_platform::{Kernel, Platform};
 use flyball_run::{Error, Run};
-use flyball_units::{GovernorSpec, Mismatch, Nanos};
+use flyball_units::{Diagnostic, ErrorKind, GovernorSpec, Mismatch, Nanos};
 use serde::Serialize;
 
 use super::{Governed, Report, Seen, Setup, Shadow, choice, tables};
@@ -116,11 +116,21 @@ pub enum ShadowError {
     NoDomain,
 }
 
-impl ShadowError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for ShadowError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            ShadowError::Recording(error) => Some(error.hint().to_owned()),
+            ShadowError::Recording(error) => error.kind(),
+            ShadowError::Governor(_) | ShadowError::Tunable(_) | ShadowError::Spelling(_) => {
+                ErrorKind::Usage
+            }
+            ShadowError::Need { .. } | ShadowError::Hardware { .. } => ErrorKind::Unsupported,
+            ShadowError::Domains { .. } | ShadowError::NoDomain => ErrorKind::BadInput,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            ShadowError::Recording(error) => Diagnostic::hint(error),
             ShadowError::Governor(error) => error.hint(),
             ShadowError::Tunable(_) => None,
             ShadowError::Spelling(slip) => slip.hint.clone(),

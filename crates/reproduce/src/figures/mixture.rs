@@ -20,7 +20,7 @@ fn medians(sweep: &ShareSweep) -> Figure {
         shares.map(|&share| (f64::from(share), sweep.geo_mean_us(condition, share))).collect()
     };
     Figure {
-        name: "source-a-medians-by-e-share",
+        name: "cortex-medians-by-e-share",
         title: "CORTEX: geometric mean of pooled medians by the share of windows on E cores (M1 model)",
         axes: ["windows on E cores, %", "us"],
         lines: vec![
@@ -42,7 +42,7 @@ fn trap(sweep: &ShareSweep) -> Figure {
     };
     let mixed = against(Some(RECORDED_POWERSAVE));
     Figure {
-        name: "source-a-trap-by-e-share",
+        name: "cortex-trap-by-e-share",
         title: "CORTEX: schedutil over powersave by the share of schedutil's windows on E cores (M1 model)",
         axes: ["schedutil's windows on E cores, %", "ratio"],
         lines: vec![

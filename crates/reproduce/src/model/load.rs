@@ -56,7 +56,7 @@ struct Loads {
 /// The simulation; it takes seconds, so the context keeps it.
 fn simulate() -> Result<Loads, Undecided> {
     let model = Model::named("apple-m1-macos", None).map_err(reason)?;
-    let mut experiment = experiment::named("source-b").map_err(reason)?;
+    let mut experiment = experiment::named("cortex-load").map_err(reason)?;
     experiment.duration = DURATION;
     experiment.warmup = experiment.period;
     let run = model.plan(experiment).map_err(reason)?;

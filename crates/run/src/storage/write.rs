@@ -189,7 +189,7 @@ fn parquet_error(path: &Path, error: &ParquetError) -> Error {
         return Error::io(path, "to write the table", io);
     }
     Error::new(
-        crate::error::ErrorKind::Storage,
+        flyball_units::ErrorKind::Storage,
         path.display(),
         "to write the table",
         error.to_string(),

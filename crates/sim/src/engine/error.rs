@@ -1,6 +1,6 @@
 //! Why a setup can't be simulated.
 
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, Diagnostic, KiloHertz, Nanos};
 
 /// A setup that is not a machine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -111,19 +111,19 @@ pub enum SetupError {
     },
 }
 
-impl SetupError {
-    /// What to do about it, where that is not obvious.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            SetupError::Phase { .. } => Some("phases repeat with the period: take the remainder"),
+impl Diagnostic for SetupError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            SetupError::Phase { .. } => "phases repeat with the period: take the remainder",
             SetupError::Need { .. } => {
-                Some("describe a thermal model for the platform, or choose another governor")
+                "describe a thermal model for the platform, or choose another governor"
             }
             SetupError::Initial { .. } => {
-                Some("take a frequency inside the clock domain's operating points")
+                "take a frequency inside the clock domain's operating points"
             }
-            SetupError::PerDomain { .. } => Some("domains ruled by hardware count as well"),
-            _ => None,
-        }
+            SetupError::PerDomain { .. } => "domains ruled by hardware count as well",
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 }

@@ -1,7 +1,7 @@
 //! What can be wrong with a scenario, with its place in the file and the way out.
 
 use super::tree::Place;
-use flyball_units::nearest;
+use flyball_units::{Diagnostic, nearest};
 use std::fmt;
 
 /// A scenario that cannot be run as written.
@@ -29,6 +29,12 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
+
+impl Diagnostic for ScenarioError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
 
 impl ScenarioError {
     /// An error without a place.

@@ -9,7 +9,7 @@ use super::{features, governor, hint, load, task, text};
 use crate::setup::Placement;
 use crate::workload::Amount;
 use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, Diagnostic, Nanos};
 
 /// Where a scenario comes from, and how the files that it names are read.
 #[derive(Clone, Copy)]
@@ -148,12 +148,10 @@ fn described<T>(
     let is_path = name.contains('/') || name.ends_with(".toml");
     if is_path {
         let text = (source.open)(name).map_err(|error| item.wrong(error))?;
-        return parse(&text, name)
-            .map_err(|error| item.wrong(&error).maybe_hint(error.hint().map(str::to_owned)));
+        return parse(&text, name).map_err(|error| item.wrong(&error).maybe_hint(error.hint()));
     }
     // The item says already that it is about a platform or a kernel.
-    named(name)
-        .map_err(|error| item.wrong(&error.message).maybe_hint(error.hint().map(str::to_owned)))
+    named(name).map_err(|error| item.wrong(&error.message).maybe_hint(error.hint()))
 }
 
 fn placement(top: &Fields<'_>, kernel: &Kernel) -> Result<Placement, ScenarioError> {
@@ -237,7 +235,7 @@ impl Scenario {
         crate::engine::Machine::new(built.setup).map(drop).map_err(|error| ScenarioError {
             origin: origin.to_owned(),
             place: None::<Place>,
-            hint: error.hint().map(str::to_owned),
+            hint: error.hint(),
             message: error.to_string(),
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::record::Unit;
 use flyball_run::disk::{Disk, RealDisk};
+use flyball_units::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -73,15 +74,15 @@ pub enum JournalError {
     },
 }
 
-impl JournalError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+impl Diagnostic for JournalError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             JournalError::Io { .. } => "check the disk, or choose another place for the sweep",
             JournalError::Other { .. } => {
                 "choose another place for the sweep, or remove the file to start anew"
             }
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 
@@ -240,7 +241,7 @@ mod tests {
         let path = dir.path().join("j");
         Journal::open(&path, &header("s")).map(drop).unwrap();
         let error = Journal::open(&path, &header("t")).map(drop).unwrap_err();
-        assert!(matches!(error, JournalError::Other { .. }) && !error.hint().is_empty());
+        assert!(matches!(error, JournalError::Other { .. }) && error.hint().is_some());
         std::fs::write(&path, "my notes").unwrap();
         assert!(Journal::open(&path, &header("s")).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"my notes");

@@ -7,6 +7,7 @@ use crate::record::{Outcome, Recorder, Stop, manifest, simulate};
 use crate::scenario::{Record, Scenario};
 use flyball_run::manifest::PlanRecord;
 use flyball_run::{Manifest, RunState, RunWriter};
+use flyball_units::Diagnostic;
 use std::path::PathBuf;
 
 /// A scenario that could not be run or written.
@@ -18,6 +19,15 @@ pub enum RunError {
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
+}
+
+impl Diagnostic for RunError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            RunError::Setup(error) => error,
+            RunError::Run(error) => error,
+        })
+    }
 }
 
 /// Phases that are simulated before their results are written, per core: few enough that little is lost

@@ -8,6 +8,7 @@ use crate::record::{Outcome, Stop, manifest, simulate};
 use crate::scenario::{Node, Scenario, ScenarioError, Source, from_tree, set};
 use flyball_run::manifest::PlanRecord;
 use flyball_run::{Run, RunState, SweepValue};
+use flyball_units::Diagnostic;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,6 +49,16 @@ pub enum SweepError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+impl Diagnostic for SweepError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            SweepError::Scenario(error) => Some(error),
+            SweepError::Journal(error) => Some(error),
+            SweepError::Setup { .. } => None,
+        }
+    }
 }
 
 /// A point while its phases come in.

@@ -20,7 +20,7 @@ pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     if experiment.conditions.len() != 1 {
         let found = experiment.conditions.len();
         let text = format!("{}: expected one condition, found {found}", args.experiment);
-        return Err(Failure::new(Exit::BadInput, text)
+        return Err(Failure::input(text)
             .hint("what differs between kernels is compared under one condition at a time"));
     }
     let context = runs::context(folder.as_deref());

@@ -1,11 +1,11 @@
 //! `flyball board compare`: a scenario on a model beside the same on a real kernel.
 
-use crate::args::{BoardCompareArgs, CheckFormat, Talk};
+use crate::args::{BoardCompareArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{machine, output, runs, scenarios};
-use flyball_lab::compare::{CompareError, RESULT, compare, rehearse, rehearsed};
+use flyball_lab::compare::{RESULT, compare, rehearse, rehearsed};
 use flyball_lab::session::Progress;
 use flyball_sim::scenario::Record;
 
@@ -33,22 +33,6 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     let Some(found) = compare(host.as_ref(), &scenario, &rehearsed, &dir)? else {
         return Ok(Exit::Interrupted);
     };
-    output::data(&match args.format {
-        CheckFormat::Text => found.text,
-        CheckFormat::Json => format!("{:#}\n", found.json),
-    })?;
+    output::result(args.format, || found.text, || found.json)?;
     Ok(if found.differs { Exit::Finding } else { Exit::Ok })
-}
-
-impl From<CompareError> for Failure {
-    fn from(error: CompareError) -> Failure {
-        match error {
-            CompareError::Simulation(error) => error.into(),
-            CompareError::Run(error) => error.into(),
-            CompareError::File(error) => Failure::io(&error),
-            CompareError::Missing(_) => Failure::new(Exit::InvalidRun, error),
-            CompareError::Slow { .. } => Failure::new(Exit::InvalidRun, error)
-                .hint("run it again while this machine has nothing else to do"),
-        }
-    }
 }

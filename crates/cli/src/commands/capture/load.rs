@@ -3,16 +3,16 @@
 use crate::args::{CaptureLoadArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flags::time;
+use crate::flags::{duration, time};
 use crate::{machine, output, program, runs};
-use flyball_capture::load::{Counting, Options, Recorder, Recording, RecordingError};
+use flyball_capture::load::{Counting, Options, Recorder, Recording};
 use flyball_host::{Input, Topology, Wake};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
 
 pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
-    let duration = args.duration.as_deref().map(|text| time("--duration", text)).transpose()?;
+    let duration = duration(args.duration.as_deref())?;
     let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let topology = Topology::discover(host.as_ref())?;
@@ -31,12 +31,10 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         ));
     }
     let ended = match duration {
-        Some(duration) => {
-            recording.wait(duration.0).map_err(Failure::from).map(|wake| match wake {
-                Wake::Interrupted => Exit::Interrupted,
-                _ => Exit::Ok,
-            })
-        }
+        Some(duration) => recording.wait(duration).map_err(Failure::from).map(|wake| match wake {
+            Wake::Interrupted => Exit::Interrupted,
+            _ => Exit::Ok,
+        }),
         None => {
             let program = &args.program;
             program::run(host.as_ref(), program, Input::Empty, &mut || recording.round())
@@ -44,11 +42,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     };
     let interrupted = host.interrupted() > 0;
     let finished = recording.finish(interrupted).map_err(Failure::from);
-    let around = |failure: Failure| match args.program.is_empty() {
-        true => failure,
-        false => failure.around_a_program(),
-    };
-    let (dir, messages) = finished.map_err(around)?;
+    let (dir, messages) = finished.map_err(|failure| failure.around(&args.program))?;
     if !talk.quiet {
         output::lines(messages);
     }
@@ -56,11 +50,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         // CMD did not start: nothing was asked to be recorded.
         let _ = fs_err::remove_dir_all(&dir);
     })?;
-    match args.program.is_empty() {
-        true => output::data(&format!("{}\n", dir.display()))?,
-        false if !talk.quiet => output::talk(&format!("run: {}", dir.display())),
-        false => {}
-    }
+    output::run_dir(&dir, &args.program, talk)?;
     Ok(ended)
 }
 
@@ -68,28 +58,9 @@ fn options(args: &CaptureLoadArgs) -> Result<Options, Failure> {
     let interval = time("--interval", &args.interval)?.0;
     if !(1_000_000..=1_000_000_000).contains(&interval.0) {
         let text = format!("--interval: expected 1ms to 1s, found {}", args.interval);
-        return Err(Failure::new(Exit::Usage, text));
+        return Err(Failure::usage(text));
     }
-    let counting = match args.source.as_deref() {
-        None => None,
-        Some("events") => Some(Counting::Events),
-        Some("cpuidle") => Some(Counting::Cpuidle),
-        Some("schedstat") => Some(Counting::Schedstat),
-        Some("stat") => Some(Counting::Stat),
-        Some(other) => {
-            let text =
-                format!("--source: expected events, cpuidle, schedstat or stat, found \"{other}\"");
-            return Err(Failure::new(Exit::Usage, text));
-        }
-    };
+    let counting = args.source.as_deref().map(str::parse::<Counting>).transpose();
+    let counting = counting.map_err(|slip| slip.at("--source"))?;
     Ok(Options { interval, counting })
-}
-
-impl From<RecordingError> for Failure {
-    fn from(error: RecordingError) -> Failure {
-        match error {
-            RecordingError::Capture(error) => error.into(),
-            RecordingError::Run(error) => error.into(),
-        }
-    }
 }

@@ -4,7 +4,7 @@ use super::run_program;
 use crate::args::{HoldArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flags::time;
+use crate::flags::duration;
 use crate::output;
 use flyball_host::Host;
 use flyball_load::{
@@ -26,10 +26,7 @@ impl Asked {
         let profile = profile
             .parse()
             .map_err(|slip: Mismatch| Failure::from(LoadError::Profile(slip.at("load"))))?;
-        let until = match &args.duration {
-            Some(text) => Until::Elapsed(time("--duration", text)?.0),
-            None => Until::Interrupted,
-        };
+        let until = duration(args.duration.as_deref())?.map_or(Until::Interrupted, Until::Elapsed);
         Ok(Some(Asked { profile, until }))
     }
 

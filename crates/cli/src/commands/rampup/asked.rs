@@ -1,24 +1,14 @@
 //! What the flags ask of every machine alike.
 
 use crate::args::RampupArgs;
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
-use flyball_lab::protocol::rampup::{Ask, AskError, Variant};
-use flyball_units::{GovernorSpec, Mismatch, Nanos};
-
-/// The gaps that are swept on this machine: half a decade apart.
-const SWEEP: [&str; 7] = ["1ms", "3ms", "10ms", "30ms", "100ms", "300ms", "1s"];
+use flyball_lab::protocol::rampup::{Ask, Variant, variant};
+use flyball_units::{Mismatch, Nanos};
 
 /// Length of the spin there: the hardware's own choice takes some ten milliseconds, a governor's
 /// some hundred.
 const SPIN: &str = "200ms";
-
-/// The gap, and how often it is slept: the kernel's signals have forgotten all work then.
-const RESTED: (&str, u32) = ("10ms", 100);
-
-/// What a variant is called where none is named.
-pub const ONLY: &str = "as it is";
 
 /// Length of the spin; `alone`: on this machine and nothing else.
 pub fn spin(args: &RampupArgs, alone: bool) -> &str {
@@ -55,7 +45,7 @@ pub fn asked(args: &RampupArgs, alone: bool) -> Result<Ask, Failure> {
 /// The settings of all variants.
 fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
     let mut words = match &args.governor {
-        Some(text) => governor("--governor", text)?,
+        Some(text) => variant::governor(text).map_err(|slip| slip.at("--governor"))?,
         None => Vec::new(),
     };
     let numbers = [
@@ -68,86 +58,37 @@ fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
     words.extend(numbers.into_iter().filter_map(number));
     words.extend(args.series.then(|| "series".to_owned()));
     for setting in &args.feature {
-        let (key, value) = setting.split_once('=').ok_or_else(|| {
-            let text = format!("--feature: expected KEY=VALUE, found \"{setting}\"");
-            Failure::new(Exit::Usage, text)
-        })?;
+        let slip = || Mismatch::text("KEY=VALUE", setting).at("--feature");
+        let (key, value) = setting.split_once('=').ok_or_else(slip)?;
         words.push(format!("features.{}={}", key.trim(), value.trim()));
     }
     Ok(words)
 }
 
-/// A governor and its tunables, a word each.
-fn governor(place: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let (name, tunables) = GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at(place))?;
-    let name = name.map(|name| format!("governor={name}"));
-    let pair = |(name, value): (String, i64)| format!("{name}={value}");
-    Ok(name.into_iter().chain(tunables.into_iter().map(pair)).collect())
-}
-
 fn variants(args: &RampupArgs, alone: bool) -> Result<Vec<Variant>, Failure> {
-    let usual: Vec<&str> = match (args.gap.is_empty(), alone) {
-        (false, _) => args.gap.iter().map(String::as_str).collect(),
-        (true, true) => SWEEP.to_vec(),
-        (true, false) => vec![RESTED.0],
-    };
-    let base = Variant {
-        name: ONLY.to_owned(),
-        words: Vec::new(),
-        sleeps: args.sleeps.unwrap_or(if alone { 1 } else { RESTED.1 }),
-        gaps: times("--gap", usual.into_iter())?,
-    };
+    let mut base = Variant::usual(alone);
+    base.sleeps = args.sleeps.unwrap_or(base.sleeps);
+    if !args.gap.is_empty() {
+        let given = args.gap.iter().map(String::as_str);
+        base.gaps = variant::gaps(given).map_err(|slip| slip.at("--gap"))?;
+    }
     if args.variant.is_empty() {
         return Ok(vec![base]);
     }
     let mut all: Vec<Variant> = Vec::new();
     for text in &args.variant {
+        let wrong = |expected: &str, found| Mismatch::text(expected, found).at("--variant");
         let (name, settings) = text.split_once(':').ok_or_else(|| {
-            let text = format!("--variant: expected NAME: SETTINGS, found \"{text}\"");
-            Failure::new(Exit::Usage, text)
+            wrong("NAME: SETTINGS", text)
                 .hint("such as --variant 'series: series rate_limit_us=70'")
         })?;
         let name = name.trim();
         if name.is_empty() || all.iter().any(|one| one.name == name) {
-            let text = format!("--variant: expected names that differ, found \"{name}\"");
-            return Err(Failure::new(Exit::Usage, text));
+            return Err(wrong("names that differ", name).into());
         }
-        let mut one = Variant { name: name.to_owned(), ..base.clone() };
-        for word in settings.split_whitespace() {
-            match word.split_once('=') {
-                Some(("gap", value)) => one.gaps = times("--variant: gap", value.split(','))?,
-                Some(("sleeps", value)) => {
-                    one.sleeps = value.parse().map_err(|_| {
-                        let slip = Mismatch::text("a whole number", value);
-                        Failure::from(slip.at("--variant: sleeps"))
-                    })?;
-                }
-                Some(("governor", value)) => {
-                    one.words.extend(governor("--variant: governor", value)?);
-                }
-                _ => one.words.push(word.to_owned()),
-            }
-        }
-        all.push(one);
+        all.push(base.with(name, settings).map_err(|slip| slip.at("--variant"))?);
     }
     Ok(all)
-}
-
-fn times<'a>(flag: &str, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Nanos>, Failure> {
-    texts.map(|text| Ok(Nanos(time(flag, text.trim())?.nanos()))).collect()
-}
-
-impl From<AskError> for Failure {
-    fn from(error: AskError) -> Failure {
-        match error {
-            AskError::Scenario(error) => error.into(),
-            AskError::Setting(slip) => Failure::from(slip)
-                .hint("on a machine tunables are whole numbers; patches are for models"),
-            AskError::Word(_) => Failure::new(Exit::Usage, format!("--variant: {error}")),
-            AskError::ModelOnly(_) => Failure::new(Exit::Usage, error)
-                .hint("only models have it: --machine model:NAME by itself"),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -172,32 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn variants_become_settings() {
-        let args = args(&[
-            "--governor",
-            "schedutil",
-            "--variant",
-            "a: rate_limit_us=500 gap=1ms,5ms",
-            "--variant",
-            "b: uclamp_min=512 cpus=0 sleeps=3 governor=ondemand:up_threshold=60",
-        ]);
-        let plan = asked(&args, true).unwrap().plan().unwrap();
-        let [a, b] = &plan.conditions[..] else { panic!("{plan:?}") };
-        assert_eq!(a.settings.tunables["rate_limit_us"], 500);
-        assert_eq!(a.settings.governor.as_deref(), Some("schedutil"));
-        assert_eq!(a.gaps.len(), 2);
-        assert_eq!((b.settings.clamp(), b.sleeps, b.gaps.len()), (Some((512, 1024)), 3, 7));
-        assert_eq!(b.settings.governor.as_deref(), Some("ondemand"));
-        assert_eq!(b.settings.tunables["up_threshold"], 60);
-        assert_eq!(b.cpus.as_ref().map(ToString::to_string).as_deref(), Some("0"));
-    }
-
-    #[test]
     fn what_only_models_have_is_refused() {
         for more in [&["--series"][..], &["--variant", "x: series"], &["--variant", "x: hz=100"]] {
             let error = asked(&args(more), true).unwrap().plan().unwrap_err();
-            let failure = Failure::from(error);
-            assert_eq!(failure.exit, Exit::Usage);
+            let failure = Failure::of(&error);
+            assert_eq!(failure.exit, crate::exit::Exit::Usage);
             assert!(failure.hint.unwrap().contains("only models"), "{more:?}");
         }
         assert!(asked(&args(&["--gap", "soon"]), true).is_err());

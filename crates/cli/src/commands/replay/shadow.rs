@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::flags::time;
 use crate::{machine, output};
 use flyball_events::import::is_trace;
-use flyball_replay::shadow::{Ask, ShadowError, Source, governor, shadow, text};
+use flyball_replay::shadow::{Ask, Source, governor, shadow, text};
 use flyball_run::Run;
 use serde_json::json;
 use std::path::Path;
@@ -37,29 +37,9 @@ fn open(path: &Path) -> Result<Run, Failure> {
     if Run::is_run(path) {
         return Ok(Run::open(path)?);
     }
-    Err(Failure::new(
-        Exit::BadInput,
-        format!("{}: expected a run directory or the text of a trace", path.display()),
-    )
+    Err(Failure::input(format!(
+        "{}: expected a run directory or the text of a trace",
+        path.display()
+    ))
     .hint("the text of /sys/kernel/tracing/trace, or of `trace-cmd report`"))
-}
-
-impl From<ShadowError> for Failure {
-    fn from(error: ShadowError) -> Failure {
-        let exit = match &error {
-            ShadowError::Governor(_) | ShadowError::Tunable(_) | ShadowError::Spelling(_) => {
-                Exit::Usage
-            }
-            ShadowError::Need { .. } | ShadowError::Hardware { .. } => Exit::Unsupported,
-            ShadowError::Domains { .. } | ShadowError::NoDomain => Exit::BadInput,
-            ShadowError::Recording(_) => Exit::BadInput,
-        };
-        match error {
-            ShadowError::Recording(error) => error.into(),
-            error => {
-                let hint = error.hint();
-                Failure::new(exit, error).maybe_hint(hint)
-            }
-        }
-    }
 }

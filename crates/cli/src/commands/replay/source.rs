@@ -1,11 +1,10 @@
 //! What is replayed, and on which machine: the flags that all of `flyball replay` takes.
 
 use crate::args::ReplayWhat;
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::machine;
 use flyball_platform::{Kernel, Platform};
-use flyball_replay::{Opened, Placing, SourceError, Subject};
+use flyball_replay::{Opened, Placing, Subject};
 use flyball_sim::scenario::Scenario;
 use flyball_sim::workload::Pace;
 use flyball_units::{KiloHertz, MachineSpec};
@@ -57,7 +56,7 @@ fn check(scenario: &Scenario, what: &ReplayWhat) -> Result<(), Failure> {
     if what.closed_loop || what.free || what.scale != 1.0 || what.assume.is_some() {
         let text =
             "--closed-loop, --free, --assume, --scale: expected a recording, found a scenario";
-        return Err(Failure::new(Exit::Usage, text).hint("a scenario says all of this itself"));
+        return Err(Failure::usage(text).hint("a scenario says all of this itself"));
     }
     Ok(scenario.check(&what.recording().display().to_string())?)
 }
@@ -65,21 +64,10 @@ fn check(scenario: &Scenario, what: &ReplayWhat) -> Result<(), Failure> {
 fn placing(what: &ReplayWhat) -> Result<Placing, Failure> {
     if !(what.scale.is_finite() && what.scale > 0.0) {
         let text = format!("--scale: expected a number above 0, found {}", what.scale);
-        return Err(Failure::new(Exit::Usage, text));
+        return Err(Failure::usage(text));
     }
     let assumed = what.assume.as_deref().map(str::parse::<KiloHertz>).transpose();
     let assumed = assumed.map_err(|slip| slip.at("--assume"))?;
     let pace = if what.closed_loop { Pace::Closed } else { Pace::Open };
     Ok(Placing { pace, free: what.free, assumed, scale: what.scale })
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Failure {
-        match error {
-            SourceError::File(error) => Failure::io(&error),
-            SourceError::Run(error) => error.into(),
-            SourceError::Scenario(error) => error.into(),
-            SourceError::Replay(error) => error.into(),
-        }
-    }
 }

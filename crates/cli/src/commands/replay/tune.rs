@@ -2,7 +2,7 @@
 
 use super::choices;
 use super::source::Source;
-use crate::args::{CheckFormat, Talk, TuneArgs};
+use crate::args::{Talk, TuneArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
@@ -18,7 +18,7 @@ pub fn run(args: &TuneArgs, talk: Talk) -> Result<Exit, Failure> {
     let (searched, held_out) = Source::of(&args.what)?.parts()?;
     let mut choices = choices(args.governor.as_deref(), &searched)?;
     let (Some(start), true) = (choices.pop(), choices.is_empty()) else {
-        return Err(Failure::new(Exit::Usage, "--governor: expected one governor, found several"));
+        return Err(Failure::usage("--governor: expected one governor, found several"));
     };
     let plan = Plan {
         axes: axes(&start, &args.tunable)?,
@@ -32,9 +32,10 @@ pub fn run(args: &TuneArgs, talk: Talk) -> Result<Exit, Failure> {
     let tuned = tune(&plan, &searched, held_out.as_ref(), &stop, &|done| meter.at(done));
     meter.finish();
     let tuned = tuned?;
-    output::data(&match args.format {
-        CheckFormat::Text => text(&plan, &searched, &tuned),
-        CheckFormat::Json => format!("{:#}\n", json(&plan, &searched, &tuned)),
-    })?;
+    output::result(
+        args.format,
+        || text(&plan, &searched, &tuned),
+        || json(&plan, &searched, &tuned),
+    )?;
     Ok(if tuned.met && tuned.met_held_out != Some(false) { Exit::Ok } else { Exit::Finding })
 }

@@ -35,7 +35,7 @@ pub fn trace_options(args: &ReportArgs, options: &Options<'_>) -> trace::Options
 
 /// Whether the options fit what is read.
 pub fn check(paths: &[PathBuf], args: &ReportArgs) -> Result<(), Failure> {
-    let usage = |text: String| Failure::new(Exit::Usage, text);
+    let usage = |text: String| Failure::usage(text);
     for (given, flag) in [(args.out.is_some(), "--out"), (args.writes.is_some(), "--writes")] {
         if given && paths.len() > 1 {
             return Err(usage(format!("{flag} takes one PATH, found several"))
@@ -69,7 +69,7 @@ pub fn keep(
     let [path] = paths else { return Ok(dir.to_owned()) };
     if Run::is_run(path) {
         let text = format!("--out: expected another tool's data, found the run {}", path.display());
-        return Err(Failure::new(Exit::Usage, text).hint("to send a run: --bundle FILE.tar.gz"));
+        return Err(Failure::usage(text).hint("to send a run: --bundle FILE.tar.gz"));
     }
     // A trace goes to disk as it is read, however large it is.
     if path.is_file() && trace::is_trace(path)? {
@@ -77,10 +77,7 @@ pub fn keep(
         if !talk.quiet {
             let (events, rows) = (imported.events, imported.rows);
             output::talk(&format!("{}: {events} events, {rows} rows", path.display()));
-            let note = |warning: &flyball_run::Warning| {
-                format!("note: {}: {}", warning.object, warning.message)
-            };
-            output::lines(imported.warnings.iter().map(note));
+            output::notes(&imported.warnings);
         }
         return Ok(imported.dir);
     }
@@ -99,13 +96,9 @@ fn rate(text: &str) -> Result<f64, Failure> {
 
 /// `latency_us=lat,cpu=core`, or nothing.
 fn column_map(text: Option<&str>) -> Result<ColumnMap, Failure> {
-    match text {
-        None => Ok(ColumnMap::default()),
-        Some(text) => text.parse::<ColumnMap>().map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::new(Exit::Usage, error).hint(hint)
-        }),
-    }
+    let Some(text) = text else { return Ok(ColumnMap::default()) };
+    let map = text.parse::<ColumnMap>();
+    map.map_err(|error| Failure { exit: Exit::Usage, ..Failure::from(error) })
 }
 
 fn summary(path: &Path, run: &Run) {
@@ -120,7 +113,5 @@ fn summary(path: &Path, run: &Run) {
         ),
         _ => format!("{}: {trials} measurements of switches", path.display()),
     });
-    let note =
-        |warning: &flyball_run::Warning| format!("note: {}: {}", warning.object, warning.message);
-    output::lines(run.warnings.iter().map(note));
+    output::notes(&run.warnings);
 }

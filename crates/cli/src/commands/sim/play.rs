@@ -1,12 +1,12 @@
 //! `flyball sim --machine host`: a scenario's tasks as real threads on this machine.
 
-use crate::args::{CheckFormat, SimArgs, Talk};
+use crate::args::{SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::{flags, machine, output, runs};
 use flyball_lab::job::recorded;
-use flyball_lab::protocol::score::{PlayError, PreparedScore, text};
+use flyball_lab::protocol::score::{PreparedScore, text};
 use flyball_lab::session::Destination;
 use flyball_sim::scenario::Scenario;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub fn run(args: &SimArgs, scenario: Scenario, talk: Talk) -> Result<Exit, Failu
     ] {
         if given {
             let text = format!("{flag}: expected a model, found --machine host");
-            return Err(Failure::new(Exit::Usage, text));
+            return Err(Failure::usage(text));
         }
     }
     let groups = args.trace.as_deref().map(flags::groups).transpose()?;
@@ -47,20 +47,11 @@ pub fn run(args: &SimArgs, scenario: Scenario, talk: Talk) -> Result<Exit, Failu
             break;
         }
     }
-    output::data(&match args.format {
-        CheckFormat::Text => text::text(score.scenario(), &played),
-        CheckFormat::Json => format!("{:#}\n", text::json(score.scenario(), &played)),
-    })?;
+    output::result(
+        args.format,
+        || text::text(score.scenario(), &played),
+        || text::json(score.scenario(), &played),
+    )?;
     let interrupted = played.iter().any(|(_, played)| played.interrupted);
     Ok(if interrupted { Exit::Interrupted } else { Exit::Ok })
-}
-
-impl From<PlayError> for Failure {
-    fn from(error: PlayError) -> Failure {
-        let exit = match &error {
-            PlayError::Unplayable { .. } => Exit::BadInput,
-            PlayError::Host { .. } | PlayError::NoCpu => Exit::Unsupported,
-        };
-        Failure::new(exit, &error).maybe_hint(error.hint())
-    }
 }

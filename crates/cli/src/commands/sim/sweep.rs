@@ -1,20 +1,17 @@
 //! `flyball sim --sweep`: many variants, on all cores, interruptible.
 
 use super::SharedHost;
-use crate::args::{CheckFormat, SimArgs, Talk};
+use crate::args::{SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output;
-use crate::runs::{RUNS, check_out, command_line};
+use crate::runs::{RUNS, check_out, command_line, seconds};
 use crate::scenarios::Input;
 use flyball_run::name::run_name;
 use flyball_sim::scenario::{Node, Source};
-use flyball_sim::sweep::{Axis, Header, Journal, Sweep, points, text};
-use std::path::{Path, PathBuf};
-
-/// What a journal is called beside the run directory to be.
-const PARTIAL: &str = "partial";
+use flyball_sim::sweep::{Axis, Places, PlacesError, Sweep, points, text};
+use std::path::Path;
 
 pub fn run(
     args: &SimArgs,
@@ -23,8 +20,7 @@ pub fn run(
     root: &Node,
     input: &Input,
 ) -> Result<Exit, Failure> {
-    let usage =
-        |error: &dyn std::fmt::Display| Failure::new(Exit::Usage, format!("--sweep {error}"));
+    let usage = |error: &dyn std::fmt::Display| Failure::usage(format!("--sweep {error}"));
     let axes = args.sweep.iter().map(|text| Axis::parse(text).map_err(|error| usage(&error)));
     let axes = axes.collect::<Result<Vec<Axis>, Failure>>()?;
     let all = points(&axes).map_err(|error| usage(&error))?;
@@ -35,7 +31,13 @@ pub fn run(
     if let Some(spec) = sweep.scenario.governors.first().filter(|_| renames && !talk.quiet) {
         note_tunables(&spec.name, &spec.tunables);
     }
-    let (dir, journal) = places(args, host, &sweep.header())?;
+    check_out(args.out.as_deref())?;
+    let base = run_name(seconds(host.as_ref()), "sweep");
+    let places = Places::of(args.out.as_deref(), Path::new(RUNS), &base, &sweep.header());
+    let Places { dir, journal } = places.map_err(|error| match error {
+        PlacesError::NotEmpty(_) => Failure::of(&error).hint("choose another place with --out"),
+        error => error.into(),
+    })?;
     let meter = Meter::new(host, talk.quiet, sweep.points().len(), "points");
     if journal.exists() && !talk.quiet {
         output::talk(&format!("going on with {}", journal.display()));
@@ -57,11 +59,12 @@ pub fn run(
     let axes: String = args.sweep.iter().map(|axis| format!("# sweep: {axis}\n")).collect();
     run.manifest.experiment = run.manifest.experiment.map(|text| axes + &text);
     let dir = run.write(&dir)?;
-    fs_err::remove_file(&journal).map_err(|error| Failure::io(&error))?;
-    output::data(&match args.format {
-        CheckFormat::Text => text::text(&sweep, &end, &dir),
-        CheckFormat::Json => format!("{:#}\n", text::json(&sweep, &end, &dir)),
-    })?;
+    fs_err::remove_file(&journal)?;
+    output::result(
+        args.format,
+        || text::text(&sweep, &end, &dir),
+        || text::json(&sweep, &end, &dir),
+    )?;
     Ok(Exit::Ok)
 }
 
@@ -74,47 +77,4 @@ fn note_tunables(governor: &str, tunables: &[(String, i64)]) {
             set.join(", ")
         ));
     }
-}
-
-/// The run directory to be, and the journal beside it: that of the same sweep where one is there.
-fn places(
-    args: &SimArgs,
-    host: &SharedHost,
-    header: &Header,
-) -> Result<(PathBuf, PathBuf), Failure> {
-    if let Some(dir) = &args.out {
-        check_out(Some(dir))?;
-        if dir.exists() && dir.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(Failure::new(
-                Exit::BadInput,
-                format!(
-                    "{}: expected a new or empty directory, found one with files in it",
-                    dir.display()
-                ),
-            )
-            .hint("choose another place with --out"));
-        }
-        let mut name = dir.as_os_str().to_owned();
-        name.push(format!(".{PARTIAL}"));
-        return Ok((dir.clone(), PathBuf::from(name)));
-    }
-    let root = Path::new(RUNS);
-    fs_err::create_dir_all(root).map_err(|error| Failure::io(&error))?;
-    for entry in fs_err::read_dir(root).map_err(|error| Failure::io(&error))?.flatten() {
-        let path = entry.path();
-        let partial = path.extension().is_some_and(|extension| extension == PARTIAL);
-        if partial && Journal::open(&path, header).is_ok() {
-            return Ok((path.with_extension(""), path));
-        }
-    }
-    let seconds = host.realtime().0 / 1_000_000_000;
-    let base = run_name(seconds, "sweep");
-    let names = std::iter::once(base.clone()).chain((2..10_000).map(|n| format!("{base}-{n}")));
-    let taken = |dir: &PathBuf| dir.exists() || dir.with_extension(PARTIAL).exists();
-    let dir = names.map(|name| root.join(name)).find(|dir| !taken(dir));
-    let dir = dir.ok_or_else(|| {
-        Failure::new(Exit::BadInput, format!("{RUNS}/{base}: expected a free name, found none"))
-            .hint("give a directory: --out DIR")
-    })?;
-    Ok((dir.clone(), dir.with_extension(PARTIAL)))
 }

@@ -3,10 +3,11 @@
 
 use crate::protocol::rampup::model::Case;
 use crate::protocol::rampup::plan::{Condition, Plan};
+use crate::protocol::rampup::variant::Variant;
 use flyball_sim::scenario::{
     Node, Scenario, ScenarioError, Source, from_tree, keys, kinds, parse_text, set,
 };
-use flyball_units::{Mismatch, Nanos};
+use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
 
 /// A comparison of variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,19 +29,6 @@ pub struct Ask {
     pub events: Option<Vec<String>>,
 }
 
-/// One variant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// Its name.
-    pub name: String,
-    /// Its own settings; they are made behind those of all.
-    pub words: Vec<String>,
-    /// Sleeps before a spin.
-    pub sleeps: u32,
-    /// Their lengths.
-    pub gaps: Vec<Nanos>,
-}
-
 /// Words that do not read, or not on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -56,6 +44,26 @@ pub enum AskError {
     /// A scenario that cannot be.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+}
+
+impl Diagnostic for AskError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            AskError::Scenario(error) => error.kind(),
+            AskError::ModelOnly(_) | AskError::Setting(_) | AskError::Word(_) => ErrorKind::Usage,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            AskError::Scenario(error) => error.hint.clone(),
+            AskError::ModelOnly(_) => Some("only models have it".to_owned()),
+            AskError::Setting(_) => {
+                Some("on a machine tunables are whole numbers; patches are for models".to_owned())
+            }
+            AskError::Word(_) => None,
+        }
+    }
 }
 
 impl Ask {

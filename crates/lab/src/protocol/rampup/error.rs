@@ -3,6 +3,7 @@
 use crate::protocol::windows::trial::TrialError;
 use flyball_control::ControlError;
 use flyball_host::HostError;
+use flyball_units::{Diagnostic, Mismatch};
 use thiserror::Error;
 
 /// A ramp-up that could not be measured.
@@ -37,30 +38,25 @@ pub enum RampupError {
     #[error(transparent)]
     Model(#[from] flyball_sim::sweep::RunError),
     /// What was asked for makes no sense here.
-    #[error("{object}: expected {expected}, found {found}")]
-    BadInput {
-        /// The option or the thing.
-        object: String,
-        /// What would have been right.
-        expected: String,
-        /// What was there.
-        found: String,
-    },
+    #[error(transparent)]
+    BadInput(Mismatch),
+}
+
+impl Diagnostic for RampupError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            RampupError::Control { source, .. } => source.as_ref(),
+            RampupError::Host { source, .. } => source,
+            RampupError::Probe(error) => error,
+            RampupError::Trial(error) => error,
+            RampupError::Run(error) => error,
+            RampupError::Model(error) => error,
+            RampupError::BadInput(_) => return None,
+        })
+    }
 }
 
 impl RampupError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            RampupError::Control { source, .. } => source.hint(),
-            RampupError::Host { source, .. } => source.hint(),
-            RampupError::Probe(error) => Some(error.hint()).filter(|hint| !hint.is_empty()),
-            RampupError::Trial(error) => Some(error.hint()).filter(|hint| !hint.is_empty()),
-            RampupError::Run(error) => Some(error.hint().to_owned()),
-            RampupError::Model(_) | RampupError::BadInput { .. } => None,
-        }
-    }
-
     pub(crate) fn host(doing: &'static str, source: HostError) -> RampupError {
         RampupError::Host { doing, source }
     }

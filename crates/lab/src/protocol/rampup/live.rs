@@ -17,7 +17,7 @@ use flyball_run::manifest::{
 use flyball_run::name::RAMPUP_TASK;
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Note, RampUp, RampUpSample, RunState, RunWriter};
-use flyball_units::{CpuSet, Nanos};
+use flyball_units::{CpuSet, Mismatch, Nanos};
 use std::sync::Arc;
 
 /// Stack that is touched before the first spin.
@@ -47,11 +47,10 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
     for condition in &plan.conditions {
         let outside = condition.cpus.iter().flat_map(CpuSet::iter).find(|c| !usable.contains(*c));
         if let Some(cpu) = outside {
-            return Err(RampupError::BadInput {
-                object: format!("CPUs of condition \"{}\"", condition.name),
-                expected: format!("CPUs among {usable}"),
-                found: cpu.to_string(),
-            });
+            return Err(RampupError::BadInput(
+                Mismatch::value(format!("CPUs among {usable}"), cpu)
+                    .at(format!("CPUs of condition \"{}\"", condition.name)),
+            ));
         }
         let request = condition.settings.held();
         if !request.is_empty() {
@@ -63,11 +62,9 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
     let calibrations = calibrate(host.as_ref(), &targets)?;
     let rate = host.counter_hz().map_err(looking)?;
     let Some(chain) = calibrations.first().map(|calibration| calibration.chain) else {
-        return Err(RampupError::BadInput {
-            object: "CPUs".to_owned(),
-            expected: "one that may be used".to_owned(),
-            found: "none".to_owned(),
-        });
+        return Err(RampupError::BadInput(
+            Mismatch::value("one that may be used", "none").at("CPUs"),
+        ));
     };
     let mut manifest = Manifest {
         kind: "rampup".to_owned(),

@@ -15,7 +15,7 @@ use flyball_sim::record::manifest;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::record_phase;
 use flyball_sim::workload::SPIN;
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 
 /// One condition and gap on the model.
 #[derive(Clone, Debug)]
@@ -148,10 +148,11 @@ fn rows(
     writer: &mut RunWriter,
 ) -> Result<(), RampupError> {
     let recording = Recording::of_trial(events, trial);
-    let missing = |missing: Missing| RampupError::BadInput {
-        object: format!("phase {phase} of {}", case.condition),
-        expected: "a task that sleeps and spins".to_owned(),
-        found: missing.to_string(),
+    let missing = |missing: Missing| {
+        RampupError::BadInput(
+            Mismatch::value("a task that sleeps and spins", missing)
+                .at(format!("phase {phase} of {}", case.condition)),
+        )
     };
     let begin_ns = recording.marker(SPIN).map_err(missing)?.t_ns;
     let task = recording.find(RAMPUP_TASK).map_err(missing)?;

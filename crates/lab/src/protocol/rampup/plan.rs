@@ -81,7 +81,7 @@ impl Plan {
     pub fn check(&self) -> Result<(), RampupError> {
         let bad = |object: &str, expected: &str, found: String| {
             let (object, expected) = (object.to_owned(), expected.to_owned());
-            Err(RampupError::BadInput { object, expected, found })
+            Err(RampupError::BadInput(Mismatch::value(expected, found).at(object)))
         };
         if self.repeats == 0 {
             return bad("repeats", "1 or more", "0".to_owned());

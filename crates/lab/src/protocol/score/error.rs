@@ -1,6 +1,7 @@
 //! What stops a scenario from being played.
 
 use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind};
 
 /// A scenario that this machine can't play.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,9 +38,17 @@ impl PlayError {
         let (object, expected, found) = (object.into(), expected.into(), found.into());
         PlayError::Unplayable { object, expected, found }
     }
+}
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for PlayError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            PlayError::Unplayable { .. } => ErrorKind::BadInput,
+            PlayError::Host { .. } | PlayError::NoCpu => ErrorKind::Unsupported,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
         match self {
             PlayError::Unplayable { .. } => Some("run it on the model".to_owned()),
             PlayError::NoCpu => None,

@@ -2,6 +2,7 @@
 
 use flyball_control::ControlError;
 use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind, Mismatch};
 use thiserror::Error;
 
 /// A measurement of switches that could not be made.
@@ -22,45 +23,40 @@ pub enum TransitionError {
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
     /// What was asked for makes no sense here.
-    #[error("{object}: expected {expected}, found {found}")]
-    BadInput {
-        /// The option or the thing.
-        object: String,
-        /// What would have been right.
-        expected: String,
-        /// What was there.
-        found: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    BadInput(Mismatch),
     /// The machine cannot do it.
-    #[error("{object}: expected {expected}, found {found}")]
-    Unsupported {
-        /// The thing.
-        object: String,
-        /// What is needed.
-        expected: String,
-        /// What there is.
-        found: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    #[error(transparent)]
+    Unsupported(Mismatch),
     /// The user asked to end.
     #[error("interrupted: what was measured until then is kept, settings are as they were")]
     Interrupted,
 }
 
-impl TransitionError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for TransitionError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
         match self {
-            TransitionError::Control(error) => error.hint(),
-            TransitionError::Host { source, .. } => source.hint(),
-            TransitionError::Run(error) => Some(error.hint().to_owned()),
-            TransitionError::BadInput { hint, .. } | TransitionError::Unsupported { hint, .. } => {
-                hint.clone()
+            TransitionError::Control(error) => Some(error),
+            TransitionError::Host { source, .. } => Some(source),
+            TransitionError::Run(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            TransitionError::Unsupported(_) => ErrorKind::Unsupported,
+            TransitionError::Interrupted => ErrorKind::Interrupted,
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            TransitionError::BadInput(slip) | TransitionError::Unsupported(slip) => {
+                slip.hint.clone()
             }
-            TransitionError::Interrupted => None,
+            _ => self.inner().and_then(Diagnostic::hint),
         }
     }
 }

@@ -9,7 +9,7 @@ use flyball_host::{Host, Policy};
 use flyball_probe::TOLERANCE;
 use flyball_probe::board;
 use flyball_run::manifest::BoardRecord;
-use flyball_units::{CpuId, CpuSet, Frequency, KiloHertz, Nanos};
+use flyball_units::{CpuId, CpuSet, Frequency, KiloHertz, Mismatch, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,12 +60,14 @@ impl Control {
     ) -> Result<Control, TransitionError> {
         let policy = machine.policies.iter().find(|policy| policy.cpus.contains(cpu));
         let Some(policy) = policy else {
-            return Err(TransitionError::Unsupported {
-                object: format!("{cpu}"),
-                expected: "a clock domain of cpufreq".to_owned(),
-                found: "none: the kernel has no say in its frequency".to_owned(),
-                hint: Some("try a model (model:NAME) or a virtual board (board:NAME)".to_owned()),
-            });
+            return Err(TransitionError::Unsupported(
+                Mismatch::value(
+                    "a clock domain of cpufreq",
+                    "none: the kernel has no say in its frequency",
+                )
+                .at(format!("{cpu}"))
+                .hint("try a model (model:NAME) or a virtual board (board:NAME)"),
+            ));
         };
         let userspace = policy.available_governors.iter().any(|name| name == "userspace");
         let mut notes = Vec::new();
@@ -125,27 +127,23 @@ fn levels(
     let any = offered.is_empty();
     if any && wanted.is_empty() {
         let ends = [policy.hardware_min_khz, policy.hardware_max_khz];
-        return Err(TransitionError::Unsupported {
-            object: object(),
-            expected: "a list of frequencies that the driver offers".to_owned(),
-            found: "none: it takes any".to_owned(),
-            hint: Some(format!(
-                "name some between {}, such as 1.2GHz and 2.4GHz",
-                list(&ends.into_iter().flatten().collect::<Vec<_>>())
-            )),
-        });
+        return Err(TransitionError::Unsupported(
+            Mismatch::value("a list of frequencies that the driver offers", "none: it takes any")
+                .at(object())
+                .hint(format!(
+                    "name some between {}, such as 1.2GHz and 2.4GHz",
+                    list(&ends.into_iter().flatten().collect::<Vec<_>>())
+                )),
+        ));
     }
     let within = |khz: &KiloHertz| {
         policy.min_khz.is_none_or(|min| *khz >= min) && policy.max_khz.is_none_or(|max| *khz <= max)
     };
     let mut levels = if wanted.is_empty() { offered.clone() } else { wanted.to_vec() };
     if let Some(unknown) = levels.iter().find(|khz| !any && !offered.contains(khz)) {
-        return Err(TransitionError::BadInput {
-            object: object(),
-            expected: list(&offered),
-            found: list(&[*unknown]),
-            hint: None,
-        });
+        return Err(TransitionError::BadInput(
+            Mismatch::value(list(&offered), list(&[*unknown])).at(object()),
+        ));
     }
     // `userspace` cannot pass the limits; they are the user's.
     let outside: Vec<KiloHertz> =
@@ -157,12 +155,13 @@ fn levels(
     levels.sort_unstable();
     levels.dedup();
     match levels.len() {
-        0 | 1 => Err(TransitionError::BadInput {
-            object: object(),
-            expected: "two levels or more within its limits".to_owned(),
-            found: if levels.is_empty() { "none".to_owned() } else { list(&levels) },
-            hint: None,
-        }),
+        0 | 1 => Err(TransitionError::BadInput(
+            Mismatch::value(
+                "two levels or more within its limits",
+                if levels.is_empty() { "none".to_owned() } else { list(&levels) },
+            )
+            .at(object()),
+        )),
         _ => Ok(levels),
     }
 }

@@ -15,7 +15,7 @@ use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::device::Device;
 use flyball_run::SwitchTrial;
 use flyball_stats::random::Random;
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, KiloHertz, Mismatch, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -187,20 +187,17 @@ fn levels(device: &dyn Device, plan: &Plan) -> Result<Vec<KiloHertz>, Transition
         each.join(", ")
     };
     if let Some(other) = levels.iter().find(|level| !offered.contains(level)) {
-        return Err(TransitionError::BadInput {
-            object: format!("levels of {}", device.domain()),
-            expected: list(&offered),
-            found: list(&[*other]),
-            hint: None,
-        });
+        return Err(TransitionError::BadInput(
+            Mismatch::value(list(&offered), list(&[*other]))
+                .at(format!("levels of {}", device.domain())),
+        ));
     }
     if levels.len() < 2 {
-        return Err(TransitionError::BadInput {
-            object: format!("levels of {}", device.domain()),
-            expected: "two levels or more".to_owned(),
-            found: list(&levels),
-            hint: Some(format!("it has {}", list(&offered))),
-        });
+        return Err(TransitionError::BadInput(
+            Mismatch::value("two levels or more", list(&levels))
+                .at(format!("levels of {}", device.domain()))
+                .hint(format!("it has {}", list(&offered))),
+        ));
     }
     Ok(levels)
 }

@@ -9,7 +9,7 @@ use crate::protocol::switches::TransitionError;
 use crate::protocol::switches::device::Device;
 use flyball_platform::{ClockDomain, Platform, Transition};
 use flyball_run::manifest::{DomainRecord, Machine};
-use flyball_units::{KiloHertz, Nanos};
+use flyball_units::{KiloHertz, Mismatch, Nanos};
 
 /// How long a write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,12 +63,10 @@ impl Model {
         let points: Vec<_> =
             domain.points.iter().map(|point| (point.frequency, point.effective)).collect();
         if points.len() < 2 {
-            return Err(TransitionError::Unsupported {
-                object: domain.name.clone(),
-                expected: "two levels or more".to_owned(),
-                found: format!("{}", points.len()),
-                hint: None,
-            });
+            return Err(TransitionError::Unsupported(
+                Mismatch::value("two levels or more", format!("{}", points.len()))
+                    .at(domain.name.clone()),
+            ));
         }
         Ok(Model {
             domain: domain.name.clone(),
@@ -166,12 +164,10 @@ impl Device for Model {
     fn set(&mut self, to: KiloHertz) -> Result<(), TransitionError> {
         let position = self.points.iter().position(|(khz, _)| *khz == to);
         let Some(to) = position else {
-            return Err(TransitionError::BadInput {
-                object: self.domain.clone(),
-                expected: "a level of this domain".to_owned(),
-                found: format!("{} kHz", to.0),
-                hint: None,
-            });
+            return Err(TransitionError::BadInput(
+                Mismatch::value("a level of this domain", format!("{} kHz", to.0))
+                    .at(self.domain.clone()),
+            ));
         };
         self.settle();
         let destination =

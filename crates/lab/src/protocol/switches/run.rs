@@ -11,7 +11,7 @@ use flyball_control::{Machine, state_folder};
 use flyball_host::{Host, Policy, Topology};
 use flyball_platform::{ClockDomain, Platform};
 use flyball_run::name::rfc3339;
-use flyball_units::CpuId;
+use flyball_units::{CpuId, Mismatch};
 use std::sync::Arc;
 
 /// How each domain of this machine would be switched.
@@ -76,12 +76,9 @@ pub fn host(
     let topology = Topology::discover(host.as_ref()).map_err(looking)?;
     // Permission and control first: a run directory of nothing helps nobody.
     let Some(first) = controls.first() else {
-        return Err(TransitionError::Unsupported {
-            object: "this machine".to_owned(),
-            expected: "a clock domain".to_owned(),
-            found: "none online".to_owned(),
-            hint: None,
-        });
+        return Err(TransitionError::Unsupported(
+            Mismatch::value("a clock domain", "none online").at("this machine"),
+        ));
     };
     let mut ready = Some(Live::start(host, &state_folder(host.as_ref()), first.clone())?);
     let machine = describe(&topology, host.as_ref());
@@ -136,12 +133,9 @@ pub fn model(
     let of_cpu = |cpus: &[CpuId]| plan.cpu.is_none_or(|cpu| cpus.contains(&cpu));
     let domains: Vec<_> = platform.domains.iter().filter(|domain| of_cpu(&domain.cpus)).collect();
     if domains.is_empty() {
-        return Err(TransitionError::BadInput {
-            object: platform.name.clone(),
-            expected: "a CPU of it".to_owned(),
-            found: plan.cpu.unwrap_or_default().to_string(),
-            hint: None,
-        });
+        return Err(TransitionError::BadInput(
+            Mismatch::value("a CPU of it", plan.cpu.unwrap_or_default()).at(platform.name.clone()),
+        ));
     }
     let name = format!("model:{}", platform.name);
     let origin = Origin {

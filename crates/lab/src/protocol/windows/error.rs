@@ -3,10 +3,10 @@
 use crate::experiment::ExperimentError;
 use crate::protocol::windows::trial::{Degraded, TrialError};
 use crate::workloads::WorkloadError;
-use flyball_control::{ControlError, ControlErrorKind};
+use flyball_control::ControlError;
 use flyball_host::HostError;
 use flyball_load::LoadError;
-use flyball_units::Duration;
+use flyball_units::{Diagnostic, Duration, ErrorKind};
 
 /// An error of a bench. What had been measured is in the run directory all the same.
 #[derive(Debug, thiserror::Error)]
@@ -77,19 +77,33 @@ impl From<WorkloadError> for BenchError {
 impl BenchError {
     /// Whether a setting of the machine is not as it was.
     pub fn left_changed(&self) -> bool {
-        matches!(self, BenchError::Settings { source, .. } if source.kind() == ControlErrorKind::Restore)
+        matches!(self, BenchError::Settings { source, .. } if source.kind() == ErrorKind::Restore)
+    }
+}
+
+impl Diagnostic for BenchError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        Some(match self {
+            BenchError::Experiment(error) => error,
+            BenchError::Workload(error) => error.as_ref(),
+            BenchError::Host(error) => error,
+            BenchError::Trial(error) => error,
+            BenchError::Load { source, .. } => source.as_ref(),
+            BenchError::Settings { source, .. } => source.as_ref(),
+            BenchError::Run(error) => error,
+            BenchError::NotApplied { .. } | BenchError::NotQuiet { .. } => return None,
+        })
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            BenchError::Experiment(error) => error.hint.clone(),
-            BenchError::Workload(error) => error.hint(),
-            BenchError::Host(error) => error.hint(),
-            BenchError::Trial(error) => Some(error.hint()),
-            BenchError::Load { source, .. } => source.hint(),
-            BenchError::Settings { source, .. } => source.hint(),
-            BenchError::Run(error) => Some(error.hint().to_owned()),
+    fn kind(&self) -> ErrorKind {
+        match self {
+            BenchError::NotQuiet { .. } => ErrorKind::Undecided,
+            _ => self.inner().map_or(ErrorKind::Unsupported, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
             BenchError::NotQuiet { .. } => Some(
                 "end those programs, or wait longer; without waiting, blocks that others disturb are \
                  done again"
@@ -100,7 +114,7 @@ impl BenchError {
                 setting.hint,
                 if setting.hint.is_empty() { "" } else { "\n" }
             )),
-        };
-        hint.filter(|hint| !hint.is_empty())
+            _ => self.inner().and_then(Diagnostic::hint),
+        }
     }
 }

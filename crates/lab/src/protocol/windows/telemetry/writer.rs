@@ -6,7 +6,7 @@ use crate::protocol::windows::trial::{StopFlag, TrialLabels, WindowRecord};
 use flyball_host::{Host, Scheduling};
 use flyball_probe::Calibrations;
 use flyball_run::{CpuUser, FrequencySample, LoadSample, Manifest, Note, RunWriter};
-use flyball_units::CpuSet;
+use flyball_units::{CpuSet, Diagnostic};
 use rtrb::Consumer;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! What can go wrong in a trial.
 
 use flyball_host::HostError;
+use flyball_units::{Diagnostic, ErrorKind};
 
-/// An error of a trial, a probe or the telemetry. [`TrialError::hint`] says what to do about it.
+/// An error of a trial, a probe or the telemetry.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The machine refused something that a measurement cannot do without.
@@ -54,22 +55,38 @@ impl TrialError {
     pub(crate) fn host(what: &'static str, source: HostError) -> TrialError {
         TrialError::Host { what, source }
     }
+}
 
-    /// What to do about it, in one line.
-    pub fn hint(&self) -> String {
+impl Diagnostic for TrialError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
         match self {
-            TrialError::Host { source, .. } => source.hint().unwrap_or_default(),
+            TrialError::Host { source, .. } => Some(source),
+            TrialError::Probe(error) => Some(error),
+            TrialError::Run(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            TrialError::Plan { .. } => ErrorKind::BadInput,
+            _ => self.inner().map_or(ErrorKind::Invalid, Diagnostic::kind),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             TrialError::Plan { .. } => {
-                "give a period and a deadline above zero, or zero for both: back to back".to_owned()
+                "give a period and a deadline above zero, or zero for both: back to back"
             }
             TrialError::WindowLength { .. } => {
-                "use an input with the workload's number of channels and its window".to_owned()
+                "use an input with the workload's number of channels and its window"
             }
-            TrialError::Probe(error) => error.hint(),
             TrialError::Thread { .. } => {
-                "check the limits on threads and memory (ulimit -u, ulimit -v)".to_owned()
+                "check the limits on threads and memory (ulimit -u, ulimit -v)"
             }
-            TrialError::Run(error) => error.hint().to_owned(),
-        }
+            _ => return self.inner().and_then(Diagnostic::hint),
+        };
+        Some(hint.to_owned())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plan::{Applied, Degraded, TrialPlan};
 use flyball_host::{Host, HostError, IdleLatencyHold};
+use flyball_units::Diagnostic;
 use std::fmt::Display;
 
 /// Stack that is touched before the first window. Kernels keep their buffers on the heap; this

@@ -2,24 +2,21 @@
 
 use flyball_check::{Facts, Probe, ProbedCpu};
 use flyball_host::{Host, HostKind};
-use flyball_probe::{self as probe, board};
+use flyball_probe as probe;
 use flyball_run::manifest::ProbeBasis;
 use flyball_units::KiloHertz;
 
 /// CPUs that are probed at most: 0.15 s each.
 const MOST: usize = 5;
 
-/// Probes this machine, or says why not.
-pub fn look(host: &dyn Host, facts: &Facts, left_out: bool) -> Probe {
+/// Probes this machine, or says why not, such as that the caller leaves it out.
+pub fn quick_look(host: &dyn Host, facts: &Facts, left_out: Option<&str>) -> Probe {
     let skipped = |why: &str| Probe { cpus: Vec::new(), skipped: Some(why.to_owned()) };
-    if left_out {
-        return skipped("left out by --no-probe");
+    if let Some(why) = left_out {
+        return skipped(why);
     }
     if host.kind() == HostKind::Recorded {
         return skipped("a recording delivers none");
-    }
-    if board::discover(host).is_some() {
-        return skipped("on a virtual board the probe takes seconds: flyball bench has it");
     }
     match probe::delivered(
         host,
