@@ -7,7 +7,7 @@ use flyball_board::kernel::{Choice, Kernel};
 use flyball_board::{Arch, Machine, Qemu, plugin, setup};
 use flyball_host::{Host, RealHost};
 use flyball_platform::Platform;
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 use std::path::PathBuf;
 
 /// A board whose guest is busybox alone; None, with the reason on stderr, where the cache lacks

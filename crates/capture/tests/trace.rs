@@ -1,7 +1,7 @@
 //! A capture on a recorded machine: what it sets up, and that every way out restores tracefs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
 
-use flyball_units::ErrorKind;
+use flyball_units::{Diagnostic, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use flyball_control::{ControlError, Hold, Moving, Recovered, Settings, recover};
 use flyball_host::{Host, RecordedHost};
-use flyball_units::{ErrorKind, Frequency, Nanos};
+use flyball_units::{Diagnostic, ErrorKind, Frequency, Nanos};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -101,6 +101,7 @@ pub(crate) fn stat_hz(resolution: Nanos) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flyball_units::Diagnostic;
 
     #[test]
     fn unmet_needs_are_named() {

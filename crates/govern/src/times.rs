@@ -303,6 +303,7 @@ fn refine(slot: &mut Slot, kind: SourceKind, finer: u64, now: Nanos, tick: Nanos
 mod tests {
     use super::*;
     use flyball_host::RecordedHost;
+    use flyball_units::Diagnostic;
     use proptest::prelude::*;
 
     const TICK: Nanos = Nanos(10_000_000);

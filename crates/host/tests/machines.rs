@@ -7,7 +7,7 @@
 )]
 
 use flyball_host::{Grant, Host, HostKind, Permissions, Policy, Power, RecordedHost, Topology};
-use flyball_units::{Capacity, CpuId, CpuSet, KiloHertz, Nanos};
+use flyball_units::{Capacity, CpuId, CpuSet, Diagnostic, KiloHertz, Nanos};
 use std::path::Path;
 
 const ARM_BIG_LITTLE: &str = include_str!("machines/arm-big-little.txt");

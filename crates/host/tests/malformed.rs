@@ -7,7 +7,7 @@
 )]
 
 use flyball_host::{FaultyHost, Host, HostError, RecordedHost, Topology};
-use flyball_units::ErrorKind;
+use flyball_units::{Diagnostic, ErrorKind};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;

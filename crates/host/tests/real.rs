@@ -11,7 +11,7 @@ use flyball_host::{
     Errno, Host, HostKind, Permissions, Power, ProcessSpec, RealHost, Scheduling, Status, Topology,
     Wake, hot,
 };
-use flyball_units::{CpuId, CpuSet, ErrorKind, Nanos};
+use flyball_units::{CpuId, CpuSet, Diagnostic, ErrorKind, Nanos};
 use std::path::Path;
 
 /// Runs a test in a thread of its own, so that its settings end with it.

@@ -8,6 +8,7 @@
 
 use flyball_host::snapshot::{SnapshotError, capture};
 use flyball_host::{FaultyHost, Host, Permissions, RealHost, RecordedHost, Topology};
+use flyball_units::Diagnostic;
 use std::path::Path;
 use std::sync::Arc;
 

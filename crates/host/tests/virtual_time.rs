@@ -8,7 +8,7 @@
 
 use flyball_host::manifest::{Calls, Manifest, Tried};
 use flyball_host::{Errno, Host, ProcessSpec, RecordedHost, Scheduling, Wake};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, Diagnostic, Nanos};
 
 fn host() -> RecordedHost {
     RecordedHost::from_listing(include_str!("machines/arm-big-little.txt")).unwrap()

@@ -3,7 +3,7 @@
 
 use flyball_host::{Host, RealHost};
 use flyball_load::{LoadError, LoadProof, LoadRow, Profile, Site, Until, run_alone};
-use flyball_units::Nanos;
+use flyball_units::{Diagnostic, Nanos};
 use std::process::ExitCode;
 use std::sync::Arc;
 

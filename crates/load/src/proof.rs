@@ -443,6 +443,7 @@ mod tests {
     use super::super::place::Site;
     use super::*;
     use flyball_host::CpuTime;
+    use flyball_units::Diagnostic;
 
     fn site() -> Site {
         Site { usable: "0-1".parse().unwrap(), measured: CpuSet::new() }

@@ -2,6 +2,7 @@
 
 use super::*;
 use flyball_host::{FaultyHost, RealHost};
+use flyball_units::Diagnostic;
 use proptest::prelude::*;
 
 fn profile(text: &str) -> Profile {

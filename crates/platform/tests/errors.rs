@@ -2,6 +2,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use flyball_platform::{DescriptionError, Kernel, Platform, catalogue};
+use flyball_units::Diagnostic;
 
 const MACHINE: &str = r#"title = "Two and one"
 notes = "A test."
@@ -244,7 +245,7 @@ fn places_are_where_the_mistake_is() {
 #[test]
 fn unknown_names_are_told_the_nearest() {
     let error = Platform::named("aple-m1").expect_err("no such platform");
-    assert_eq!(error.hint(), Some("did you mean \"apple-m1\"?"));
+    assert_eq!(error.hint().as_deref(), Some("did you mean \"apple-m1\"?"));
     assert!(error.to_string().contains("expected a shipped platform (apple-m1, "), "{error}");
     let error = Kernel::named("linux-6.13").expect_err("no such kernel");
     assert!(error.hint().is_some_and(|hint| hint.contains("linux-6.1")), "{:?}", error.hint());

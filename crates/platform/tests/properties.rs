@@ -2,6 +2,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use flyball_platform::{Cost, Kernel, Platform, catalogue};
+use flyball_units::Diagnostic;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -61,7 +62,7 @@ fn read(text: &str) {
     }
     let errors = [Platform::parse(text, "a/b.toml").err(), Kernel::parse(text, "").err()];
     for error in errors.into_iter().flatten() {
-        assert!(!error.to_string().is_empty() && error.hint() != Some(""));
+        assert!(!error.to_string().is_empty() && error.hint().as_deref() != Some(""));
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use flyball_platform::{Kernel, Platform, catalogue};
+use flyball_units::Diagnostic;
 
 #[test]
 fn everything_shipped_reads() {

@@ -179,6 +179,7 @@ fn info(module: &[u8], key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flyball_units::Diagnostic;
 
     fn module(depends: &str) -> Vec<u8> {
         format!("\x7fELF\0license=GPL\0depends={depends}\0name=x\0").into_bytes()

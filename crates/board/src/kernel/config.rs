@@ -193,6 +193,7 @@ pub(super) fn head(path: &Path, length: u64) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flyball_units::Diagnostic;
 
     fn whole(arch: Arch) -> String {
         let own = if arch == Arch::X86_64 { X86_64 } else { AARCH64 };
