@@ -192,6 +192,27 @@ fn commits_are_built_in_work_trees_that_go_again() {
     assert!(text.contains("HEAD against HEAD~1  EFFECT"), "{text}");
     let trees = Command::new("git").current_dir(path).args(["worktree", "list"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&trees.stdout).lines().count(), 1, "{trees:?}");
+    // Interrupted while it builds, and again at once: nothing is left.
+    #[allow(clippy::disallowed_types, clippy::disallowed_methods)]
+    let mut building = std::process::Command::new(env!("CARGO_BIN_EXE_flyball"))
+        .args(["ab", "--commits", "HEAD~1", "HEAD", "--build", "sleep 30", "--", "./work"])
+        .current_dir(path)
+        .spawn()
+        .unwrap();
+    let listed = || {
+        let trees = Command::new("git").current_dir(path).args(["worktree", "list"]).output();
+        String::from_utf8_lossy(&trees.unwrap().stdout).lines().count()
+    };
+    while listed() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    for _ in 0..2 {
+        Command::new("kill").args(["-INT", &building.id().to_string()]).assert().success();
+        std::thread::sleep(std::time::Duration::from_millis(3));
+    }
+    assert_eq!(building.wait().unwrap().code(), Some(130));
+    assert_eq!(listed(), 1);
     let broken = ["ab", "--commits", "HEAD~1", "HEAD", "--build", "false", "--", "./work"];
     let (code, _, stderr) = run(path, &broken);
     assert_eq!(code, 3, "{stderr}");

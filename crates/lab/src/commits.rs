@@ -51,8 +51,11 @@ impl Drop for WorkTrees<'_> {
         for (_, folder) in &self.trees {
             let remove = ["worktree", "remove", "--force"].map(OsString::from).into_iter();
             let remove = ProcessSpec::new("git", remove.chain([folder.clone().into()]));
-            // What cannot be removed stays in the folder for temporary files; git forgets it by itself.
-            let _ = self.host.spawn(&remove).and_then(|mut child| child.wait(None));
+            // What cannot be removed stays in the folder for temporary files.
+            if let Ok(mut child) = self.host.spawn(&remove) {
+                // Signals come in twos: another one is no reason to leave the tree registered.
+                while let Ok(None) = child.wait(None) {}
+            }
         }
         if let Some(base) = self.trees.first().and_then(|(_, folder)| folder.parent()) {
             let _ = fs_err::remove_dir_all(base);
