@@ -145,7 +145,7 @@ told_as_they_are! {
 impl From<AbError> for Failure {
     fn from(error: AbError) -> Failure {
         match &error {
-            AbError::Failed { what, .. } if *what != "run" => {
+            AbError::Failed { what: "setup" | "preparation", .. } => {
                 Failure::of(&error).hint("run it by hand first; pipes and variables need --shell")
             }
             _ => Failure::of(&error),

@@ -4,6 +4,10 @@
 //! meanwhile falls on all of them alike. A short program is run several times in its turn: what
 //! changing over costs then weighs little.
 
+mod command;
+
+pub use command::command;
+
 use crate::experiment::{Experiment, ExperimentError, Placement, ProbeTiming, Workload, quick};
 use crate::protocol::windows::crowded;
 use flyball_host::{
@@ -100,9 +104,14 @@ impl Diagnostic for AbError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            AbError::Failed { .. } => Some(
-                "a program that fails is often faster than one that works; run it by hand first"
-                    .to_owned(),
+            AbError::Failed { what, .. } => Some(
+                match *what {
+                    "run" => "a program that fails is often faster than one that works; run it by hand first",
+                    "work tree" => "name two commits of the repository that you are in",
+                    "build" => "run it by hand in a checkout of that commit",
+                    _ => "run it by hand first",
+                }
+                .to_owned(),
             ),
             _ => self.inner().and_then(Diagnostic::hint),
         }

@@ -150,40 +150,10 @@ fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
     if shell {
         return Ok(vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()]);
     }
-    if let Some(found) = for_a_shell(text) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("{flag}: expected a program and its arguments, found `{found}` in \"{text}\""),
-        )
-        .hint("that is a shell's: add --shell, or quote it to pass it on"));
-    }
-    match shlex::split(text) {
-        Some(words) if !words.is_empty() => Ok(words),
-        _ => Err(Failure::usage(format!(
-            "{flag}: expected a program and its arguments, found \"{text}\""
-        ))
-        .hint("quotes have to be closed; pipes and variables need --shell")),
-    }
-}
-
-/// The first character, outside of quotes, that only a shell understands; or a variable before the
-/// program.
-fn for_a_shell(text: &str) -> Option<String> {
-    let (mut quote, mut escaped) = (None, false);
-    for c in text.chars() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '|' | '>' | '<' | '&' | ';' | '`' | '$') => return Some(c.to_string()),
-            _ => {}
-        }
-    }
-    let first = text.split_whitespace().next()?;
-    let (name, _) = first.split_once('=')?;
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name.then(|| first.to_owned())
+    ab::command(text).map_err(|slip| {
+        let hint = "pipes, redirections and variables are a shell's: add --shell, or quote them";
+        Failure::from(slip.at(flag)).hint(hint)
+    })
 }
 
 fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {

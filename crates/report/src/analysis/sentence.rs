@@ -49,7 +49,7 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
         VerdictWord::Confounded => confounded(matter),
         VerdictWord::Unproven => {
             let why = reasons::unproven(matter.sides, matter.loads);
-            format!("{why} (pooled {})", words::factor(&matter.pooled))
+            format!("{why} (median execution, pooled: {})", words::factor(&matter.pooled))
         }
     }
 }
