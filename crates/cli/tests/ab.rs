@@ -1,7 +1,7 @@
 //! Programs against each other, on the machine that runs the tests: only differences that no noise
 //! can hide.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 mod common;
 

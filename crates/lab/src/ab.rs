@@ -32,7 +32,7 @@ const RETRY_ONE_OF: u64 = 5;
 /// For how long others are looked at before the first block, at least.
 const LOOK: Nanos = Nanos::from_millis(300);
 /// Runs of each program before the first block, to fill caches and to know how long it takes; fewer where
-/// they take longer than [`WARM_UP_TIME`].
+/// one takes longer than a second.
 pub const WARM_UP: u32 = 3;
 const WARM_UP_TIME: Nanos = Nanos::from_secs(1);
 
