@@ -286,7 +286,7 @@ fn without_rights_nothing_changes_but_the_shadow_decides() {
     let shared: Arc<dyn Host> = Arc::clone(&host) as Arc<dyn Host>;
     let before = settings(host.as_ref(), 1);
     let error = rule(&shared, &wish("powerd", &[]), 1, &Kept::default()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Permission, "{error}");
     let kept = Kept::default();
     let shadow = Wish { shadow: true, ..wish("powerd", &[]) };
     let ended = rule(&shared, &shadow, 2, &kept).unwrap();
