@@ -62,7 +62,7 @@ fn count(dir: &Path, manifest: &Manifest, what: &str) -> Option<u64> {
     let (_, key) = COUNTED.iter().find(|(counted, _)| *counted == what)?;
     let tables = crate::run::tables(dir, Columns::Only(&[*key])).ok()?;
     Some(match what {
-        "trials" => whole_trials(&tables, manifest.order.len() as u64),
+        "trials" => whole_trials(&tables, manifest),
         "measurements" => tables.trials.rejected.iter().filter(|why| why.is_none()).count() as u64,
         "ramp-ups" => tables.rampups.len() as u64,
         _ => {
@@ -74,12 +74,14 @@ fn count(dir: &Path, manifest: &Manifest, what: &str) -> Option<u64> {
     })
 }
 
-/// Trials whose windows are all here: the last one that began may not have ended.
-fn whole_trials(tables: &Tables, told: u64) -> u64 {
+/// Trials that count and whose windows are all here: the last one that began may not have ended.
+fn whole_trials(tables: &Tables, manifest: &Manifest) -> u64 {
     let mut begun = tables.windows.trial.clone();
     begun.sort_unstable();
     begun.dedup();
-    told.max((begun.len() as u64).saturating_sub(1))
+    let aside = manifest.order.iter().filter(|trial| trial.set_aside).count();
+    let whole = manifest.order.len().max(begun.len().saturating_sub(1));
+    whole.saturating_sub(aside) as u64
 }
 
 impl fmt::Display for Unfinished {

@@ -117,7 +117,7 @@ struct Session<'a> {
     stop: StopFlag,
     progress: &'a mut dyn Progress,
     done: usize,
-    /// Trials that were measured to their end.
+    /// Trials that were measured to their end and count: not those that were set aside.
     whole: usize,
     /// Who looks whether there is an answer yet; none where nobody does.
     looks: Option<Looks>,
@@ -134,6 +134,8 @@ impl Session<'_> {
         let repeats = prepared.experiment.repeats as usize;
         let mut spare = prepared.experiment.retry as usize;
         let mut kept = 0;
+        // Trials of the blocks that count, whether they could be measured or not.
+        let mut due = 0;
         let planned = prepared.plan.trials.iter().chain(&prepared.plan.spare).copied();
         let planned: Vec<PlannedTrial> = planned.collect();
         for block in planned.chunk_by(|a, b| a.block == b.block) {
@@ -143,9 +145,11 @@ impl Session<'_> {
                 }
             }
             kept += 1;
+            due += block.len();
             let done = block.first().map_or(0, |trial| trial.block);
             let again = self.disturbed(done, kept == repeats, spare);
             (kept, spare) = (kept - again, spare - again);
+            due -= again * block.len();
             if self.has_answer() || kept == repeats {
                 break;
             }
@@ -153,8 +157,8 @@ impl Session<'_> {
                 self.wait_quiet();
             }
         }
-        // What was planned was to go on until there is an answer, and to do again what others disturbed.
-        self.manifest.plan = PlanRecord::of("trials", self.whole);
+        // What was planned was to go on until there is an answer.
+        self.manifest.plan = PlanRecord::of("trials", due);
         Ok(Ended::Complete)
     }
 
@@ -176,7 +180,10 @@ impl Session<'_> {
             return 0;
         }
         for trial in &mut self.manifest.order {
-            trial.set_aside |= (first..=last).contains(&trial.block);
+            if (first..=last).contains(&trial.block) {
+                trial.set_aside = true;
+                self.whole = self.whole.saturating_sub(1);
+            }
         }
         if let Some(looks) = &mut self.looks {
             looks.forget(again);
