@@ -17,7 +17,7 @@
 //! | it runs | as after dispatch; [`Part::Backlog`] where it has not slept since before the release | [`Part::Work`] + [`Part::Frequency`]; [`Part::Steal`] |
 //! | it waits, another task runs on its CPU | [`Part::Queue`] | [`Part::Preemption`] |
 //! | it waits, its CPU is in the idle loop | [`Part::IdleExit`] | [`Part::IdleExit`] |
-//! | it sleeps | [`Part::IdleExit`] where its CPU is in the idle loop | [`Part::Slept`] |
+//! | it sleeps | [`Part::IdleExit`] where its CPU is in the idle loop | what its waker did until it woke it; [`Part::Slept`] where no task did |
 //! | its CPU is in an interrupt | [`Part::Interrupts`] | [`Part::Interrupts`], unless it sleeps |
 //! | anything else, and gaps in the recording | [`Part::Unexplained`] | [`Part::Unexplained`] |
 //!
@@ -25,6 +25,9 @@
 //! - *The idle loop* of a CPU lasts from the entry into an idle state until the next task runs on
 //!   it. A kernel reports the end of an idle state when the way out of the hardware's state is
 //!   over, a model when it begins: both ways in and out are inside.
+//! - *The critical path*: while the task waits for others (threads, children, the far end of a pipe), what
+//!   the task that wakes it does is what the window takes: it runs, it waits for a CPU, or it sleeps until
+//!   its own waker wakes it. A task that was not there yet is followed to the one that made it.
 //! - *Running time* is split by frequency: `f / f_max` of it is work, the rest was added by the
 //!   frequency. `f_max` is the highest frequency of that CPU as the run's machine describes it,
 //!   else the highest seen on its kind of core. All of the running time counts as scaling with

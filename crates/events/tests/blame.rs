@@ -5,7 +5,7 @@ mod schedule;
 
 use flyball_events::blame::{Basis, Blame, Part, Who};
 use flyball_run::manifest::{ClockRecord, CpuRecord, Machine};
-use flyball_run::{FrequencySample, Interrupt, Loss, Migration, Run};
+use flyball_run::{FrequencySample, Interrupt, Loss, Migration, Run, Wakeup};
 use schedule::*;
 
 /// The parts that are not empty, by name.
@@ -323,4 +323,56 @@ fn a_boost_above_the_described_maximum_is_no_negative_part() {
     let window = &blame.windows[0];
     assert_eq!(window.parts.get(Part::Frequency), Some(0));
     assert_eq!(window.parts.get(Part::Work), Some(200_000));
+}
+
+/// ```text
+/// us    1000     1020        1100     1200      1300     1350    1380  1400
+/// cpu0  |trial-0 |  (sleeps)                                      |trial-0|
+/// cpu1           |make .......|(sleeps)                    |make ..|
+/// cpu0                        |child ..|load ....|child ...|
+/// ```
+/// The task waits for `make`, which waits for its child, which another task preempts.
+fn a_tree_of_three(last_waker: Option<u32>) -> Run {
+    let mut run = run();
+    let (make, child) = (50, 51);
+    slice(&mut run, 0, MEASURED, "trial-0", (0, 10), "slept");
+    wakeup(&mut run, MEASURED, 0, (1_000, 1_000));
+    slice(&mut run, 0, MEASURED, "trial-0", (1_000, 1_020), "slept");
+    slice(&mut run, 1, make, "make", (1_020, 1_100), "slept");
+    slice(&mut run, 0, child, "cc", (1_100, 1_200), "preempted");
+    slice(&mut run, 0, 7, "load-0", (1_200, 1_300), "slept");
+    slice(&mut run, 0, child, "cc", (1_300, 1_350), "exited");
+    slice(&mut run, 1, make, "make", (1_350, 1_380), "exited");
+    slice(&mut run, 0, MEASURED, "trial-0", (1_380, 1_410), "slept");
+    for (tid, cpu, t, waker_tid) in [
+        (make, 1, 1_020, Some(MEASURED)),
+        (child, 0, 1_100, Some(make)),
+        (make, 1, 1_350, Some(child)),
+        (MEASURED, 0, 1_380, last_waker),
+    ] {
+        run.tables.wakeups.push(Wakeup {
+            woken_ns: us(t),
+            ran_ns: Some(us(t)),
+            cpu,
+            tid,
+            waker_tid,
+            ..Wakeup::default()
+        });
+    }
+    frequency(&mut run, "policy0", 0, 2_000_000);
+    window(&mut run, 0, (1_000, 1_000, 1_400));
+    run
+}
+
+#[test]
+fn what_a_window_waits_for_is_followed_from_waker_to_waker() {
+    let blame = Blame::of(&a_tree_of_three(Some(50))).unwrap();
+    assert_eq!(parts(&blame, 0), [("work", 300_000), ("preemption", 100_000)]);
+    let culprit = blame.windows[0].culprits.most_of(Part::Preemption);
+    assert_eq!(culprit, Some((Who::Task(7), 100_000)));
+    assert_eq!(blame.windows[0].running_ns, 300_000);
+
+    // Nobody saw who woke it: it slept.
+    let blame = Blame::of(&a_tree_of_three(None)).unwrap();
+    assert_eq!(parts(&blame, 0), [("work", 40_000), ("slept", 360_000)]);
 }

@@ -60,6 +60,9 @@ pub enum Length {
     Blocks(u32),
 }
 
+/// Lines of its output that a program which failed is quoted with.
+const SHOWN: usize = 10;
+
 /// A program that cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum AbError {
@@ -260,7 +263,8 @@ pub(crate) fn succeed(
         return Ok(exit);
     }
     let said = String::from_utf8_lossy(&exit.stderr);
-    let last = said.trim_end().lines().next_back().unwrap_or_default();
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    let last = lines[lines.len().saturating_sub(SHOWN)..].join("\n    ");
     Err(AbError::Failed {
         program: program.to_owned(),
         what,
@@ -268,6 +272,6 @@ pub(crate) fn succeed(
             Status::Code(code) => code.to_string(),
             Status::Signal(signal) => format!("signal {signal}"),
         },
-        output: if last.is_empty() { String::new() } else { format!(" ({last})") },
+        output: if last.is_empty() { String::new() } else { format!("\n    {last}") },
     })
 }

@@ -112,7 +112,7 @@ fn kinds(report: &Report) -> Vec<Section> {
 }
 
 /// The most important verdict in a line.
-fn headline(report: &Report) -> String {
+pub(crate) fn headline(report: &Report) -> String {
     match report.comparisons.first() {
         None if !report.rampups.is_empty() => {
             "How long a sudden demand waits for its frequency".to_owned()

@@ -2,11 +2,12 @@
 #![allow(clippy::expect_used)] // a helper of a test fails the test
 
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
-use flyball_report::model::{Comparison, Finding, Report, VerdictWord};
+use flyball_report::model::{Comparison, Estimate, Finding, Part, Report, VerdictWord};
 use flyball_report::terminal::{TerminalOptions, render};
 use flyball_run::import::{Options, import};
 use flyball_run::manifest::{
-    ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, WorkloadRecord,
+    ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, TrialRecord,
+    WorkloadRecord,
 };
 use flyball_run::{LoadSample, Note, Nullable, RunState, Window};
 
@@ -19,13 +20,22 @@ struct Made {
     name: &'static str,
     exec_ns: u64,
     khz: Option<u64>,
+    /// Of the probe after a window, where it is not that of the probe before.
+    khz_after: Option<u64>,
     preempted_every: u64,
     cpu: fn(u64) -> Option<u32>,
 }
 
 impl Default for Made {
     fn default() -> Self {
-        Made { name: "idle", exec_ns: 10_000, khz: None, preempted_every: 0, cpu: |_| Some(1) }
+        Made {
+            name: "idle",
+            exec_ns: 10_000,
+            khz: None,
+            khz_after: None,
+            preempted_every: 0,
+            cpu: |_| Some(1),
+        }
     }
 }
 
@@ -81,7 +91,8 @@ fn run(conditions: &[Made]) -> RunData {
                         cpu_after: cpu,
                         preemptions: Some(u32::from(preempted)),
                         probe_before_khz: condition.khz,
-                        probe_after_khz: condition.khz,
+                        probe_after_khz: condition.khz_after.or(condition.khz),
+                        cpu_time_ns: condition.khz.map(|_| exec_ns),
                         ..Window::default()
                     });
                 }
@@ -360,6 +371,44 @@ fn what_frequency_explains_disappears_at_equal_frequency() {
         Made { name: "slow", khz: Some(3_000_000), ..Made::default() },
     ]);
     assert_eq!(first(&analysed(same)).equal_frequency, None);
+}
+
+/// The parts of the first comparison's cause, with their ends.
+fn parts(made: &[Made]) -> Vec<(Part, Estimate)> {
+    let mut made = run(made);
+    made.manifest.kind = "bench".into();
+    made.manifest.order = vec![TrialRecord::default()];
+    let report = analysed(made);
+    let cause = first(&report).cause.clone().expect("a cause");
+    cause.parts.iter().map(|part| (part.part, part.us)).collect()
+}
+
+#[test]
+fn probes_tell_frequency_from_cycles_only_where_it_did_not_change() {
+    let slow = |khz, khz_after| {
+        [
+            Made { khz: Some(2_000_000), ..Made::default() },
+            Made { name: "slow", exec_ns: 20_000, khz: Some(khz), khz_after, ..Made::default() },
+        ]
+    };
+    let of = |parts: &[(Part, Estimate)], wanted| {
+        parts.iter().find(|(part, _)| *part == wanted).map(|(_, us)| *us)
+    };
+    // The same cycles at half the frequency.
+    let steady = parts(&slow(1_000_000, None));
+    let frequency = of(&steady, Part::Frequency).expect("a part of the frequency");
+    assert!((frequency.value - 10.0).abs() < 0.5 && frequency.excludes(0.0), "{frequency:?}");
+    assert!(of(&steady, Part::Cycles).expect("one of cycles").value.abs() < 0.5);
+    // 4 % apart: half of that, of 20 us, is what nobody knows.
+    let drifting = parts(&slow(980_000, Some(1_020_000)));
+    let wider = of(&drifting, Part::Frequency).expect("a part of the frequency");
+    let width = |us: Estimate| us.interval().map_or(0.0, |(low, high)| high - low);
+    assert!((width(wider) - width(frequency) - 0.8).abs() < 0.05, "{wider:?} {frequency:?}");
+    // From 2 to 1 GHz while it ran: when it changed is not known, and nothing is said.
+    let changing = parts(&slow(2_000_000, Some(1_000_000)));
+    assert_eq!((of(&changing, Part::Frequency), of(&changing, Part::Cycles)), (None, None));
+    let on_cpu = of(&changing, Part::OnCpu).expect("both together");
+    assert!((on_cpu.value - 10.0).abs() < 0.5 && on_cpu.excludes(0.0), "{on_cpu:?}");
 }
 
 #[test]

@@ -47,4 +47,4 @@ pub use tables::{
     Window, Windows, registry,
 };
 pub use unfinished::Unfinished;
-pub use writer::{RunWriter, amend, empty_dir, new_dir_below};
+pub use writer::{RunWriter, amend, check_empty, empty_dir, new_dir_below};

@@ -358,8 +358,19 @@ pub fn empty_dir(dir: impl Into<PathBuf>) -> Result<PathBuf> {
 fn empty_dir_on(disk: &dyn Disk, dir: PathBuf) -> Result<PathBuf> {
     disk::create_dir_all(disk, &dir)
         .map_err(|error| Error::io(&dir, "to make the run directory", &error))?;
-    let mut entries =
-        fs::read_dir(&dir).map_err(|error| Error::io(&dir, "to list the run directory", &error))?;
+    check_empty(&dir)?;
+    Ok(dir)
+}
+
+/// Refuses a place where a run directory cannot be made: one with files in it, or no directory.
+///
+/// # Errors
+/// As [`RunWriter::create`]; a place where nothing is yet is none.
+pub fn check_empty(dir: &Path) -> Result<()> {
+    let mut entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| Error::io(dir, "to list the run directory", &error))?,
+    };
     if entries.next().is_some() {
         return Err(Error::bad_input(
             dir.display(),
@@ -368,7 +379,7 @@ fn empty_dir_on(disk: &dyn Disk, dir: PathBuf) -> Result<PathBuf> {
             "choose another place for the run directory",
         ));
     }
-    Ok(dir)
+    Ok(())
 }
 
 /// Appends the lines of one table. The file is made with the first line.

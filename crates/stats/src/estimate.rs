@@ -47,6 +47,13 @@ impl Estimate {
         Estimate { value: value + by, low: low.map(|v| v + by), high: high.map(|v| v + by) }
     }
 
+    /// The same, its interval wider by `by` at each end.
+    #[must_use]
+    pub fn widened(self, by: f64) -> Estimate {
+        let Estimate { value, low, high } = self;
+        Estimate { value, low: low.map(|v| v - by), high: high.map(|v| v + by) }
+    }
+
     /// Whether the interval is known and holds `value`.
     pub fn covers(&self, value: f64) -> bool {
         self.interval().is_some_and(|(low, high)| (low..=high).contains(&value))

@@ -17,6 +17,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
     host.catch_interrupts()?;
     let rules = reporting::rules(&args.output)?;
+    args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
     let margin = percent("--margin", &args.margin)?;
     let length = match args.runs {
         Some(blocks) => Length::Blocks(blocks),

@@ -40,7 +40,20 @@ pub struct Recorded {
     pub steal: bool,
 }
 
-/// The events, by CPU and by measured task.
+/// One wake-up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wakeup {
+    /// When.
+    pub t_ns: u64,
+    /// The CPU that the task was placed on.
+    pub cpu: Option<u32>,
+    /// The task that woke it; none where an interrupt did.
+    pub waker: Option<u32>,
+    /// Whether it ran at that very time.
+    pub at_once: bool,
+}
+
+/// The events, by CPU and by task.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
     pub cpus: BTreeMap<u32, CpuLines>,
@@ -54,18 +67,20 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Sorts what `recording` holds; events of single tasks are kept of those in `measured`.
+    /// Sorts what `recording` holds; events of single tasks are kept of those in `measured`, and of
+    /// those that woke them, and so on.
     pub fn of(
         recording: &Recording<'_>,
         tables: &'a Tables,
         measured: &BTreeSet<u32>,
     ) -> Index<'a> {
+        let kept = with_wakers(tables, measured);
         let mut slices = BTreeMap::<u32, Vec<(u64, u64, u32)>>::new();
         let mut tasks = BTreeMap::<u32, Vec<Ran>>::new();
         // A recording cuts at its span, which leaves out an event at the very end: none is lost.
         for slice in recording.slices() {
             slices.entry(slice.cpu).or_default().push((slice.from_ns, slice.to_ns, slice.tid));
-            if measured.contains(&slice.tid) {
+            if kept.contains(&slice.tid) {
                 tasks.entry(slice.tid).or_default().push(slice);
             }
         }
@@ -81,7 +96,7 @@ impl<'a> Index<'a> {
         }
         let own = |tids: &[u32]| -> BTreeMap<u32, Vec<usize>> {
             let mut rows = BTreeMap::<u32, Vec<usize>>::new();
-            for (row, tid) in tids.iter().enumerate().filter(|(_, tid)| measured.contains(tid)) {
+            for (row, tid) in tids.iter().enumerate().filter(|(_, tid)| kept.contains(tid)) {
                 rows.entry(*tid).or_default().push(row);
             }
             rows
@@ -103,28 +118,56 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The slices of a measured task.
+    /// The tasks whose events are kept.
+    pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tasks.keys().copied()
+    }
+
+    /// The slices of a task.
     pub fn slices_of(&self, tid: u32) -> impl Iterator<Item = &Ran> {
         self.tasks.get(&tid).into_iter().flatten()
     }
 
-    /// When a measured task was woken, the CPU that it was placed on, and whether it ran at that
-    /// very time.
-    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = (u64, Option<u32>, bool)> + '_ {
+    /// When a task was woken.
+    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = Wakeup> + '_ {
         let rows = &self.tables.wakeups;
         let own = self.wakeups.get(&tid).into_iter().flatten();
         own.filter_map(|&row| {
             let t_ns = *rows.woken_ns.get(row)?;
-            Some((t_ns, rows.cpu.get(row).copied(), rows.ran_ns.get(row) == Some(t_ns)))
+            Some(Wakeup {
+                t_ns,
+                cpu: rows.cpu.get(row).copied(),
+                waker: rows.waker_tid.get(row),
+                at_once: rows.ran_ns.get(row) == Some(t_ns),
+            })
         })
     }
 
-    /// When a measured task moved, and the CPU that it went to.
+    /// When a task moved, and the CPU that it went to.
     pub fn moves_of(&self, tid: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
         let rows = &self.tables.migrations;
         let own = self.moves.get(&tid).into_iter().flatten();
         own.filter_map(|&row| Some((*rows.t_ns.get(row)?, *rows.to_cpu.get(row)?)))
     }
+}
+
+/// The tasks, those that ever woke them, those that woke these, and so on.
+fn with_wakers(tables: &Tables, measured: &BTreeSet<u32>) -> BTreeSet<u32> {
+    let rows = &tables.wakeups;
+    let mut wakers = BTreeMap::<u32, BTreeSet<u32>>::new();
+    for (row, tid) in rows.tid.iter().enumerate() {
+        if let Some(waker) = rows.waker_tid.get(row) {
+            wakers.entry(*tid).or_default().insert(waker);
+        }
+    }
+    let mut kept = BTreeSet::new();
+    let mut open: Vec<u32> = measured.iter().copied().collect();
+    while let Some(tid) = open.pop() {
+        if kept.insert(tid) {
+            open.extend(wakers.get(&tid).into_iter().flatten());
+        }
+    }
+    kept
 }
 
 /// Stays in idle states, each until the next task runs: what lies between is the way out.

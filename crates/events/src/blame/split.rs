@@ -5,6 +5,8 @@
 //! another task, the idle loop. What is left is unexplained. So the parts sum to the response by
 //! construction.
 
+use std::collections::BTreeMap;
+
 use super::culprits::{Culprits, Who};
 use super::frequency::{Basis, Frequencies, Share};
 use super::index::{CpuLines, Index};
@@ -38,10 +40,15 @@ pub(super) struct Split {
     pub culprits: Culprits,
 }
 
+/// Wakers of wakers that are followed: tasks that wake each other end nowhere.
+const DEPTH: u32 = 32;
+
 /// What a window is cut with.
 pub(super) struct Splitter<'a> {
     pub index: &'a Index<'a>,
     pub frequencies: &'a Frequencies,
+    /// The tasks that a window may wait for.
+    pub tasks: &'a BTreeMap<u32, States>,
     /// How far the two clocks may be apart.
     pub uncertainty_ns: u64,
 }
@@ -64,7 +71,7 @@ impl Splitter<'_> {
             self.before_dispatch(&mut split, &mut own, stretch, release_ns);
         }
         for stretch in states.within(dispatch_ns, end_ns) {
-            self.after_dispatch(&mut split, &mut own, stretch);
+            self.after_dispatch(&mut split, &mut own, states, stretch);
         }
         self.running(&mut split, &own, times);
         split
@@ -110,12 +117,37 @@ impl Splitter<'_> {
         }
     }
 
-    fn after_dispatch(&self, split: &mut Split, own: &mut Own, stretch: Stretch) {
+    fn after_dispatch(&self, split: &mut Split, own: &mut Own, states: &States, stretch: Stretch) {
         match stretch.state {
             State::Running => self.own(split, own, stretch),
             State::Waiting => self.waiting(split, stretch, Part::Preemption),
-            State::Sleeping => split.parts.add(Part::Slept, stretch.length_ns()),
+            State::Sleeping => self.follow(split, own, (states, stretch), 0),
             State::Unknown => split.parts.add(Part::Unexplained, stretch.length_ns()),
+        }
+    }
+
+    /// The task sleeps: what its waker did until it woke it is on the window's critical path, and where
+    /// that slept or was not yet, what its waker did.
+    fn follow(
+        &self,
+        split: &mut Split,
+        own: &mut Own,
+        (states, stretch): (&States, Stretch),
+        depth: u32,
+    ) {
+        let waker = states.waker_after(stretch.to_ns).filter(|_| depth < DEPTH);
+        let Some(waker) = waker.and_then(|tid| self.tasks.get(&tid)) else {
+            split.parts.add(Part::Slept, stretch.length_ns());
+            return;
+        };
+        for stretch in waker.within(stretch.from_ns, stretch.to_ns) {
+            match stretch.state {
+                State::Running => self.own(split, own, stretch),
+                State::Waiting => self.waiting(split, stretch, Part::Preemption),
+                State::Sleeping | State::Unknown => {
+                    self.follow(split, own, (waker, stretch), depth + 1);
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
-//! What the measured task did over time: it ran, it wanted to, or it slept; and on which CPU.
+//! What a task did over time: it ran, it wanted to, or it slept; and on which CPU.
 
-use super::index::Index;
+use super::index::{Index, Wakeup};
 use crate::recording::Ended;
 
 /// What a task does.
@@ -24,6 +24,8 @@ struct Point {
     cpu: Option<u32>,
     /// When it last stopped sleeping; none where that was not seen.
     rose_ns: Option<u64>,
+    /// The task that woke it then; none where no task did, or nobody saw.
+    waker: Option<u32>,
 }
 
 /// A stretch of time in which a task did one thing on one CPU.
@@ -38,7 +40,7 @@ pub(super) struct Stretch {
     pub rose_ns: Option<u64>,
 }
 
-/// The measured task over time.
+/// A task over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct States {
     points: Vec<Point>,
@@ -50,11 +52,11 @@ pub(super) struct States {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Ends(Ended),
-    Wakes(Option<u32>),
+    Wakes(Option<u32>, Option<u32>),
     /// It runs and ends at one and the same time.
     Blinks(u32, Ended),
     /// It is woken behind all that it ran at that time.
-    WakesAgain(Option<u32>),
+    WakesAgain(Option<u32>, Option<u32>),
     Moves(u32),
     Runs(u32),
 }
@@ -63,9 +65,9 @@ impl Change {
     fn rank(self) -> u8 {
         match self {
             Change::Ends(_) => 0,
-            Change::Wakes(_) => 1,
+            Change::Wakes(..) => 1,
             Change::Blinks(..) => 2,
-            Change::WakesAgain(_) => 3,
+            Change::WakesAgain(..) => 3,
             Change::Moves(_) => 4,
             Change::Runs(_) => 5,
         }
@@ -84,8 +86,11 @@ impl States {
                 changes.push((slice.to_ns, Change::Ends(slice.ended)));
             }
         }
-        changes.extend(index.wakeups_of(tid).map(|(t, cpu, at_once)| {
-            (t, if at_once { Change::Wakes(cpu) } else { Change::WakesAgain(cpu) })
+        changes.extend(index.wakeups_of(tid).map(|Wakeup { t_ns, cpu, waker, at_once }| {
+            match at_once {
+                true => (t_ns, Change::Wakes(cpu, waker)),
+                false => (t_ns, Change::WakesAgain(cpu, waker)),
+            }
         }));
         changes.extend(index.moves_of(tid).map(|(t, cpu)| (t, Change::Moves(cpu))));
         changes.sort_by_key(|&(t, change)| (t, change.rank()));
@@ -98,11 +103,19 @@ impl States {
         self.known.is_some_and(|(first, last)| first <= from_ns && to_ns <= last)
     }
 
+    /// The task that next woke it, or made it, at `t_ns` or later; none where no task did.
+    pub fn waker_after(&self, t_ns: u64) -> Option<u32> {
+        let next = self.points.partition_point(|point| point.from_ns < t_ns);
+        let mut later = self.points.get(next..).unwrap_or_default().iter();
+        later.find(|point| matches!(point.state, State::Running | State::Waiting))?.waker
+    }
+
     /// What it did from `from` to `to`, without a hole.
     pub fn within(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = Stretch> + '_ {
         let behind = self.points.partition_point(|point| point.from_ns <= from_ns);
         let mut next = behind;
-        let unseen = Point { from_ns: 0, state: State::Unknown, cpu: None, rose_ns: None };
+        let unseen =
+            Point { from_ns: 0, state: State::Unknown, cpu: None, rose_ns: None, waker: None };
         let last = behind.checked_sub(1).and_then(|last| self.points.get(last));
         let mut now = last.copied().unwrap_or(unseen);
         let mut at = from_ns;
@@ -128,15 +141,15 @@ impl States {
 
 fn points(changes: &[(u64, Change)]) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(changes.len());
-    let (mut state, mut cpu, mut rose) = (State::Unknown, None, None);
+    let (mut state, mut cpu, mut rose, mut waker) = (State::Unknown, None, None, None);
     for &(t, change) in changes {
         let before = state;
         state = match (change, state) {
             (Change::Runs(_), _)
-            | (Change::Wakes(_) | Change::WakesAgain(_) | Change::Moves(_), State::Running) => {
+            | (Change::Wakes(..) | Change::WakesAgain(..) | Change::Moves(_), State::Running) => {
                 State::Running
             }
-            (Change::Wakes(_) | Change::WakesAgain(_), _) => State::Waiting,
+            (Change::Wakes(..) | Change::WakesAgain(..), _) => State::Waiting,
             // A task that sleeps moves while it is being woken: it sleeps until it is.
             (Change::Moves(_), state) => state,
             (Change::Ends(ended) | Change::Blinks(_, ended), _) => after(ended),
@@ -144,24 +157,30 @@ fn points(changes: &[(u64, Change)]) -> Vec<Point> {
         match change {
             Change::Runs(to) | Change::Blinks(to, _) => cpu = Some(to),
             Change::Moves(to) if state != State::Running => cpu = Some(to),
-            Change::Wakes(to) | Change::WakesAgain(to) if state != State::Running => {
+            Change::Wakes(to, _) | Change::WakesAgain(to, _) if state != State::Running => {
                 cpu = to.or(cpu);
             }
-            Change::Moves(_) | Change::Wakes(_) | Change::WakesAgain(_) | Change::Ends(_) => {}
+            Change::Moves(_) | Change::Wakes(..) | Change::WakesAgain(..) | Change::Ends(_) => {}
         }
         let awake = matches!(state, State::Running | State::Waiting);
         match before {
             State::Sleeping if awake => rose = Some(t),
             // Before that it may have slept or not: only a wake-up tells.
             State::Unknown if awake => {
-                rose = matches!(change, Change::Wakes(_) | Change::WakesAgain(_)).then_some(t);
+                rose = matches!(change, Change::Wakes(..) | Change::WakesAgain(..)).then_some(t);
             }
+            _ => {}
+        }
+        match change {
+            Change::Wakes(_, by) | Change::WakesAgain(_, by) => waker = by,
+            // It woke, and nobody saw by whom.
+            _ if awake && !matches!(before, State::Running | State::Waiting) => waker = None,
             _ => {}
         }
         if state == State::Unknown {
             rose = None;
         }
-        points.push(Point { from_ns: t, state, cpu, rose_ns: rose });
+        points.push(Point { from_ns: t, state, cpu, rose_ns: rose, waker });
     }
     points
 }

@@ -102,13 +102,14 @@ impl Blame {
         let frequencies = Frequencies::of(&recording, tables, manifest, joined);
         index.recorded.frequency = frequencies.any_changes();
         index.recorded.steal = !tables.windows.steal_ns.is_all_null();
+        let states: BTreeMap<u32, States> =
+            index.tasks().map(|tid| (tid, States::of(&index, tid))).collect();
         let splitter = Splitter {
             index: &index,
             frequencies: &frequencies,
+            tasks: &states,
             uncertainty_ns: clocks.uncertainty_ns.max(SAME_CLOCK_NS),
         };
-        let states: BTreeMap<u32, States> =
-            measured.iter().map(|&tid| (tid, States::of(&index, tid))).collect();
         let mut blame = Blame {
             windows: Vec::with_capacity(tables.windows.len()),
             uncovered: 0,

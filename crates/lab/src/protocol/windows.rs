@@ -221,9 +221,9 @@ impl Session<'_> {
         let within = self.prepared.experiment.within.map_or(Nanos(u64::MAX), |within| within.0);
         let over = self.host.now().since(self.begun) >= within;
         match (decided, looks.blocks()) {
-            (true, blocks) => self.progress.note(&format!("decided after {blocks} blocks")),
+            (true, blocks) => self.progress.note(&format!("decided; blocks: {blocks}")),
             (false, blocks) if over => {
-                self.progress.note(&format!("not decided in time, after {blocks} blocks"));
+                self.progress.note(&format!("not decided in time; blocks: {blocks}"));
             }
             _ => {}
         }

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use flyball_events::blame::{self, Blame};
+use flyball_events::blame::{self, Basis, Blame};
 use flyball_run::{WAKE_DELAY_FROM_NS, Windows};
 use flyball_stats::{self as stats, BlockDraws, Replicated, Weight};
 
@@ -38,6 +38,9 @@ const CULPRITS: usize = 3;
 const LEAST_CULPRIT: f64 = 0.05;
 /// Those that a sentence names.
 const SAID: usize = 2;
+/// Natural logarithm of probe after to probe before a window from which on, in half of the windows, the
+/// frequency is said to have changed inside them: what lies between is not known then.
+const STEADY: f64 = 0.1;
 
 /// What one window is made of, microseconds (cycles: microseconds times the unit of frequency).
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +73,8 @@ struct Known {
     wake_delay: bool,
     /// How much of the execution was on the CPU.
     cpu_time: bool,
+    /// By the critical path through several threads.
+    path: bool,
     /// How much of the rest was waiting.
     run_delay: bool,
     /// Where frequency and cycles come from.
@@ -81,8 +86,38 @@ struct Known {
 enum Speed {
     /// The window's own count.
     Counted,
+    /// The changes of frequency among the events beside it, over its time on the CPU.
+    Followed(Basis),
     /// The probe around it times its time on the CPU.
     Probed(Source),
+    /// Probes around it that tell of two frequencies.
+    Changing,
+}
+
+/// What the events beside a window tell of it.
+#[derive(Debug, Clone, Copy)]
+struct Aside {
+    /// Mean frequency by its recorded changes, megahertz.
+    mhz: Option<(f64, Basis)>,
+    /// Of its critical path, microseconds: on a CPU, and waiting for one after the dispatch.
+    on_us: f64,
+    waiting_us: f64,
+}
+
+/// By row of the windows.
+type Beside = HashMap<usize, Aside>;
+
+fn beside(context: &Context<'_>) -> Beside {
+    let Some(Ok(blame)) = context.blame() else { return Beside::new() };
+    let us = |ns: u64| ns as f64 / 1e3;
+    let of = |window: &blame::WindowBlame| Aside {
+        mhz: (window.basis)
+            .filter(|basis| matches!(basis, Basis::Changes | Basis::Claimed))
+            .and_then(|basis| Some((us(window.khz?), basis))),
+        on_us: us(window.running_ns),
+        waiting_us: us(window.parts.get(blame::Part::Preemption).unwrap_or_default()),
+    };
+    blame.windows.iter().map(|window| (window.row, of(window))).collect()
 }
 
 /// The cause of a difference around a quantile: the mean over the workloads. None where a side has no
@@ -95,12 +130,13 @@ pub(super) fn split(
     quantile: f64,
 ) -> Option<Cause> {
     let windows = &context.run.tables.windows;
-    let known = Known::of(windows, pairs)?;
+    let beside = beside(context);
+    let known = Known::of(windows, pairs, &beside)?;
     let mut counts = [0, 0];
     let mut sides = Vec::new();
     let mut culprits = Culprits::of(context, pairs.len());
     for (a, b) in pairs {
-        let of = |cell: &CellData| made_of(windows, cell, blocks, known);
+        let of = |cell: &CellData| made_of(windows, cell, blocks, known, &beside);
         let (a, b) = (of(a), of(b));
         for (count, side) in counts.iter_mut().zip([&a, &b]) {
             *count += band(side.len() as f64, quantile).1.ceil() as u64;
@@ -123,10 +159,23 @@ pub(super) fn split(
         estimate.first().copied().filter(|estimate| estimate.value.is_finite())
     };
     let total_us = alone(&whole)?;
+    // What a probe beside the windows does not tell adds to what the draws do not.
+    let doubt = match known.speed {
+        Some(Speed::Probed(source)) => {
+            let bend =
+                |cell| source.change(windows, &rows(cell)).map_or(0.0, |(of, _)| of.abs() / 2.0);
+            let each = sides.iter().zip(pairs).map(|([a, b], (own, other))| {
+                Some(alone(&at_frequency(a, b))?.value * (bend(own) + bend(other)))
+            });
+            each.sum::<Option<f64>>().map_or(0.0, |sum| sum / pairs.len() as f64)
+        }
+        _ => 0.0,
+    };
     let mut parts: Vec<CausePart> = split
         .iter()
         .map(|(part, figure)| {
-            let us = alone(figure)?;
+            let own = matches!(part, Part::Frequency | Part::Cycles);
+            let us = alone(figure)?.widened(if own { doubt } else { 0.0 });
             Some(CausePart { part: *part, us, who: culprits.who(*part, us.value) })
         })
         .collect::<Option<_>>()?;
@@ -147,10 +196,9 @@ pub(super) fn split(
 }
 
 impl Known {
-    fn of(windows: &Windows, pairs: &[CellPair<'_>]) -> Option<Known> {
+    fn of(windows: &Windows, pairs: &[CellPair<'_>], beside: &Beside) -> Option<Known> {
         let cells = || pairs.iter().flat_map(|(a, b)| [*a, *b]);
         let first = cells().next()?;
-        let rows = |cell: &CellData| CellRows { repeats: cell.rows.clone(), ..CellRows::default() };
         let all = |of: &dyn Fn(&CellRows) -> bool| cells().all(|cell| of(&rows(cell)));
         let on_cpu = |rows: &CellRows| {
             rows.rows().all(|row| {
@@ -161,13 +209,27 @@ impl Known {
         };
         let counted = |rows: &CellRows| rows.rows().all(|row| windows.cycles.get(row).is_some());
         let source = Source::of(windows, &rows(first));
+        let mhz = |row: &usize| beside.get(row).and_then(|aside| aside.mhz);
+        let followed = |rows: &CellRows| {
+            2 * rows.rows().filter(|row| mhz(row).is_some()).count() > rows.rows().count()
+        };
+        let probed = |source: Source| {
+            let steady =
+                |rows: &CellRows| source.change(windows, rows).is_some_and(|(_, of)| of < STEADY);
+            if all(&steady) { Speed::Probed(source) } else { Speed::Changing }
+        };
         let speed = match () {
             () if all(&counted) => Some(Speed::Counted),
+            () if all(&followed) => {
+                let weakest = beside.values().filter_map(|aside| aside.mhz).map(|(_, basis)| basis);
+                weakest.max().map(Speed::Followed)
+            }
             () => source
                 .filter(|source| all(&|rows: &CellRows| Source::of(windows, rows) == Some(*source)))
-                .map(Speed::Probed),
+                .map(probed),
         };
-        let cpu_time = all(&on_cpu);
+        let path = !all(&on_cpu) && all(&|rows| rows.rows().all(|row| beside.contains_key(&row)));
+        let cpu_time = path || all(&on_cpu);
         let late = |cell: &CellData| rows(cell).rows().any(|row| backlog(windows, row) > 0.0);
         let released = cells().all(|cell| cell.model.response.is_some());
         Some(Known {
@@ -175,7 +237,8 @@ impl Known {
             backlog: released && cells().any(late),
             wake_delay: all(&|rows| has(&windows.wake_delay_ns, rows) || prompt(windows, rows)),
             cpu_time,
-            run_delay: all(&|rows| rows.rows().all(|row| waited(windows, row).is_some())),
+            path,
+            run_delay: path || all(&|rows| rows.rows().all(|row| waited(windows, row).is_some())),
             speed: speed.filter(|_| cpu_time),
         })
     }
@@ -194,7 +257,7 @@ impl Known {
         }
         match (self.cpu_time, self.speed) {
             (false, _) => parts.push(Part::Execution),
-            (true, None) => parts.extend([Part::OffCpu, Part::OnCpu]),
+            (true, None | Some(Speed::Changing)) => parts.extend([Part::OffCpu, Part::OnCpu]),
             (true, Some(_)) => parts.extend([Part::OffCpu, Part::Frequency, Part::Cycles]),
         }
         parts
@@ -210,11 +273,25 @@ impl Known {
         } else if !self.run_delay {
             missing.push("how much of the time off the CPU was waiting for it".to_owned());
         }
-        if self.cpu_time && self.speed.is_none() {
-            missing.push("the delivered frequency of the windows".to_owned());
-        }
+        let speed = match self.speed {
+            _ if !self.cpu_time => None,
+            None => Some("the delivered frequency of the windows"),
+            Some(Speed::Changing) => Some(
+                "the frequency inside the windows: it changed between the probes before and after them, \
+                 and neither cycles nor changes of frequency were recorded",
+            ),
+            Some(Speed::Followed(Basis::Claimed)) => Some(
+                "whether the CPUs delivered the frequencies that the kernel set: cycles were not counted",
+            ),
+            Some(_) => None,
+        };
+        missing.extend(speed.map(str::to_owned));
         missing
     }
+}
+
+fn rows(cell: &CellData) -> CellRows {
+    CellRows { repeats: cell.rows.clone(), ..CellRows::default() }
 }
 
 /// Whether every window of a cell was dispatched so early that there was nothing to look at.
@@ -258,15 +335,22 @@ fn backlog(windows: &Windows, row: usize) -> f64 {
 }
 
 /// The windows of a cell in these blocks, ascending in what is ranked.
-fn made_of(windows: &Windows, cell: &CellData, blocks: &[u32], known: Known) -> Vec<Window> {
+fn made_of(
+    windows: &Windows,
+    cell: &CellData,
+    blocks: &[u32],
+    known: Known,
+    beside: &Beside,
+) -> Vec<Window> {
     let mut made = Vec::new();
     for (block, repeat) in (0_u32..).zip(in_blocks(cell, blocks)) {
         let speeds: Vec<Option<f64>> =
-            repeat.rows().map(|row| speed(windows, row, known)).collect();
+            repeat.rows().map(|row| speed(windows, row, known, beside)).collect();
         // A window whose probe was disturbed ran, as far as one knows, as fast as its neighbours.
         let usual = stats::median_of(speeds.iter().copied().flatten()).unwrap_or(0.0);
         for (row, speed) in repeat.rows().zip(speeds) {
-            made.push(window(windows, (row, block), known, speed.unwrap_or(usual)));
+            let path = beside.get(&row).filter(|_| known.path);
+            made.push(window(windows, (row, block), known, (speed.unwrap_or(usual), path)));
         }
     }
     made.sort_by(|a, b| a.rank_us.total_cmp(&b.rank_us));
@@ -274,30 +358,39 @@ fn made_of(windows: &Windows, cell: &CellData, blocks: &[u32], known: Known) -> 
 }
 
 /// The frequency of a window in megahertz or percent; none where it is not known.
-fn speed(windows: &Windows, row: usize, known: Known) -> Option<f64> {
+fn speed(windows: &Windows, row: usize, known: Known, beside: &Beside) -> Option<f64> {
     match known.speed? {
         Speed::Counted => {
             let on = on_cpu(windows, row).filter(|us| *us > 0.0)?;
             Some(windows.cycles.get(row)? as f64 / on)
         }
+        Speed::Followed(_) => beside.get(&row)?.mhz.map(|(mhz, _)| mhz),
         Speed::Probed(source) => source.value(windows, row),
+        Speed::Changing => None,
     }
 }
 
-fn window(windows: &Windows, (row, block): (usize, u32), known: Known, speed: f64) -> Window {
+fn window(
+    windows: &Windows,
+    (row, block): (usize, u32),
+    known: Known,
+    (speed, path): (f64, Option<&Aside>),
+) -> Window {
     let execution = microseconds(windows.exec_ns.get(row));
     let lateness = match known.released {
         true => windows.lateness_ns.get(row).map_or(0.0, |&ns| ns as f64 / 1e3),
         false => 0.0,
     };
-    let on = on_cpu(windows, row).filter(|_| known.cpu_time).unwrap_or(execution).min(execution);
+    let accounted = || on_cpu(windows, row).filter(|_| known.cpu_time);
+    let on = path.map(|aside| aside.on_us).or_else(accounted).unwrap_or(execution).min(execution);
     let delay = |ns: Option<u64>| ns.map_or(0.0, |ns| ns as f64 / 1e3);
     let backlog = if known.released { backlog(windows, row).min(lateness.max(0.0)) } else { 0.0 };
     let before =
         delay(windows.wake_delay_ns.get(row).filter(|_| known.wake_delay && known.released))
             .min((lateness - backlog).max(0.0));
-    let inside =
-        waited(windows, row).filter(|_| known.run_delay).unwrap_or(0.0).min(execution - on);
+    let waited = || waited(windows, row).filter(|_| known.run_delay);
+    let inside = path.map(|aside| aside.waiting_us).or_else(waited).unwrap_or(0.0);
+    let inside = inside.min(execution - on);
     let mut means = [0.0; QUANTITIES];
     means[WHOLE] = lateness + execution;
     means[WAITING] = before + inside;
@@ -406,6 +499,11 @@ impl<'a> Culprits<'a> {
     }
 }
 
+/// What the cycles of `b` take at the frequency of `a`, microseconds.
+fn at_frequency(a: &[Replicated; QUANTITIES], b: &[Replicated; QUANTITIES]) -> Replicated {
+    Replicated::combine(&[&a[ON], &a[CYCLES], &b[CYCLES]], |of| of[2] * of[0] / of[1])
+}
+
 /// A part of the difference of two sides' means.
 fn difference_of(
     part: Part,
@@ -413,7 +511,6 @@ fn difference_of(
     b: &[Replicated; QUANTITIES],
 ) -> Replicated {
     let simple = |at: usize| Replicated::difference(&a[at], &b[at]);
-    let sides = [&a[ON], &a[CYCLES], &b[ON], &b[CYCLES]];
     match part {
         Part::Waiting => simple(WAITING),
         Part::Backlog => simple(BACKLOG),
@@ -421,15 +518,9 @@ fn difference_of(
         Part::OffCpu => simple(OFF),
         // Where the time on the CPU is not known, all of the execution is taken for it.
         Part::OnCpu | Part::Execution => simple(ON),
-        Part::Frequency => Replicated::combine(&sides, |row| {
-            let [on_a, cycles_a, on_b, cycles_b] = [row[0], row[1], row[2], row[3]];
-            // cycles_b / frequency_a - cycles_b / frequency_b
-            cycles_b * on_a / cycles_a - on_b
-        }),
-        Part::Cycles => Replicated::combine(&sides, |row| {
-            let [on_a, cycles_a, cycles_b] = [row[0], row[1], row[3]];
-            on_a - cycles_b * on_a / cycles_a
-        }),
+        // cycles_b / frequency_a - cycles_b / frequency_b
+        Part::Frequency => Replicated::difference(&at_frequency(a, b), &b[ON]),
+        Part::Cycles => Replicated::difference(&a[ON], &at_frequency(a, b)),
     }
 }
 

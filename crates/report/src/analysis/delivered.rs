@@ -4,7 +4,7 @@
 
 use flyball_run::Windows;
 use flyball_run::manifest::{Manifest, ProbeBasis};
-use flyball_stats::{quantile, sort};
+use flyball_stats::{median_of, quantile, sort};
 
 use super::cell::Sample;
 use super::rows::CellRows;
@@ -49,23 +49,40 @@ impl Source {
         if self == Source::Cycles {
             return windows.delivered_khz.get(row).map(|khz| khz as f64 / 1e3);
         }
-        if windows.probe_disturbed.get(row) == Some(true) {
-            return None;
+        match self.around(windows, row) {
+            (Some(before), Some(after)) => Some((before + after) / 2.0),
+            (one, other) => one.or(other),
         }
-        let (before, after) = match self {
+    }
+
+    /// What the probes before and after a window say; nothing where they were disturbed.
+    fn around(self, windows: &Windows, row: usize) -> (Option<f64>, Option<f64>) {
+        if windows.probe_disturbed.get(row) == Some(true) {
+            return (None, None);
+        }
+        match self {
+            Source::Cycles => (None, None),
             Source::Percent => (
                 windows.probe_before_permille.get(row).map(|permille| f64::from(permille) / 10.0),
                 windows.probe_after_permille.get(row).map(|permille| f64::from(permille) / 10.0),
             ),
-            _ => (
+            Source::Probe => (
                 windows.probe_before_khz.get(row).map(|khz| khz as f64 / 1e3),
                 windows.probe_after_khz.get(row).map(|khz| khz as f64 / 1e3),
             ),
-        };
-        match (before, after) {
-            (Some(before), Some(after)) => Some((before + after) / 2.0),
-            (one, other) => one.or(other),
         }
+    }
+
+    /// How far the frequency changes inside windows, as the natural logarithms of the probe after them to
+    /// the one before: the median, and the median of their sizes. None where no window has both.
+    pub fn change(self, windows: &Windows, rows: &CellRows) -> Option<(f64, f64)> {
+        let change = |row| match self.around(windows, row) {
+            (Some(before), Some(after)) => Some((after / before).ln()),
+            _ => None,
+        };
+        let changes: Vec<f64> = rows.rows().filter_map(change).collect();
+        let median = median_of(changes.iter().copied())?;
+        Some((median, median_of(changes.iter().map(|change| change.abs()))?))
     }
 
     fn name(self) -> &'static str {
@@ -124,6 +141,7 @@ fn basis(source: Source, samples: &[Sample], manifest: &Manifest) -> &'static st
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::RepeatRows;
     use super::*;
     use flyball_run::Window;
 
@@ -145,5 +163,10 @@ mod tests {
         assert_eq!(Source::Probe.value(&windows, 1), None);
         assert_eq!(Source::Cycles.value(&windows, 1), Some(2900.0));
         assert_eq!(Source::Percent.value(&windows, 0), None);
+        let repeat = RepeatRows { repeat: 0, block: 0, spans: vec![0..1, 1..2] };
+        let rows = CellRows { repeats: vec![repeat], ..CellRows::default() };
+        let change = (2.0_f64 / 3.0).ln();
+        assert_eq!(Source::Probe.change(&windows, &rows), Some((change, -change)));
+        assert_eq!(Source::Cycles.change(&windows, &rows), None);
     }
 }

@@ -49,7 +49,13 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
         VerdictWord::Confounded => confounded(matter),
         VerdictWord::Unproven => {
             let why = reasons::unproven(matter.sides, matter.loads);
-            format!("{why} (median execution, pooled: {})", words::factor(&matter.pooled))
+            match headline(matter.effects) {
+                // The order was random: whatever ran, this is what it did.
+                Some(first) => format!("{why}; what did run: {}{}", size(first), because(matter)),
+                None => {
+                    format!("{why} (median execution, pooled: {})", words::factor(&matter.pooled))
+                }
+            }
         }
     }
 }
@@ -75,9 +81,7 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
                 true => String::new(),
                 false => format!("; also {}", words::list(&others)),
             };
-            // The cause is the first figure's, and a narrow table cuts the end.
-            let cause = matter.cause.map(|cause| format!(": {}", cause::sentence(cause)));
-            let cause = cause.unwrap_or_default();
+            let cause = because(matter);
             let alone = workloads_alone(matter.effects, first);
             format!("{}{cause}{also}{alone}{}", size(first), limits(matter))
         }
@@ -107,6 +111,11 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
             format!("{figure}{equal}{}", limits(matter))
         }
     }
+}
+
+/// The cause of the first figure, which stands beside it since a narrow table cuts the end.
+fn because(matter: &Matter<'_>) -> String {
+    matter.cause.map(|cause| format!(": {}", cause::sentence(cause))).unwrap_or_default()
 }
 
 /// In how many workloads an effect shows by itself: `; shows in 2 of 4 workloads alone`.

@@ -11,7 +11,7 @@ use crate::text;
 /// GitHub-flavoured Markdown; names from files cannot start markup or a mention.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
-    let mut out = String::from("### Latency under frequency scaling\n\n");
+    let mut out = format!("### {}\n\n", escape(&crate::html::headline(report)));
     for sentence in report.unfinished() {
         let _ = writeln!(out, "**Not whole:** {}\n", escape(&sentence));
     }

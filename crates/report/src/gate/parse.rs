@@ -183,7 +183,7 @@ fn value(reader: &mut Reader<'_>, metric: Metric) -> Result<Value, GateError> {
                 reader.at = from;
                 Err(reader.error_with(
                     "a latency with a unit, or a change",
-                    &format!("{digits}us` or `+{digits}%"),
+                    &format!("{size}us` or `+{size}%", size = digits.trim_start_matches('+')),
                 ))
             }
         },

@@ -224,6 +224,7 @@ fn rows(c: &Comparison) -> Vec<Vec<Cell>> {
 fn row(c: &Comparison, scope: Scope<'_>, of: Ratios<'_>) -> Vec<Cell> {
     let what = match (scope.stratum, scope.workload) {
         (Some(s), _) => format!("  {}", stratum(s)),
+        (None, "") if c.workloads.len() == 1 => "all".to_owned(),
         (None, "") => "all (geo-mean)".to_owned(),
         (None, workload) => workload.to_owned(),
     };
