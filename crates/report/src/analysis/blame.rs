@@ -184,9 +184,9 @@ fn culprits(blame: &Blame, slow: &[&WindowBlame]) -> Vec<BlameCulprit> {
 
 /// A name; workers of one kind that differ by a number alone stay apart, for they are.
 pub(super) fn called(blame: &Blame, part: Part, who: Who) -> String {
-    match part {
-        Part::IdleExit => format!("idle state {}", blame.name_of(who)),
-        _ => blame.name_of(who),
+    match (part, blame.name_of(who)) {
+        (Part::IdleExit, name) if !name.starts_with("idle state") => format!("idle state {name}"),
+        (_, name) => name,
     }
 }
 

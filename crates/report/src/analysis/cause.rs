@@ -73,7 +73,7 @@ struct Known {
     wake_delay: bool,
     /// How much of the execution was on the CPU.
     cpu_time: bool,
-    /// By the critical path through several threads.
+    /// Both by the critical path through a program's threads and children.
     path: bool,
     /// How much of the rest was waiting.
     run_delay: bool,
@@ -228,7 +228,11 @@ impl Known {
                 .filter(|source| all(&|rows: &CellRows| Source::of(windows, rows) == Some(*source)))
                 .map(probed),
         };
-        let path = !all(&on_cpu) && all(&|rows| rows.rows().all(|row| beside.contains_key(&row)));
+        // Threads of a program may run side by side: their CPU time is not on the way to its end.
+        let program = |row| windows.exit_status.get(row).is_some();
+        let on_path =
+            |rows: &CellRows| rows.rows().all(|row| program(row) && beside.contains_key(&row));
+        let path = all(&on_path);
         let cpu_time = path || all(&on_cpu);
         let late = |cell: &CellData| rows(cell).rows().any(|row| backlog(windows, row) > 0.0);
         let released = cells().all(|cell| cell.model.response.is_some());
