@@ -113,21 +113,28 @@ pub(super) struct Parsed {
 
 pub(super) fn parse(block: &Block) -> Parsed {
     let mut parsed = Parsed::default();
-    for (text, whole) in block.lines() {
-        parsed.tally.lines += 1;
-        if let Err(why) = parsed.line(text) {
-            parsed.tally.bad(!whole, why);
-        }
+    match block.text() {
+        // Checked once for the block rather than for each string in it.
+        Some(lines) => lines.for_each(|(line, whole)| {
+            parsed.line(serde_json::from_str(line), line.as_bytes(), whole);
+        }),
+        None => block.lines().for_each(|(line, whole)| {
+            parsed.line(serde_json::from_slice(line), line, whole);
+        }),
     }
     parsed
 }
 
 impl Parsed {
-    fn line(&mut self, text: &[u8]) -> Result<(), String> {
-        match serde_json::from_slice::<Line<'_>>(text) {
+    fn line(&mut self, read: serde_json::Result<Line<'_>>, text: &[u8], whole: bool) {
+        self.tally.lines += 1;
+        let outcome = match read {
             Ok(line) => self.window(&line),
             Err(_) if text.iter().all(u8::is_ascii_whitespace) => Ok(()),
             Err(error) => self.other(text).ok_or_else(|| error.to_string()),
+        };
+        if let Err(why) = outcome {
+            self.tally.bad(!whole, why);
         }
     }
 
