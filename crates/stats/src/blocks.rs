@@ -34,11 +34,18 @@ pub fn quantiles_judged(windows: usize) -> Vec<f64> {
 }
 
 /// What the interval of a contrast says when everything from `-margin` to `margin` counts as equal:
-/// `Effect`, `Equivalent` or `Undecided`.
-pub fn judge_contrast(contrast: &Estimate, margin: f64) -> Verdict {
+/// `Effect`, `Equivalent` or `Undecided`. An effect is also one that chance seldom shows: `by_chance`, where
+/// [`share_of_orders`](crate::share_of_orders) gives it, is at most `1 - level`.
+pub fn judge_contrast(
+    contrast: &Estimate,
+    margin: f64,
+    by_chance: Option<f64>,
+    level: f64,
+) -> Verdict {
+    let seldom = by_chance.is_none_or(|share| share <= 1.0 - level);
     match contrast.interval() {
         Some((low, high)) if low >= -margin && high <= margin => Verdict::Equivalent,
-        Some(_) if contrast.excludes(0.0) => Verdict::Effect,
+        Some(_) if contrast.excludes(0.0) && seldom => Verdict::Effect,
         _ => Verdict::Undecided,
     }
 }
@@ -96,9 +103,16 @@ impl BlockDraws {
     ) -> [Replicated; N] {
         let whole = figures(&vec![1; self.blocks]);
         let rows: Vec<[f64; N]> = self.weights.par_iter().map(|weights| figures(weights)).collect();
+        let alone = (0..self.blocks).map(|block| {
+            let mut weights = vec![0; self.blocks];
+            weights[block] = 1;
+            figures(&weights)
+        });
+        let alone: Vec<[f64; N]> = alone.collect();
         std::array::from_fn(|at| Replicated {
             value: whole[at],
             draws: rows.iter().map(|row| row[at]).collect(),
+            blocks: alone.iter().map(|row| row[at]).collect(),
         })
     }
 
@@ -116,21 +130,27 @@ pub struct Replicated {
     pub value: f64,
     /// Of each draw.
     pub draws: Vec<f64>,
+    /// Of each block alone.
+    pub blocks: Vec<f64>,
 }
 
 impl Replicated {
     /// Combines figures of the same draws.
     pub fn combine(of: &[&Replicated], how: impl Fn(&[f64]) -> f64) -> Replicated {
-        let count = of.iter().map(|figure| figure.draws.len()).min().unwrap_or(0);
         let values: Vec<f64> = of.iter().map(|figure| figure.value).collect();
         let mut row = vec![0.0; of.len()];
-        let draws = (0..count).map(|draw| {
-            for (cell, figure) in row.iter_mut().zip(of) {
-                *cell = figure.draws[draw];
-            }
-            how(&row)
-        });
-        Replicated { value: how(&values), draws: draws.collect() }
+        let mut each = |series: fn(&Replicated) -> &[f64]| -> Vec<f64> {
+            let count = of.iter().map(|figure| series(figure).len()).min().unwrap_or(0);
+            let combined = (0..count).map(|at| {
+                for (cell, figure) in row.iter_mut().zip(of) {
+                    *cell = series(figure)[at];
+                }
+                how(&row)
+            });
+            combined.collect()
+        };
+        let (draws, blocks) = (each(|figure| &figure.draws), each(|figure| &figure.blocks));
+        Replicated { value: how(&values), draws, blocks }
     }
 
     /// Logarithm of the ratio of two figures, which must be above zero.

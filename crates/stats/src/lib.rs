@@ -17,6 +17,7 @@ mod error;
 mod estimate;
 mod looks;
 mod modes;
+mod orders;
 mod quantile;
 pub mod random;
 mod rng;
@@ -42,6 +43,7 @@ pub use error::StatsError;
 pub use estimate::{Estimate, LEVEL, Resampled};
 pub use looks::{look_level, look_times};
 pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
+pub use orders::share_of_orders;
 pub use quantile::{
     QuantileType, median, median_high, median_in_place, median_of, nearest_rank, quantile,
     quantile_of_type, rank, sort, weighted_median,

@@ -127,6 +127,14 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
     // Whoever looked while it ran has a stricter level, which was fixed beforehand.
     let level = context.run.manifest.looks.as_ref().map_or(options.level, |looks| looks.level);
     let mut intervals = stats::together(&changes, blocks.len(), level).into_iter();
+    let by_chance = contrasts.iter().flat_map(|own| {
+        let changes: Vec<&Replicated> = own.iter().map(|contrast| &contrast.change).collect();
+        match stats::share_of_orders(&changes, level, options.seed) {
+            Some(shares) => shares.into_iter().map(Some).collect(),
+            None => vec![None; own.len()],
+        }
+    });
+    let mut by_chance = by_chance.collect::<Vec<Option<f64>>>().into_iter();
     let cause_draws = BlockDraws::new(
         blocks.len(),
         &stats::BootstrapOptions { replicates: CAUSE_REPLICATES, ..options },
@@ -139,8 +147,9 @@ fn of_run(family: &[&Sides<'_>]) -> Vec<Found> {
         .map(|own| {
             own.into_iter()
                 .zip(&mut intervals)
-                .map(|(contrast, interval)| {
-                    let effect = contrast.judge(interval);
+                .zip(&mut by_chance)
+                .map(|((contrast, interval), by_chance)| {
+                    let effect = contrast.judge(interval, by_chance, level);
                     let verdict = if unplanned { VerdictWord::Undecided } else { effect.verdict };
                     Effect { verdict, ..effect }
                 })
@@ -199,10 +208,11 @@ fn overall<'a>(effects: impl Iterator<Item = &'a Effect>) -> Verdict {
 }
 
 impl Contrast {
-    fn judge(self, interval: Estimate) -> Effect {
+    fn judge(self, interval: Estimate, by_chance: Option<f64>, level: f64) -> Effect {
         let Contrast { mut effect, is_ratio, margin, .. } = self;
+        effect.by_chance = by_chance;
         let bound = if is_ratio { margin.ln_1p() } else { margin };
-        effect.verdict = match stats::judge_contrast(&interval, bound) {
+        effect.verdict = match stats::judge_contrast(&interval, bound, by_chance, level) {
             Verdict::Equivalent => VerdictWord::Equivalent,
             Verdict::Effect => VerdictWord::Effect,
             _ => VerdictWord::Undecided,
@@ -331,6 +341,7 @@ fn contrast(
             baseline,
             ratio: None,
             difference: None,
+            by_chance: None,
             verdict: VerdictWord::Undecided,
         },
         change,

@@ -95,9 +95,22 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
         }
         _ => {
             let first = headline(matter.effects);
+            let shows = |effect: &&Effect| {
+                effect.ratio.is_some_and(|ratio| ratio.excludes(1.0))
+                    || effect.difference.is_some_and(|by| by.excludes(0.0))
+            };
+            let chance = first.filter(shows).and_then(|effect| effect.by_chance);
             let wide = match all.iter().any(|e| e.change().is_some_and(|c| c.low.is_some())) {
-                true => "the intervals are too wide to say",
-                false => "there are no intervals to say more",
+                true if first.is_some_and(|e| e.verdict == VerdictWord::Undecided)
+                    && chance.is_some() =>
+                {
+                    let share = words::share(chance.unwrap_or(1.0));
+                    format!(
+                        "chance shows as much in {share} of the orders that could have been drawn"
+                    )
+                }
+                true => "the intervals are too wide to say".to_owned(),
+                false => "there are no intervals to say more".to_owned(),
             };
             let figure = first.map(size).unwrap_or_default();
             let figure = match first.is_some_and(|e| e.verdict == VerdictWord::Equivalent) {

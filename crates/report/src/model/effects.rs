@@ -55,7 +55,11 @@ pub struct Effect {
     pub ratio: Option<Estimate>,
     /// Subject minus baseline, of lateness (microseconds) and of missed deadlines (share).
     pub difference: Option<Estimate>,
-    /// What its interval says.
+    /// Share of the orders that could have been drawn in which chance alone shows as much, 0 to 1: above
+    /// 5 % it is no effect whatever the interval says. None with too few blocks for that (fewer than 6).
+    #[serde(default)]
+    pub by_chance: Option<f64>,
+    /// What both say.
     pub verdict: VerdictWord,
 }
 

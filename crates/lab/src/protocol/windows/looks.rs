@@ -9,7 +9,7 @@ use crate::protocol::windows::telemetry::Kept;
 use flyball_run::manifest::LooksRecord;
 use flyball_stats::{
     BlockDraws, BlockValues, BootstrapOptions, LEAST_BLOCKS, LEVEL, Replicated, Statistic, Verdict,
-    judge_contrast, look_level, look_times, quantiles_judged, together,
+    judge_contrast, look_level, look_times, quantiles_judged, share_of_orders, together,
 };
 
 /// What has been measured of each program, and when to look at it.
@@ -100,13 +100,16 @@ impl Looks {
                 figures.chain(cpu_time).collect()
             })
             .collect();
-        let mut family = Vec::new();
+        let (mut family, mut by_chance) = (Vec::new(), Vec::new());
         for (at, program) in figures.iter().enumerate() {
             for other in figures.iter().take(at) {
                 let pairs = program.iter().zip(other);
-                family.extend(
-                    pairs.map(|(subject, baseline)| Replicated::log_ratio(subject, baseline)),
-                );
+                let own: Vec<Replicated> =
+                    pairs.map(|(a, b)| Replicated::log_ratio(a, b)).collect();
+                let all: Vec<&Replicated> = own.iter().collect();
+                let shares = share_of_orders(&all, self.record.level, self.seed);
+                by_chance.push(shares.and_then(|shares| shares.first().copied()));
+                family.extend(own);
             }
         }
         let intervals = together(&family, blocks, self.record.level);
@@ -115,7 +118,9 @@ impl Looks {
         for at in 0..figures.len() {
             for other in 0..at {
                 let median = intervals.get(pair * (quantiles.len() + usize::from(counted)));
-                let verdict = median.map(|found| judge_contrast(found, self.margin.ln_1p()));
+                let (margin, level) = (self.margin.ln_1p(), self.record.level);
+                let verdict =
+                    median.map(|found| judge_contrast(found, margin, by_chance[pair], level));
                 if other == 0 && !matches!(verdict, Some(Verdict::Effect | Verdict::Equivalent)) {
                     return false;
                 }
