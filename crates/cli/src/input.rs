@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::moved;
 use flyball_lab::experiment::BUILT_IN;
+use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_sim::scenario::EXAMPLES;
 use flyball_units::nearest;
 use std::path::{Path, PathBuf};
@@ -66,10 +67,5 @@ pub fn is_file(name: &str) -> bool {
 /// # Errors
 /// A file that cannot be read or holds no text.
 pub fn toml_text(path: &str) -> Result<String, Failure> {
-    let bytes = fs_err::read(path)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let found = format!("bytes that are no UTF-8 at offset {at}");
-        Failure::input(format!("{path}: expected TOML text, found {found}"))
-    })
+    Ok(read_text(Path::new(path), DESCRIPTION_BYTES)?)
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input;
+use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_sim::scenario::{Node, Scenario, Source, from_tree, parse_text, set};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ impl Input {
     /// A file that the scenario names.
     pub fn read_beside(&self, path: &str) -> Result<String, String> {
         let path = self.folder.as_deref().unwrap_or(Path::new("")).join(path);
-        fs_err::read_to_string(path).map_err(|error| error.to_string())
+        read_text(&path, DESCRIPTION_BYTES).map_err(|error| error.to_string())
     }
 }
 

@@ -108,7 +108,7 @@ fn machine(host: &dyn Host) -> Result<Option<FolderLock>, HostError> {
 }
 
 fn read(host: &dyn Host, path: &Path) -> Result<Option<Journal>, ControlError> {
-    match host.read(path) {
+    match host.read_saved(path) {
         Ok(text) => Journal::parse(&text, path).map(Some),
         // An error of the moment must not pass for "nothing to restore".
         Err(error) if error.errno() == Some(Errno::ENOENT) && !host.exists(path) => Ok(None),

@@ -148,16 +148,16 @@ pub struct Reader {
 }
 
 /// A file that is held in memory.
-fn whole(mut file: fs::File, path: &Path) -> Result<Vec<u8>> {
+fn whole(file: fs::File, path: &Path) -> Result<Vec<u8>> {
     let failed = |error: io::Error| Error::io(path, "to read it", &error);
-    let length = file.metadata().map_err(failed)?.len();
-    if length > WHOLE_BYTES {
-        let found = format!("{} MiB", length >> 20);
+    let mut bytes = Vec::new();
+    // The length of what is no plain file is not known before.
+    file.take(WHOLE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > WHOLE_BYTES {
+        let found = "more".to_owned();
         let broken = Broken::unsupported("a perfetto trace of at most 1 GiB", found);
         return Err(broken.of_file(path, "record a shorter time, or fewer data sources"));
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

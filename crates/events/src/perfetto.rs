@@ -27,7 +27,7 @@ pub(crate) fn is_trace(head: &[u8]) -> bool {
     let mut packets = 0;
     while packets < 3 && !rest.is_empty() {
         match index::packet(&mut rest) {
-            Some(packet) if index::is_packet(packet) => packets += 1,
+            Some((packet, _)) if index::is_packet(packet) => packets += 1,
             // The head may end within a packet that began well.
             Some(_) | None => break,
         }

@@ -6,7 +6,8 @@
 
 use crate::order::{Order, answer};
 use crate::{
-    Engine, GovernError, Outline, Sink, Spot, Status, Trail, Wish, Writer, prepare, trail,
+    Engine, Entry, GovernError, Note, Outline, Sink, Spot, Status, Trail, Wish, Writer, prepare,
+    trail,
 };
 use flyball_control::{Hold, Recovered};
 use flyball_host::{Bell, ControlSocket, Host, HostKind, Woken};
@@ -374,6 +375,11 @@ impl Log {
                     failed = writer.drain(host.now(), sink.as_mut()).err();
                 }
                 if last {
+                    if failed.is_none() {
+                        let (t_ns, note) = (host.now(), Note::Ended);
+                        let entry = Entry::Note { t_ns, domain: None, note };
+                        failed = sink.entry(&entry).and_then(|()| sink.flush()).err();
+                    }
                     return (writer, failed);
                 }
                 // Virtual time is not this thread's to move.

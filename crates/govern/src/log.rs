@@ -114,6 +114,8 @@ pub enum Note {
         /// How late.
         by_ns: Nanos,
     },
+    /// The daemon ended; nothing follows.
+    Ended,
     /// Records that did not fit into the ring since the last such note.
     Dropped {
         /// How many.

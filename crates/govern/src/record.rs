@@ -121,7 +121,9 @@ impl Sink for RunSink {
             }
             Entry::Note { t_ns, domain, note: what } => {
                 let severity = match what {
-                    Note::Late { .. } | Note::DomainBack | Note::GovernorBack => "info",
+                    Note::Late { .. } | Note::DomainBack | Note::GovernorBack | Note::Ended => {
+                        "info"
+                    }
                     _ => "warning",
                 };
                 let message = serde_json::to_string(what).unwrap_or_default();

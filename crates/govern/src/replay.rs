@@ -17,6 +17,9 @@ pub struct Replayed {
     pub different: Vec<(usize, String)>,
     /// Records that the daemon had dropped: what follows cannot be compared.
     pub dropped: u64,
+    /// Whether the log says itself that it ended: else the daemon still runs or was killed, or the file was
+    /// cut, and decisions are missing.
+    pub ended: bool,
 }
 
 /// A line as it is read: all but the decisions, which are made anew.
@@ -54,7 +57,7 @@ enum Line {
 /// line, serialised anew with the fresh decision, with the line of the log.
 ///
 /// # Errors
-/// A line that is none of a log. A last line that was cut off is left out.
+/// A text without a decision; a line that is none of a log. A last line that was cut off is left out.
 pub fn replay(text: &str) -> Result<Replayed, GovernError> {
     let mut replayed = Replayed::default();
     let mut governors: BTreeMap<String, Box<dyn Governor>> = BTreeMap::new();
@@ -105,11 +108,19 @@ pub fn replay(text: &str) -> Result<Replayed, GovernError> {
                 continue;
             }
             Line::Note { note, records } => {
+                replayed.ended = note == "ended";
                 replayed.dropped += if note == "dropped" { records } else { 0 };
                 continue;
             }
         };
         compare(&entry, line, number, &mut replayed);
+    }
+    if replayed.decisions == 0 {
+        return Err(GovernError::Log {
+            line: 1,
+            expected: "a log of decisions".to_owned(),
+            found: "none".to_owned(),
+        });
     }
     Ok(replayed)
 }

@@ -185,6 +185,13 @@ pub fn answered(status: &Value) -> String {
 /// What came of a replay.
 pub fn replayed(replayed: &Replayed) -> String {
     let mut text = String::new();
+    if !replayed.ended {
+        let _ = writeln!(
+            text,
+            "Not whole: the log does not say that it ended; the daemon runs or was killed, or the \
+             file was cut"
+        );
+    }
     for (line, fresh) in replayed.different.iter().take(10) {
         let _ = writeln!(text, "line {line}: a fresh governor gives {fresh}");
     }

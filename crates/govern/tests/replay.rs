@@ -49,6 +49,22 @@ fn a_torn_last_line_is_left_out_and_nonsense_refused() {
     assert!(replay(headless).unwrap_err().to_string().contains("has not started"));
 }
 
+/// A log says itself that it ended: whatever is cut off it is told, or refused.
+#[test]
+fn a_cut_log_is_never_taken_for_a_whole_one() {
+    let whole = format!("{BOARD}{}\n", r#"{"kind":"note","t_ns":9,"domain":null,"note":"ended"}"#);
+    assert!(replay(&whole).unwrap().ended);
+    for text in ["", "\n", "[[[["] {
+        assert!(replay(text).is_err(), "{text:?}");
+    }
+    // A cut inside the last note leaves the decisions, and a log without its end.
+    for at in (0..whole.len() - 1).rev().step_by(211) {
+        if let Ok(replayed) = replay(&whole[..at]) {
+            assert!(!replayed.ended, "cut at {at}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in ".{0,200}", at in 0..BOARD.len()) {

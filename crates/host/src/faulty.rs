@@ -125,6 +125,11 @@ impl Host for FaultyHost {
         self.inner.save(path, text)
     }
 
+    fn read_saved(&self, path: &Path) -> Result<String, HostError> {
+        self.pass(Call::Read, path.display())?;
+        self.inner.read_saved(path)
+    }
+
     fn remove_file(&self, path: &Path) -> Result<(), HostError> {
         self.pass(Call::RemoveFile, path.display())?;
         self.inner.remove_file(path)

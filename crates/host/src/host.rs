@@ -55,6 +55,11 @@ pub trait Host: Send + Sync + Debug {
     /// Replaces a file so that a crash or a power cut leaves the old one or the new one whole, and
     /// returns when the new one is on the disk. Mode 600.
     fn save(&self, path: &Path, text: &str) -> Result<(), HostError>;
+    /// The text of a file that [`Host::save`] wrote. Refused where it is a link, no plain file (a reader of
+    /// a pipe waits), another user's than this one's and root's, or may be written by others.
+    fn read_saved(&self, path: &Path) -> Result<String, HostError> {
+        self.read(path)
+    }
     /// Removes a file, and returns when it is gone from the disk.
     fn remove_file(&self, path: &Path) -> Result<(), HostError>;
     /// Opens a file that delivers bytes as they come; reading it never blocks.

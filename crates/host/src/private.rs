@@ -8,8 +8,8 @@
 use crate::sys::access;
 use crate::{Call, Errno, HostError};
 use std::collections::BTreeSet;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,9 +41,7 @@ pub fn check_trusted(path: &Path) -> Result<(), HostError> {
         let found = std::fs::metadata(part).map_err(fail(part))?;
         let mode = found.mode();
         let sticky = found.is_dir() && mode & STICKY != 0 && part != real;
-        // A group of the user's own is usual (umask 002).
-        let group = mode & 0o020 != 0 && found.gid() != access::effective_group();
-        let others = (group || mode & 0o002 != 0) && !sticky;
+        let others = others_may_write(&found) && !sticky;
         if ![user, 0].contains(&found.uid()) || others {
             return Err(HostError::malformed(
                 part.display(),
@@ -155,6 +153,40 @@ pub(crate) fn save(path: &Path, text: &str) -> Result<(), Errno> {
     sync_folder(path)
 }
 
+/// Most bytes of such a file.
+const SAVED_BYTES: u64 = 16 << 20;
+
+/// Reads a file that [`save`] wrote, and nothing that somebody else put in its place: what was opened is
+/// looked at, not its name.
+pub(crate) fn read_saved(path: &Path) -> Result<String, HostError> {
+    let fail =
+        |error: std::io::Error| HostError::call(Call::Read, path.display(), Errno::of(&error));
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(fail)?;
+    let found = file.metadata().map_err(fail)?;
+    let user = access::effective_user();
+    if !found.is_file() || ![user, 0].contains(&found.uid()) || others_may_write(&found) {
+        let kind = if found.is_file() { "a file" } else { "no plain file" };
+        return Err(HostError::malformed(
+            path.display(),
+            format!("a file of user {user} or root, and not for others to write to"),
+            &format!("{kind}, owner {}, mode {:o}", found.uid(), found.mode() & 0o7777),
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(SAVED_BYTES).read_to_end(&mut bytes).map_err(fail)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether somebody else may write there. A group of the user's own is usual (umask 002).
+fn others_may_write(found: &Metadata) -> bool {
+    let group = found.mode() & 0o020 != 0 && found.gid() != access::effective_group();
+    group || found.mode() & 0o002 != 0
+}
+
 /// Removes a file, on the disk, too.
 pub(crate) fn remove(path: &Path) -> Result<(), Errno> {
     std::fs::remove_file(path).map_err(|error| Errno::of(&error))?;
@@ -234,6 +266,25 @@ mod tests {
         std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
         fs_err::set_permissions(&theirs, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(FolderLock::take(&ours).is_err(), "writable by all");
+    }
+
+    #[test]
+    fn what_others_could_have_written_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("saved"), dir.path().join("link"));
+        save(&path, "text").unwrap();
+        assert_eq!(read_saved(&path).unwrap(), "text");
+        symlink(&path, &link).unwrap();
+        assert_eq!(read_saved(&link).unwrap_err().errno(), Some(Errno::ELOOP));
+        let refused = |path: &Path| read_saved(path).unwrap_err().to_string();
+        assert!(refused(dir.path()).contains("no plain file"));
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(refused(&path).contains("mode 666"));
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        if access::effective_user() == 0 {
+            std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+            assert!(refused(&path).contains("owner 65534"));
+        }
     }
 
     #[test]

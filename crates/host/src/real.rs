@@ -82,6 +82,10 @@ impl Host for RealHost {
             .map_err(|errno| HostError::call(Call::Save, path.display(), errno))
     }
 
+    fn read_saved(&self, path: &Path) -> Result<String, HostError> {
+        private::read_saved(path)
+    }
+
     fn remove_file(&self, path: &Path) -> Result<(), HostError> {
         private::remove(path)
             .map_err(|errno| HostError::call(Call::RemoveFile, path.display(), errno))

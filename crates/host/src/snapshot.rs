@@ -34,6 +34,9 @@ pub enum SnapshotError {
         /// How many names are in it.
         entries: usize,
     },
+    /// Nothing of the machine is to be seen.
+    #[error("/proc and /sys: expected files to copy, found none that can be read")]
+    Nothing,
     /// The folder could not be written.
     #[error("the snapshot could not be written: {0}")]
     Write(#[from] std::io::Error),
@@ -45,7 +48,7 @@ pub enum SnapshotError {
 impl Diagnostic for SnapshotError {
     fn inner(&self) -> Option<&dyn Diagnostic> {
         match self {
-            SnapshotError::NotEmpty { .. } => None,
+            SnapshotError::NotEmpty { .. } | SnapshotError::Nothing => None,
             SnapshotError::Write(error) => Some(error),
             SnapshotError::Host(error) => Some(error),
         }
@@ -55,6 +58,9 @@ impl Diagnostic for SnapshotError {
         match self {
             SnapshotError::NotEmpty { .. } => {
                 Some("name a folder that does not exist yet".to_owned())
+            }
+            SnapshotError::Nothing => {
+                Some("mount them, or start the container with them".to_owned())
             }
             _ => self.inner().and_then(Diagnostic::hint),
         }
@@ -115,6 +121,9 @@ pub fn capture(host: &dyn Host, folder: &Path) -> Result<Captured, SnapshotError
                 manifest.unreadable.extend(errno.map(|errno| (path.display().to_string(), errno)));
             }
         }
+    }
+    if captured.files == 0 {
+        return Err(SnapshotError::Nothing);
     }
     captured.unreadable = manifest.unreadable.len();
     let text = serde_json::to_string_pretty(&manifest).map_err(std::io::Error::from)?;

@@ -58,6 +58,14 @@ fn refused_files_are_recorded_as_refused() {
 }
 
 #[test]
+fn a_machine_of_which_nothing_is_seen_is_no_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = capture(&RecordedHost::from_listing("").unwrap(), folder.path()).unwrap_err();
+    assert!(matches!(error, SnapshotError::Nothing), "{error}");
+    assert!(error.to_string().contains("/proc and /sys") && error.hint().is_some());
+}
+
+#[test]
 fn a_folder_in_use_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let host = RecordedHost::from_listing("/sys/devices/system/cpu/online = 0").unwrap();

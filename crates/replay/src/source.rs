@@ -7,6 +7,7 @@ use crate::work::Work;
 use crate::{activity, events};
 use flyball_events::import as trace;
 use flyball_platform::{Kernel, Platform};
+use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, ScenarioError, Source, read};
 use flyball_sim::workload::rt_app;
@@ -15,6 +16,9 @@ use std::path::Path;
 
 /// How much of a program without an end is replayed.
 const ENDLESS: Nanos = Nanos::from_secs(10);
+
+/// Longest recording: a month. A gap of years in it is a wrong clock.
+const LONGEST: Nanos = Nanos::from_secs(31 * 86_400);
 
 /// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -61,24 +65,36 @@ impl Opened {
     pub fn open(path: &Path, platform: &str) -> Result<Opened, SourceError> {
         if path.is_file() {
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("toml") => return scenario(&fs_err::read_to_string(path)?, path),
+                Some("toml") => return scenario(&read_text(path, DESCRIPTION_BYTES)?, path),
                 Some("json") => {
-                    let text = fs_err::read_to_string(path)?;
+                    let text = read_text(path, DESCRIPTION_BYTES)?;
                     return scenario(&around_rt_app(text, path, platform)?, path);
                 }
                 _ => {}
             }
             if trace::is_trace(path)? {
                 let run = trace::import(path, &trace::Options::default())?;
-                return Ok(Opened::Work(events::work(&run)?));
+                return Opened::of(events::work(&run)?);
             }
         }
         let run = load(path, &Options::default())?;
         // Of a recorded load, else of its scheduler events.
-        Ok(Opened::Work(match run.tables.activity.is_empty() {
+        Opened::of(match run.tables.activity.is_empty() {
             false => activity::work(&run)?,
             true => events::work(&run)?,
-        }))
+        })
+    }
+
+    /// Work of a length that can be replayed.
+    fn of(work: Work) -> Result<Opened, SourceError> {
+        if work.duration > LONGEST {
+            let found = format!("{:.0} s", work.duration.as_secs_f64());
+            let error = ReplayError::bad_input(&work.name, "a recording of at most 31 days", found);
+            return Err(error
+                .hint("look for a jump of its clock, and cut the recording there")
+                .into());
+        }
+        Ok(Opened::Work(work))
     }
 
     /// On its machine; a scenario has its own.
@@ -142,8 +158,9 @@ fn around_rt_app(text: String, path: &Path, platform: &str) -> Result<String, So
 
 fn scenario(text: &str, path: &Path) -> Result<Opened, SourceError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let open =
-        |name: &str| fs_err::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+    let open = |name: &str| {
+        read_text(&folder.join(name), DESCRIPTION_BYTES).map_err(|error| error.to_string())
+    };
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let origin = path.display().to_string();
     let name = name.unwrap_or_else(|| origin.clone());

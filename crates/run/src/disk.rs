@@ -2,7 +2,7 @@
 //! the order in which a file becomes one that lasts: its data, then its name, then its folder.
 
 use std::fmt::Debug;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -149,6 +149,32 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(_) => replace(&RealDisk, &fs::canonicalize(path)?, bytes),
         Err(_) => replace(&RealDisk, path, bytes),
     }
+}
+
+/// Most bytes of a description: an experiment, a scenario, a manifest.
+pub const DESCRIPTION_BYTES: u64 = 64 << 20;
+
+/// Most bytes of a file that is held in memory as text.
+pub const TEXT_BYTES: u64 = 512 << 20;
+
+/// The whole text of a file of at most so many bytes. What has no end (`/dev/zero`) is refused as soon as
+/// it has more.
+///
+/// # Errors
+/// A file that cannot be read, holds more, or other bytes than UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    let refused = |kind, why: String| io::Error::new(kind, format!("{}: {why}", path.display()));
+    if bytes.len() as u64 > most {
+        let found = format!("expected at most {} MiB, found more", most >> 20);
+        return Err(refused(io::ErrorKind::FileTooLarge, found));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let found = format!("expected text, found bytes that are no UTF-8 at offset {at}");
+        refused(io::ErrorKind::InvalidData, found)
+    })
 }
 
 /// Lets `fill` write a file, and gives it its name when it is whole and on the disk.

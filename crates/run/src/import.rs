@@ -24,20 +24,17 @@ mod sampled;
 
 use std::path::Path;
 
-use fs_err as fs;
 
 pub use csv_map::ColumnMap;
 pub use detect::{Format, detect};
 
+use crate::disk::{TEXT_BYTES, read_text as read_text_of};
 use crate::error::{Error, Result};
 use crate::manifest::{FileRecord, Manifest, RunState, SourceRecord};
 use crate::run::{Run, Warning};
 use crate::storage::Columns;
 use crate::tables::Note;
 use crate::tally::Tally;
-
-/// A file that is read whole may have this many bytes.
-const WHOLE_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// How to import.
 #[derive(Debug, Clone, Default)]
@@ -127,16 +124,13 @@ fn record_file(run: &mut Run, name: String, bytes: u64, tally: &Tally) {
 /// Reads a whole text file of moderate size.
 fn read_text(path: &Path) -> Result<String> {
     let failed = |error: std::io::Error| Error::io(path, "to read it", &error);
-    let bytes = fs::metadata(path).map_err(failed)?.len();
-    if bytes > WHOLE_FILE_BYTES_MAX {
-        return Err(Error::bad_input(
+    read_text_of(path, TEXT_BYTES).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => Error::bad_input(
             path.display(),
-            format!("at most {} MiB in this format", WHOLE_FILE_BYTES_MAX >> 20),
-            format!("{} MiB", bytes >> 20),
+            format!("at most {} MiB in this format", TEXT_BYTES >> 20),
+            "more",
             "split the file",
-        ));
-    }
-    fs::read_to_string(path).map_err(|error| match error.kind() {
+        ),
         std::io::ErrorKind::InvalidData => {
             Error::bad_input(path.display(), "text in UTF-8", "other bytes", "is this a text file?")
         }

@@ -41,10 +41,10 @@ pub use tables::{
     ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, CpuUser, CpuUsers,
     EnergyShare, EnergyShares, Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay,
     IdleStays, Interrupt, Interrupts, Item, Items, LoadSample, LoadSamples, Loss, Losses, Marker,
-    Markers, Migration, Migrations, Note, Notes, RampUp, RampUpSample, RampUpSamples, RampUps,
-    Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables, TemperatureSample,
-    TemperatureSamples, UtilizationSample, UtilizationSamples, WAKE_DELAY_FROM_NS, Wakeup, Wakeups,
-    Window, Windows, registry,
+    Markers, Migration, Migrations, NO_DEADLINE, Note, Notes, RampUp, RampUpSample, RampUpSamples,
+    RampUps, Slice, Slices, SweepValue, SweepValues, SwitchTrial, SwitchTrials, Tables,
+    TemperatureSample, TemperatureSamples, UtilizationSample, UtilizationSamples,
+    WAKE_DELAY_FROM_NS, Wakeup, Wakeups, Window, Windows, registry,
 };
 pub use unfinished::Unfinished;
 pub use writer::{RunWriter, amend, check_empty, empty_dir, new_dir_below};

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::manifest::{ConditionRecord, Manifest, RunState};
 use crate::run::Run;
-use crate::tables::{FrequencySample, LoadSample, Note, Tables, Window};
+use crate::tables::{FrequencySample, LoadSample, NO_DEADLINE, Note, Tables, Window};
 
 /// Time between two runs in the pooled one, where their own clocks know nothing of each other.
 const GAP_NS: u64 = 1_000_000_000;
@@ -118,7 +118,10 @@ impl Pool {
                 release_ns: at(row.release_ns),
                 dispatch_ns: at(row.dispatch_ns),
                 end_ns: at(row.end_ns),
-                deadline_ns: at(row.deadline_ns),
+                deadline_ns: match row.deadline_ns {
+                    NO_DEADLINE => NO_DEADLINE,
+                    deadline => at(deadline),
+                },
                 ..row
             });
             self.seq += 1;

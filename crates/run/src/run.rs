@@ -7,7 +7,7 @@ use fs_err as fs;
 
 use crate::blocks::parse_files;
 use crate::checksum::Checksum;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{DESCRIPTION_BYTES, Disk, RealDisk, read_text};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, RunState, TableRecord};
 use crate::ndjson;
@@ -192,7 +192,7 @@ pub(crate) fn tables(dir: &Path, columns: Columns<'_>) -> Result<Tables> {
 
 fn read_manifest(dir: &Path) -> Result<Manifest> {
     let path = dir.join(manifest::FILE);
-    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+    let text = read_text(&path, DESCRIPTION_BYTES).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::new(
             ErrorKind::NotFound,
             dir.display(),

@@ -279,6 +279,9 @@ tables! {
     rampup_samples: RampUpSamples,
 }
 
+/// [`Window::deadline_ns`] of a window that has none, as importers write it.
+pub const NO_DEADLINE: u64 = u64::MAX;
+
 #[cfg(test)]
 mod tests {
     use super::*;

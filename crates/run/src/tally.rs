@@ -8,6 +8,9 @@ const NAMED: usize = 5;
 /// Bad lines above this share of a file mean that it is not the file it is taken for.
 pub(crate) const BAD_SHARE_MAX: f64 = 0.10;
 
+/// Why the last line of a text is not taken: a number may have been cut.
+pub(crate) const CUT: &str = "the last line has no line end: it may be cut";
+
 /// A line that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadLine {

@@ -18,7 +18,12 @@ pub struct Unfinished {
     pub plan: Option<PlanRecord>,
     /// Tables of which rows are missing, each as a sentence.
     pub lost: Vec<String>,
+    /// Whether rows of such a run are written when it ends, and not while it goes on.
+    pub at_end: bool,
 }
+
+/// Kinds of runs whose rows are made at their end.
+const AT_END: [&str; 4] = ["capture", "import", "play", "replay"];
 
 /// Columns that tell how much of a plan is here, by what is counted.
 const COUNTED: [(&str, (&str, &str)); 5] = [
@@ -47,7 +52,8 @@ impl Unfinished {
             Some(_) => plan,
             None => PlanRecord { done: count(dir, manifest, &plan.what), ..plan },
         });
-        Some(Unfinished { state, plan, lost })
+        let at_end = AT_END.contains(&manifest.kind.as_str());
+        Some(Unfinished { state, plan, lost, at_end })
     }
 
     /// How many are missing of what was planned, where that is known.
@@ -106,7 +112,9 @@ impl fmt::Display for Unfinished {
             None => f.write_str(": how much is missing is not known")?,
         }
         self.lost.iter().try_for_each(|lost| write!(f, "; {lost}"))?;
-        if self.state == RunState::Running {
+        if self.state == RunState::Running && self.at_end {
+            f.write_str("; its rows are written at its end, so they may all be lost")?;
+        } else if self.state == RunState::Running {
             f.write_str("; of what was done, at most the last second is lost")?;
         }
         Ok(())
@@ -135,6 +143,8 @@ mod tests {
              missing; of what was done, at most the last second is lost"
         );
         assert_eq!(killed.missing(), Some(5));
+        let played = Unfinished { at_end: true, ..Unfinished::default() };
+        assert!(played.to_string().ends_with("may all be lost"), "{played}");
         let old = Unfinished { state: RunState::Interrupted, ..Unfinished::default() };
         assert_eq!(old.to_string(), "interrupted: how much is missing is not known");
     }

@@ -14,7 +14,7 @@ use flyball_units::{ErrorKind, Nanos};
 use fs_err as fs;
 
 use crate::blocks::{Block, parse_files};
-use crate::disk::{self, Disk, DiskFile, RealDisk};
+use crate::disk::{self, DESCRIPTION_BYTES, Disk, DiskFile, RealDisk, read_text};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, TableRecord};
 use crate::name::run_name;
@@ -333,7 +333,7 @@ pub fn new_dir_below(root: &Path, unix_s: u64, kind: &str) -> Result<PathBuf> {
 /// No manifest there, or one that cannot be read or written; it then stays as it was.
 pub fn amend(dir: &Path, change: &mut dyn FnMut(&mut Manifest)) -> Result<()> {
     let path = dir.join(manifest::FILE);
-    let text = fs::read_to_string(&path)
+    let text = read_text(&path, DESCRIPTION_BYTES)
         .map_err(|error| Error::io(&path, "to read the manifest", &error))?;
     let mut manifest = Manifest::from_toml(&text, &path.display().to_string())?;
     change(&mut manifest);

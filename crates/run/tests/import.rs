@@ -40,6 +40,33 @@ fn read_text(name: &str, text: impl AsRef<[u8]>, map: &str) -> Result<Run> {
     import(&path, &Options { map: map.parse().unwrap(), ..Options::default() })
 }
 
+/// A last line without its end may be a number without its last digits: it is left out, and said.
+#[test]
+fn a_cut_last_line_is_not_believed() {
+    let csv = "latency_us\n100\n101\n102\n10";
+    let run = read_text("d.csv", csv, "latency_us=latency_us").unwrap();
+    assert_eq!(run.tables.windows.len(), 3);
+    assert!(run.warnings.iter().any(|it| it.message.contains("may be cut")), "{:?}", run.warnings);
+    let verbose =
+        "       0:       0:      12\n       0:       1:      14\n       0:       2:      1";
+    let run = read_text("c.txt", verbose, "").unwrap();
+    assert_eq!(run.tables.windows.len(), 2);
+    assert!(run.warnings.iter().any(|it| it.message.contains("may be cut")), "{:?}", run.warnings);
+    let histogram = "# Histogram\n000010 000003\n000011 00000";
+    let run = read_text("h.txt", histogram, "").unwrap();
+    assert_eq!(run.tables.windows.len(), 3);
+    assert!(run.warnings.iter().any(|it| it.message.contains("may be cut")), "{:?}", run.warnings);
+}
+
+/// What a histogram of a few bytes counts is refused before it is laid out.
+#[test]
+fn a_histogram_of_billions_is_refused_at_once() {
+    let text =
+        "# Histogram\n000010 4000000000\n# Max Latencies: 00010\n# Histogram Overflows: 00000\n";
+    let error = read_text("h.txt", text, "").unwrap_err().to_string();
+    assert!(error.contains("at most 10000000 samples, found 4000000000"), "{error}");
+}
+
 fn median_us(run: &Run, workload: &str, condition: &str) -> f64 {
     let windows = &run.tables.windows;
     let mut cell: Vec<u64> = (0..windows.len())
@@ -587,4 +614,74 @@ proptest! {
         let _ = read_text("t.ndjson", GOOD.replace("21200", &c.to_string()).replace("1200,", &format!("{a},")), "");
         let _ = read_text("v.txt", format!("0: {c}: {a}\n1: 0: {c}\n"), "");
     }
+}
+
+/// What an import tells: whether it is taken, its rows, and its remarks.
+fn told(path: &Path) -> Option<(Vec<u64>, Vec<String>)> {
+    let map = "condition=condition,latency_us=latency_us";
+    let map = if path.extension().is_some_and(|it| it == "csv") { map } else { "" };
+    let options = Options { map: map.parse().unwrap(), ..Options::default() };
+    let run = import(path, &options).ok()?;
+    let windows = &run.tables.windows;
+    let times = [&windows.exec_ns, &windows.response_ns.iter().map(|ns| *ns as u64).collect()];
+    let rows = times.into_iter().flatten().copied().collect();
+    Some((rows, run.warnings.iter().map(|it| format!("{}: {}", it.object, it.message)).collect()))
+}
+
+/// Cuts a file at every `step`-th byte. A cut is refused, or said, or costs no row; but texts of one line per
+/// sample may end after any of their lines.
+fn cut_everywhere(name: &str, bytes: &[u8], step: usize, ends_anywhere: bool) -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let (rows, remarks) = told(&path).unwrap();
+    let mut cuts = 0;
+    for at in (0..bytes.len()).step_by(step) {
+        std::fs::write(&path, &bytes[..at]).unwrap();
+        cuts += 1;
+        let Some((cut_rows, cut_remarks)) = told(&path) else { continue };
+        let line_end = ends_anywhere && bytes[..at].ends_with(b"\n");
+        let said = cut_remarks.iter().any(|remark| !remarks.contains(remark));
+        assert!(
+            cut_rows == rows || said || line_end,
+            "{name} cut at {at} of {}: {} of {} values, {cut_remarks:?}",
+            bytes.len(),
+            cut_rows.len(),
+            rows.len()
+        );
+    }
+    cuts
+}
+
+fn cut_all(step: usize) -> usize {
+    let mut cuts = 0;
+    for (name, ends_anywhere) in [
+        ("cyclictest-h.txt", false),
+        ("cyclictest-v.txt", true),
+        ("cyclictest.json", false),
+        ("go-benchmark-events.json", false),
+        ("go-benchmark.txt", false),
+        ("google-benchmark.json", false),
+        ("hyperfine.json", false),
+        ("jmh.json", false),
+        ("pyperf.json", false),
+        ("pytest-benchmark.json", false),
+    ] {
+        let bytes = std::fs::read(golden(name)).unwrap();
+        // Long files repeat themselves.
+        cuts += cut_everywhere(name, &bytes, step.max(bytes.len() / 20_000), ends_anywhere);
+    }
+    let csv = b"condition,latency_us\na,10\na,11\nb,\"12\"\nb,130\n";
+    cuts + cut_everywhere("d.csv", csv, 1, true)
+}
+
+#[test]
+fn no_cut_is_silent() {
+    assert!(cut_all(31) > 500);
+}
+
+#[test]
+#[ignore = "takes minutes: every byte of every golden file"]
+fn no_cut_is_silent_at_any_byte() {
+    println!("{} cuts", cut_all(1));
 }

@@ -145,11 +145,15 @@ fn order(args: &CtlArgs) -> Result<Exit, Failure> {
 }
 
 fn again(args: &ReplayArgs) -> Result<Exit, Failure> {
-    let log = fs_err::read_to_string(&args.log)?;
+    let log = flyball_run::disk::read_text(&args.log, flyball_run::disk::TEXT_BYTES)?;
     let replayed = replay(&log).map_err(|error| {
         let failure = Failure::from(error);
         Failure { message: format!("{}: {}", args.log.display(), failure.message), ..failure }
     })?;
     output::result(args.format, || text::replayed(&replayed), || json!(replayed))?;
-    Ok(if replayed.different.is_empty() { Exit::Ok } else { Exit::Finding })
+    Ok(match (replayed.different.is_empty(), replayed.ended) {
+        (false, _) => Exit::Finding,
+        (true, false) => Exit::Undecided,
+        (true, true) => Exit::Ok,
+    })
 }

@@ -85,17 +85,25 @@ pub(super) fn optional(text: &[u8], key: &[u8]) -> Option<u32> {
     after(text, key).and_then(hex_or_decimal).and_then(|value| u32::try_from(value).ok())
 }
 
-/// A name that may hold spaces: from `text`'s begin up to ` key`, and what follows from `key` on.
+/// The kernel's names of tasks are no longer (TASK_COMM_LEN less its end).
+pub(super) const NAME_BYTES: usize = 15;
+
+/// A name that may hold spaces: from `text`'s begin up to ` key`, and what follows from `key` on. A name may
+/// hold the key, too; so the last one counts that leaves it no longer than the kernel's are.
 pub(super) fn name<'a>(text: &'a [u8], key: &'static str) -> Parsed<'a, (&'a [u8], &'a [u8])> {
     let mut from = 0;
+    let mut found = None;
     while let Some(blank) = text.get(from..).and_then(|rest| memchr(b' ', rest)) {
         let (end, next) = (from + blank, from + blank + 1);
+        if end > NAME_BYTES && found.is_some() {
+            break;
+        }
         if let Some(rest) = text.get(next..).filter(|rest| rest.starts_with(key.as_bytes())) {
-            return Ok((text.get(..end).unwrap_or_default(), rest));
+            found = Some((text.get(..end).unwrap_or_default(), rest));
         }
         from = next;
     }
-    Err(Malformed { expected: key, found: text })
+    found.ok_or(Malformed { expected: key, found: text })
 }
 
 #[cfg(test)]
@@ -117,6 +125,8 @@ mod tests {
     fn names_may_hold_spaces() {
         let (name, rest) = name(b"a task pid=7", "pid=").unwrap();
         assert_eq!((name, rest), (b"a task".as_slice(), b"pid=7".as_slice()));
+        let forged = super::name(b"x pid=7 prio=1 pid=123 prio=120", "pid=").unwrap();
+        assert_eq!(forged, (b"x pid=7 prio=1".as_slice(), b"pid=123 prio=120".as_slice()));
         assert_eq!(after(b"xpid=3 pid=4", b"pid="), Some(b"4".as_slice()), "whole words only");
     }
 }

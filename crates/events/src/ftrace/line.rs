@@ -1,15 +1,15 @@
 //! One line: what kind it is, and its head.
 
 use super::event;
-use super::fields::{number, trim};
+use super::fields::{NAME_BYTES, number, trim};
 use crate::event::{Event, Record};
 use memchr::{memchr, memchr_iter};
 
 /// The kernel's own limit lies below (`NR_CPUS` is at most 8192).
 const CPUS_MAX: u64 = 1 << 16;
 
-/// The kernel's names of tasks are no longer (TASK_COMM_LEN less its end).
-const NAME_BYTES: usize = 15;
+/// Columns of a task's name as the kernel and trace-cmd print it, before a dash and the thread's number.
+pub(super) const NAME_COLUMNS: usize = 16;
 
 /// A line that reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,9 +101,13 @@ fn unheaded(line: &[u8]) -> Result<Line<'_>, Malformed<'_>> {
 }
 
 /// The head of a line and what follows its time. A task's name may hold brackets, so the first
-/// bracket from which everything reads counts.
-fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
-    memchr_iter(b'[', line).find_map(|at| head_at(line, at))
+/// bracket from which everything reads counts, behind the name where that has its columns.
+pub(super) fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    let number = line.get(NAME_COLUMNS..).and_then(|rest| rest.strip_prefix(b"-"));
+    let in_columns = number.and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit);
+    let from = if in_columns { NAME_COLUMNS } else { 0 };
+    let brackets = memchr_iter(b'[', line.get(from..).unwrap_or_default());
+    brackets.map(|at| from + at).find_map(|at| head_at(line, at))
 }
 
 fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {

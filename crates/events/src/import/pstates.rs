@@ -8,8 +8,8 @@
 
 use std::path::Path;
 
+use flyball_run::disk::{TEXT_BYTES, read_text};
 use flyball_run::{Error, Result};
-use fs_err as fs;
 
 /// A frequency was asked of the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,9 @@ pub struct Write {
 /// The file cannot be read; a line that is not a write, with its number. The last line may be torn.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Write>> {
     let path = path.as_ref();
-    let text = fs::read(path).map_err(|error| Error::io(path, "to read it", &error))?;
-    of_text(&String::from_utf8_lossy(&text)).map_err(|(line, found)| {
+    let text =
+        read_text(path, TEXT_BYTES).map_err(|error| Error::io(path, "to read it", &error))?;
+    of_text(&text).map_err(|(line, found)| {
         Error::bad_input(
             format!("{}:{line}", path.display()),
             "SECONDS, cpu=N and mhz=N",

@@ -60,8 +60,9 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The next packet of a trace, which is a field 1 with a length.
-pub(super) fn packet<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+/// The next packet of a trace, which is a field 1 with a length, as far as there is of it; and how many of
+/// its bytes are missing.
+pub(super) fn packet<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], usize)> {
     let mut bytes = *rest;
     if varint(&mut bytes)? != (1 << 3 | 2) {
         return None;
@@ -69,7 +70,7 @@ pub(super) fn packet<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(varint(&mut bytes)?).ok()?;
     let (packet, behind) = bytes.split_at(length.min(bytes.len()));
     *rest = behind;
-    Some(packet)
+    Some((packet, length - packet.len()))
 }
 
 /// Whether bytes are fields one behind the other, as far as they go.
@@ -123,11 +124,17 @@ impl Scan {
             let begin = rest;
             self.index.counts.lines += 1;
             let number = self.index.counts.lines;
-            let Some(packet) = packet(&mut rest) else {
+            let Some((packet, missing)) = packet(&mut rest) else {
                 let found = begin.get(..16).unwrap_or(begin);
                 self.index.counts.torn_at(number, "a packet with its length", found);
                 return;
             };
+            if missing > 0 {
+                // What is left of it may read, and be less than what was written.
+                let found = format!("{missing} bytes too few at the end of the file");
+                self.index.counts.torn_at(number, "a whole packet", found.as_bytes());
+                return;
+            }
             match Packet::decode(bytes.slice_ref(packet)) {
                 Ok(packet) => self.packet(packet, depth),
                 Err(error) => {
@@ -273,8 +280,9 @@ mod tests {
     fn what_is_a_packet_and_what_is_text() {
         let bytes = [0x0a, 4, 0x40, 5, 0x50, 1, 0x0a];
         let mut rest = bytes.as_slice();
-        assert_eq!(packet(&mut rest).map(is_packet), Some(true));
+        assert_eq!(packet(&mut rest).map(|(packet, _)| is_packet(packet)), Some(true));
         assert_eq!(packet(&mut rest), None, "its length is missing");
+        assert_eq!(packet(&mut &bytes[..4]).map(|(_, missing)| missing), Some(2), "cut");
         assert!(super::super::is_trace(&bytes));
         assert!(!super::super::is_trace(
             b"\n  <idle>-0 [001] d..1. 1.0: cpu_idle: state=1 cpu_id=1"

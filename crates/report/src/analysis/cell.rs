@@ -1,6 +1,6 @@
 //! One cell: a workload under a condition, measured in every respect.
 
-use flyball_run::Windows;
+use flyball_run::{NO_DEADLINE, Windows};
 use flyball_stats::{self as stats, Drift, ModeOptions, Prepared};
 
 use super::contention::Contention;
@@ -296,7 +296,8 @@ fn deadline_us(context: &Context<'_>, rows: &CellRows) -> Option<f64> {
     let recorded = context.run.manifest.workload(&rows.workload).and_then(|w| w.deadline_ns);
     let first = || {
         let row = rows.rows().next()?;
-        windows.deadline_ns.get(row)?.checked_sub(*windows.release_ns.get(row)?)
+        let deadline = windows.deadline_ns.get(row).filter(|deadline| **deadline != NO_DEADLINE)?;
+        deadline.checked_sub(*windows.release_ns.get(row)?)
     };
     recorded.or_else(first).filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e3)
 }

@@ -11,7 +11,7 @@ use super::{file_name, new_run, read_text, record_file};
 use crate::error::{Error, Result};
 use crate::run::{Run, Warning};
 use crate::tables::SwitchTrial;
-use crate::tally::Tally;
+use crate::tally::{CUT, Tally};
 use flyball_units::{KiloHertz, Mismatch};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -122,9 +122,14 @@ fn rows(run: &mut Run, file: &Path, setup: Option<&str>) -> Result<()> {
     let levels = frequencies(file)?;
     let mut tally = Tally::default();
     let mut window_told = true;
+    let lines = text.lines().count() as u64;
     for line in text.lines() {
         tally.lines += 1;
         if line.trim().is_empty() {
+            continue;
+        }
+        if tally.lines == lines && !text.ends_with('\n') {
+            tally.bad(true, CUT);
             continue;
         }
         let mut fields = line.split(',').map(str::trim);

@@ -12,7 +12,7 @@ use super::{file_name, new_run, record_file};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use crate::tables::Window;
-use crate::tally::Tally;
+use crate::tally::{CUT, Tally};
 
 /// A day: no duration is longer.
 const DURATION_NS_MAX: i128 = 86_400_000_000_000;
@@ -33,9 +33,10 @@ pub(super) fn import(path: &Path, map: &ColumnMap) -> Result<Run> {
     if let Some(source) = &mut run.manifest.source {
         source.map = map.as_table();
     }
-    let tally = read_rows(&mut run, reader, &columns, &file_name(path));
-    tally.check(&path.display().to_string(), "row with a duration")?;
     let bytes = fs::metadata(path).map_or(0, |meta| meta.len());
+    let cut_at = (!ends_with_line_end(path)?).then_some(bytes);
+    let tally = read_rows(&mut run, reader, &columns, cut_at, &file_name(path));
+    tally.check(&path.display().to_string(), "row with a duration")?;
     record_file(&mut run, file_name(path), bytes, &tally);
     Ok(run)
 }
@@ -59,6 +60,18 @@ fn open(path: &Path) -> Result<Reader<fs::File>> {
         .trim(Trim::All)
         .comment(Some(b'#'))
         .from_reader(file))
+}
+
+/// Whether the last byte of a file ends a line.
+fn ends_with_line_end(path: &Path) -> Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let failed = |error: std::io::Error| Error::io(path, "to read it", &error);
+    let mut file = fs::File::open(path).map_err(failed)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(-1)).is_ok() {
+        file.read_exact(&mut last).map_err(failed)?;
+    }
+    Ok(matches!(last, [b'\n' | b'\r']))
 }
 
 fn bad_header(path: &Path, expected: &str, found: String, hint: &str) -> Error {
@@ -98,6 +111,7 @@ fn read_rows(
     run: &mut Run,
     mut reader: Reader<fs::File>,
     columns: &[(usize, &Entry)],
+    cut_at: Option<u64>,
     name: &str,
 ) -> Tally {
     let mut tally = Tally::default();
@@ -110,6 +124,9 @@ fn read_rows(
         tally.lines = record.position().map_or(line, csv::Position::line);
         match outcome {
             Ok(false) => break,
+            Ok(true) if cut_at.is_some_and(|end| reader.position().byte() >= end) => {
+                tally.bad(true, CUT);
+            }
             Ok(true) => match Row::parse(&record, columns).and_then(|row| row.sample_checked()) {
                 Ok(row) => {
                     sampler.add(run, row.as_sample());

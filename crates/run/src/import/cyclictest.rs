@@ -15,7 +15,7 @@ use super::{file_name, new_run, read_text, record_file};
 use crate::error::{Error, Result};
 use crate::manifest::Machine;
 use crate::run::{Run, Warning};
-use crate::tally::Tally;
+use crate::tally::{CUT, Tally};
 
 /// More samples than this are not laid out as windows: three hours at 1 kHz.
 const SAMPLES_MAX: u64 = 10_000_000;
@@ -73,7 +73,10 @@ pub(super) fn import_json(path: &Path) -> Result<Run> {
         for (latency, &count) in &thread.histogram {
             import.tally.lines += 1;
             match latency.parse() {
-                Ok(latency) => *histogram.counts.entry(latency).or_default() += count,
+                Ok(latency) => {
+                    let sum = histogram.counts.entry(latency).or_default();
+                    *sum = sum.saturating_add(count);
+                }
                 Err(_) => import.tally.bad(false, format!("expected a latency, found {latency:?}")),
             }
         }
@@ -147,13 +150,16 @@ pub(super) fn import_text(path: &Path) -> Result<Run> {
         let trimmed = line.trim();
         let remark =
             trimmed.is_empty() || trimmed.starts_with(['#', 'T', 'M', 'O', 'W', '/', 'p', 'D']);
+        let torn = !ended && number + 1 == lines;
         match verbose_line(trimmed) {
+            Some(_) if torn => import.tally.bad(true, CUT),
+            // The blanks before a thread's number.
+            None if torn && trimmed.is_empty() => import.tally.bad(true, CUT),
             Some((thread, _, latency)) => {
                 import.sample(&format!("thread {thread}"), latency, None)?
             }
             None if remark => {}
             None => {
-                let torn = !ended && number + 1 == lines;
                 import
                     .tally
                     .bad(torn, format!("expected THREAD: CYCLE: LATENCY, found {trimmed:?}"));
@@ -173,12 +179,17 @@ pub(super) fn import_text(path: &Path) -> Result<Run> {
 fn import_histogram(path: &Path, text: &str) -> Result<Run> {
     let mut import = Import::new(path, 1000, text.len() as u64);
     let mut threads: Vec<Histogram> = Vec::new();
-    for line in text.lines() {
+    let mut totals = false;
+    for line in text.split_inclusive('\n') {
         import.tally.lines += 1;
+        let torn = !line.ends_with('\n');
         let line = line.trim();
-        if let Some(rest) = line.strip_prefix("# Max Latencies:") {
+        if torn && line.chars().any(|c| c.is_ascii_digit()) {
+            import.tally.bad(true, CUT);
+        } else if let Some(rest) = line.strip_prefix("# Max Latencies:") {
             numbers(rest, |thread, max| at(&mut threads, thread).max = max);
         } else if let Some(rest) = line.strip_prefix("# Histogram Overflows:") {
+            totals = true;
             numbers(rest, |thread, count| at(&mut threads, thread).overflows = count);
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
             let cells: Option<Vec<u64>> =
@@ -189,7 +200,8 @@ fn import_histogram(path: &Path, text: &str) -> Result<Run> {
                         let histogram = at(&mut threads, thread);
                         histogram.end = histogram.end.max(latency.saturating_add(1));
                         if count > 0 {
-                            *histogram.counts.entry(*latency).or_default() += count;
+                            let sum = histogram.counts.entry(*latency).or_default();
+                            *sum = sum.saturating_add(count);
                         }
                     }
                 }
@@ -198,6 +210,14 @@ fn import_histogram(path: &Path, text: &str) -> Result<Run> {
                     .bad(false, format!("expected a latency and its counts, found {line:?}")),
             }
         }
+    }
+    if !totals {
+        import.run.warnings.push(Warning {
+            object: file_name(path),
+            message: "the overflows that end a histogram are missing: the file may be cut"
+                .to_owned(),
+            hint: None,
+        });
     }
     for (thread, histogram) in threads.iter().enumerate() {
         import.histogram(&format!("thread {thread}"), histogram, None)?;
@@ -250,14 +270,7 @@ impl<'a> Import<'a> {
             self.tally.bad(false, format!("latency {latency} is out of range"));
             return Ok(());
         };
-        if self.tally.rows >= SAMPLES_MAX {
-            return Err(Error::bad_input(
-                self.path.display(),
-                format!("at most {SAMPLES_MAX} samples"),
-                "more",
-                "record a shorter run: three hours at 1 kHz are enough",
-            ));
-        }
+        self.room_for(1)?;
         let mut sample =
             Sample { workload: WORKLOAD, condition, repeat: 1, lateness_ns, ..Sample::default() };
         sample.rest.cpu_before = cpu;
@@ -266,12 +279,28 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
+    /// Refuses more samples than are laid out, before any is.
+    fn room_for(&self, samples: u64) -> Result<()> {
+        let all = self.tally.rows.saturating_add(samples);
+        if all <= SAMPLES_MAX {
+            return Ok(());
+        }
+        Err(Error::bad_input(
+            self.path.display(),
+            format!("at most {SAMPLES_MAX} samples"),
+            if samples > 1 { all.to_string() } else { "more".to_owned() },
+            "record a shorter run: three hours at 1 kHz are enough",
+        ))
+    }
+
     fn histogram(
         &mut self,
         condition: &str,
         histogram: &Histogram,
         cpu: Option<u32>,
     ) -> Result<()> {
+        let counted = histogram.counts.values();
+        self.room_for(counted.fold(histogram.overflows, |sum, count| sum.saturating_add(*count)))?;
         for (&latency, &count) in &histogram.counts {
             let latency = i64::try_from(latency).unwrap_or(i64::MAX);
             for _ in 0..count {

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::manifest::ClockRecord;
 use crate::run::{Run, Warning};
 use crate::tables::SwitchTrial;
-use crate::tally::Tally;
+use crate::tally::{CUT, Tally};
 use fs_err as fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -139,10 +139,15 @@ fn levels(text: &str, file: &Path) -> Result<Levels> {
 fn rows(run: &mut Run, file: &Path, text: &str, levels: &Levels, hz: f64) -> Result<()> {
     let ns = |ticks: f64| (ticks * 1e9 / hz).round() as u64;
     let mut tally = Tally::default();
+    let lines = text.lines().count() as u64;
     for line in text.lines() {
         tally.lines += 1;
         let names = tally.rows == 0 && line.starts_with(|c: char| c.is_alphabetic());
         if line.starts_with('#') || line.trim().is_empty() || names {
+            continue;
+        }
+        if tally.lines == lines && !text.ends_with('\n') {
+            tally.bad(true, CUT);
             continue;
         }
         let ticks: Vec<Option<f64>> = line
@@ -150,8 +155,7 @@ fn rows(run: &mut Run, file: &Path, text: &str, levels: &Levels, hz: f64) -> Res
             .map(|field| field.parse().ok().filter(|ticks: &f64| (0.0..1e18).contains(ticks)))
             .collect();
         let [Some(whole), Some(end), Some(after_write)] = ticks[..] else {
-            let torn = tally.lines as usize == text.lines().count() && !text.ends_with('\n');
-            tally.bad(torn, format!("expected three counts of ticks, found {line:?}"));
+            tally.bad(false, format!("expected three counts of ticks, found {line:?}"));
             continue;
         };
         if whole > 0.0 && !(after_write <= whole && (whole <= end || end == 0.0)) {

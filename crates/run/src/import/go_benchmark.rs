@@ -80,6 +80,10 @@ pub(super) fn import(path: &Path) -> Result<Run> {
         times.tally.lines += 1;
         times.tally.bad(true, "no event of go test -json");
     }
+    // What `go test` says at the end of each package.
+    let ended = text.lines().any(|line| {
+        matches!(line, "PASS" | "FAIL") || line.starts_with("ok  ") || line.starts_with("FAIL\t")
+    });
     let packages = text.lines().filter(|line| line.starts_with("pkg: ")).count();
     let (mut package, mut cpu, mut failed) = ("", None, false);
     let mut repeats = HashMap::<String, u32>::new();
@@ -107,6 +111,10 @@ pub(super) fn import(path: &Path) -> Result<Run> {
     if times.tally.lines == 0 {
         let found = "none (a line reads: BenchmarkName-8  1000  12.3 ns/op)";
         return Err(Error::bad_input(path.display(), "results of benchmarks", found, HINT));
+    }
+    if !ended {
+        let cut = "the PASS or FAIL that ends a package is missing: the file may be cut".to_owned();
+        times.warn(&super::file_name(path), cut, None);
     }
     if failed {
         let hint = "what ran before the failure is taken";

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::manifest::{ClockRecord, CpuRecord, Machine, WorkloadRecord};
 use crate::run::{Run, Warning};
 use crate::tables::ActivitySample;
-use crate::tally::Tally;
+use crate::tally::{CUT, Tally};
 
 /// What the file's features are kept under.
 const FEATURES: &str = "usr.app.powerdxx.loadrec.features";
@@ -45,6 +45,7 @@ pub(super) fn import(path: &Path) -> Result<Run> {
     let text = read_text(path)?;
     let mut header = BTreeMap::<&str, &str>::new();
     let (mut frames, mut tally) = (Vec::new(), Tally::default());
+    let lines = text.lines().count() as u64;
     for line in text.lines() {
         tally.lines += 1;
         if let Some((key, value)) = line.split_once('=') {
@@ -52,6 +53,10 @@ pub(super) fn import(path: &Path) -> Result<Run> {
             continue;
         }
         if line.trim().is_empty() {
+            continue;
+        }
+        if tally.lines == lines && !text.ends_with('\n') {
+            tally.bad(true, CUT);
             continue;
         }
         match frame(line, &header) {

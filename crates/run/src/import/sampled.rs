@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::manifest::{ClockRecord, ConditionRecord, TrialRecord, WorkloadRecord};
 use crate::run::{Run, Warning};
+use crate::tables::NO_DEADLINE;
 use crate::tables::Window;
 
 /// Where the laid-out times begin: a second, so that a negative lateness stays above zero.
@@ -56,7 +57,7 @@ impl Sampler {
         let dispatch_ns = sample.dispatch_ns.unwrap_or(release_ns.saturating_add_signed(late));
         let end_ns = dispatch_ns.saturating_add(sample.exec_ns);
         self.now_ns = self.now_ns.max(end_ns).max(release_ns);
-        let deadline_ns = sample.deadline_ns.unwrap_or(u64::MAX);
+        let deadline_ns = sample.deadline_ns.unwrap_or(NO_DEADLINE);
         run.tables.windows.push(Window {
             seq: run.tables.windows.len() as u64,
             trial: trial as u32,

@@ -29,7 +29,7 @@ pub struct ClockRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlanRecord {
-    /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`.
+    /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`, `milliseconds`.
     pub what: String,
     /// How many of them were to be done.
     pub planned: u64,

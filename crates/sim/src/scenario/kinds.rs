@@ -139,7 +139,7 @@ fn spin(_: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {
 fn periodic(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {
     let work = fields.require("work")?;
     let work = nonzero(&work, work.amount()?)?;
-    let release = release(fields, fields.require("period")?.span()?, work)?;
+    let release = release(fields, fields.require("period")?.interval()?, work)?;
     Ok((Workload::Periodic(release), Some(deadline(fields)?.unwrap_or(release.period))))
 }
 
@@ -148,7 +148,8 @@ fn kernel(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioEr
     let name = item.text()?;
     let kernel = kernels::KERNELS.iter().find(|kernel| **kernel == name);
     let kernel = kernel.ok_or_else(|| unknown_name(&item, "a kernel", name, kernels::KERNELS))?;
-    let period = fields.span_or("period", Nanos::from_millis(500))?;
+    let period =
+        fields.get("period").map_or(Ok(Nanos::from_millis(500)), |item| item.interval())?;
     let release = release(fields, period, Amount::Cycles(0))?;
     Ok((Workload::Kernel { kernel, release }, Some(deadline(fields)?.unwrap_or(period))))
 }
@@ -179,7 +180,7 @@ fn bursty(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioEr
             return Err(work.wrong("expected `busy` or `work`, found both"));
         }
     };
-    let every = fields.require("every")?.span()?;
+    let every = fields.require("every")?.interval()?;
     let bursts = move |start: Nanos, full_speed: FullSpeed| {
         let work = match work {
             None => Work { cycles: 0, memory: busy },
@@ -213,7 +214,7 @@ fn poisson(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioE
     ];
     let work = fields.require("work")?;
     let workload = Workload::Poisson {
-        mean: fields.require("mean")?.span()?,
+        mean: fields.require("mean")?.interval()?,
         work: nonzero(&work, work.amount()?)?,
         memory: memory(fields)?,
         service: fields.choice_or("service", Service::Fixed, &services)?,

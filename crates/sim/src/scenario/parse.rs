@@ -183,7 +183,7 @@ fn interrupts(top: &Fields<'_>, platform: &Platform) -> Result<Vec<InterruptSpec
         };
         Ok(InterruptSpec {
             cpus,
-            mean: fields.require("mean")?.span()?,
+            mean: fields.require("mean")?.interval()?,
             work: nonzero(&fields.require("work")?, work)?,
             memory: fields.duration_or("memory", Nanos::ZERO)?,
         })

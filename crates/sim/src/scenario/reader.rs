@@ -214,6 +214,15 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A time from one event to the next. Below a microsecond it is a typing error, and would be billions
+    /// of events.
+    pub fn interval(&self) -> Result<Nanos, ScenarioError> {
+        match self.span()? {
+            Nanos(..1_000) => Err(self.expected("1us or more")),
+            time => Ok(time),
+        }
+    }
+
     /// A frequency with its unit.
     pub fn frequency(&self) -> Result<KiloHertz, ScenarioError> {
         self.quantity(str::parse, "MHz")

@@ -39,6 +39,9 @@ pub fn read_all(
             }
             names.insert(name);
         }
+        if names.len() > MAX_COUNT as usize {
+            return Err(item.wrong(format!("expected at most {MAX_COUNT} tasks in all")));
+        }
         tasks.push(task);
     }
     Ok(tasks)

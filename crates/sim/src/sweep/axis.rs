@@ -1,5 +1,7 @@
 //! What a sweep goes through: `governor.rate_limit_us=50..200..50`, `governor.name=schedutil,powerd`.
 
+use std::collections::HashSet;
+
 /// Points above which a typing error is more likely than a wish.
 pub const MAX_POINTS: usize = 1_000_000;
 
@@ -51,7 +53,8 @@ impl Axis {
         if values.iter().any(String::is_empty) {
             return Err(wrong("a value between the commas"));
         }
-        if (1..values.len()).any(|at| values[..at].contains(&values[at])) {
+        let mut seen = HashSet::with_capacity(values.len());
+        if !values.iter().all(|value| seen.insert(value)) {
             return Err(wrong("each value once"));
         }
         Ok(Axis { path: path.to_owned(), values })

@@ -82,7 +82,7 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
         }
     }
     if let Ok(interrupted) = &mut result {
-        let rest = if *interrupted { Ok(Wake::Interrupted) } else { host.sleep_until(stage.end) };
+        let rest = if *interrupted { Ok(Wake::Interrupted) } else { rest(host, stage.end) };
         *interrupted = !matches!(rest, Ok(Wake::OnTime));
     }
     for signal in &stage.signals {
@@ -91,6 +91,23 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
     running.sort_by_key(|(number, _)| *number);
     let players = join(running)?;
     result.map(|interrupted| (players, interrupted))
+}
+
+/// How often the conductor looks whether it was asked to end: the signal may have gone to another thread.
+const LISTENS: Nanos = Nanos::from_millis(200);
+
+/// Sleeps until then, or until the program is asked to end.
+fn rest(host: &dyn Host, until: Nanos) -> Result<Wake, HostError> {
+    loop {
+        if host.interrupted() > 0 {
+            return Ok(Wake::Interrupted);
+        }
+        let next = until.min(host.now() + LISTENS);
+        let woken = host.sleep_until(next)?;
+        if next == until || woken == Wake::Interrupted {
+            return Ok(woken);
+        }
+    }
 }
 
 /// Waits until the task is to be created, and creates it; None where the program was asked to end.
@@ -103,7 +120,7 @@ fn start(
 ) -> Result<Option<JoinHandle<Result<Player, HostError>>>, HostError> {
     let host = stage.host.as_ref();
     let own = host.affinity_get()?;
-    if host.sleep_until(stage.begin + task.start)? == Wake::Interrupted {
+    if rest(host, stage.begin + task.start)? == Wake::Interrupted {
         return Ok(None);
     }
     // A thread inherits from the one that creates it.

@@ -5,11 +5,11 @@ use crate::machine::describe::{claimed, describe};
 use crate::protocol::score::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
 use crate::session::{Destination, Origin, Outcome, SideRecorder, seconds};
 use flyball_host::{Host, Topology};
-use flyball_run::manifest::{ClockRecord, WorkloadRecord};
+use flyball_run::manifest::{ClockRecord, PlanRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Marker, Note, RunState, RunWriter};
 use flyball_sim::scenario::{Scenario, TaskSpec};
-use flyball_units::{CpuId, CpuSet};
+use flyball_units::{CpuId, CpuSet, Nanos};
 use std::sync::Arc;
 
 /// A scenario that is ready to be played, as often as is wanted.
@@ -66,6 +66,7 @@ impl PreparedScore {
         let played = play(&self.host, score, self.speed)?;
         manifest.state =
             if played.interrupted { RunState::Interrupted } else { RunState::Complete };
+        manifest.did(millis(host.now().min(played.end).since(played.begin)));
         self.rows(&mut writer, &played)?;
         if let Some(side) = side {
             let checks = side.finish(&mut writer, &mut manifest)?;
@@ -88,6 +89,7 @@ impl PreparedScore {
         };
         Manifest {
             kind: "play".to_owned(),
+            plan: PlanRecord::of("milliseconds", millis(self.scenario.duration)),
             created: rfc3339(seconds(self.host.as_ref())),
             command: self.origin.command.clone(),
             flyball: self.origin.flyball.clone(),
@@ -137,6 +139,10 @@ impl PreparedScore {
         }
         Ok(())
     }
+}
+
+fn millis(time: Nanos) -> usize {
+    (time.0 / 1_000_000) as usize
 }
 
 /// A CPU of the fastest kind that this program may use.

@@ -112,7 +112,12 @@ impl Sink for Recorder<'_> {
         self.kept += usize::from(trial.rejected.is_none());
         self.writer.append(&SwitchTrial { seq: self.rows, ..trial })?;
         self.rows += 1;
-        Ok(self.writer.tick(self.host.now())?)
+        self.writer.tick(self.host.now())?;
+        // A model has no ears of its own.
+        match self.host.interrupted() {
+            0 => Ok(()),
+            _ => Err(TransitionError::Interrupted),
+        }
     }
 
     fn refused(&mut self, object: &str, why: &str) -> Result<(), TransitionError> {
