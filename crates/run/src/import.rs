@@ -24,7 +24,6 @@ mod sampled;
 
 use std::path::Path;
 
-
 pub use csv_map::ColumnMap;
 pub use detect::{Format, detect};
 
