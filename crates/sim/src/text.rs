@@ -2,7 +2,7 @@
 
 use crate::engine::{DomainSummary, FrequencyResidency};
 use crate::record::{Metric, Outcome, Spread, Unit, spread};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Workload};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -67,7 +67,19 @@ fn heading(scenario: &Scenario) -> String {
         scenario.duration.as_secs_f64(),
         scenario.seed
     );
+    for note in notes(scenario) {
+        let _ = writeln!(text, "approximated: {note}");
+    }
     text
+}
+
+/// What the scenario's workloads have that is approximated.
+fn notes(scenario: &Scenario) -> Vec<&'static str> {
+    let programs = scenario.tasks.iter().filter_map(|task| match &task.workload {
+        Workload::RtApp(program) => Some(program),
+        _ => None,
+    });
+    programs.flat_map(|program| program.notes.iter().copied()).collect()
 }
 
 /// The governors with the tunables that were set, each once.
@@ -211,6 +223,10 @@ pub fn json(scenario: &Scenario, outcomes: &[Outcome], dir: Option<&Path>) -> Va
         let planned = scenario.phases;
         let told = json!({"what": "phases", "planned": planned, "done": done, "missing": missing});
         json.insert("unfinished".to_owned(), told);
+    }
+    let notes = notes(scenario);
+    if let (false, Some(json)) = (notes.is_empty(), json.as_object_mut()) {
+        json.insert("approximated".to_owned(), json!(notes));
     }
     json
 }

@@ -1,5 +1,5 @@
-//! rt-app workloads: the subset of its JSON that is in common use. What is not understood is an
-//! error that names the key and its place, never ignored.
+//! rt-app workloads. What the model lacks is approximated, with a note ([`Program::notes`]); what is
+//! not understood is an error that names the key and its place, never ignored.
 //!
 //! Times in the file are microseconds (the duration: seconds), as in rt-app. `run` is calibrated
 //! to the fastest CPU at its highest frequency, as rt-app calibrates itself there; `runtime` is
@@ -22,6 +22,8 @@ pub struct Program {
     pub duration: Option<Nanos>,
     /// Its threads, instances multiplied out, in the order of the file.
     pub threads: Vec<ThreadSpec>,
+    /// What was approximated, and how: one sentence each.
+    pub notes: Vec<&'static str>,
 }
 
 /// One thread.
@@ -41,6 +43,8 @@ pub struct ThreadSpec {
     pub delay: Nanos,
     /// How often its phases are gone through; None: without end.
     pub loops: Option<u64>,
+    /// Whether it begins when another thread forks it, each time anew.
+    pub forked: bool,
     /// What it does.
     pub phases: Vec<PhaseSpec>,
 }
@@ -73,6 +77,8 @@ pub enum Event {
         /// now (`relative`, the default).
         absolute: bool,
     },
+    /// Waits for a device for this long.
+    Io(Nanos),
     /// Asleep until another thread resumes it.
     Suspend,
     /// Resumes the thread of this number.

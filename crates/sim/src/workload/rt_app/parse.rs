@@ -14,6 +14,7 @@ const MAX_IDLE_LOOPS: u64 = 10_000;
 const TOP: &[Key] = &[
     key("global", "table", "none", "Settings of the whole workload."),
     key("tasks", "table", "", "The threads by name."),
+    key("resources", "table", "", "No effect: locks and conditions are known by their names."),
 ];
 
 /// `global`. Those that tell rt-app where to log or how to calibrate say nothing about the
@@ -30,37 +31,75 @@ const GLOBAL: &[Key] = &[
     key("lock_pages", "", "", "No effect: there is no paging."),
     key("pi_enabled", "", "", "No effect: there are no locks."),
     key("cumulative_slack", "", "", "No effect."),
-    key("io_device", "", "", "No effect: there is no I/O."),
+    key("frag", "", "", "No effect."),
+    key("io_device", "", "", "No effect: I/O takes the same time on any device."),
     key("mem_buffer_size", "", "", "No effect."),
 ];
 
 /// Settings of a thread; what is neither of these nor an event is an error.
-const THREAD: &[&str] =
-    &["policy", "priority", "cpus", "delay", "loop", "instance", "phases", "util_min", "util_max"];
-
-/// Events by the start of their key; the longer one of two comes first.
-const EVENTS: &[&str] = &["runtime", "run", "sleep", "timer", "suspend", "resume"];
-
-/// Events of rt-app that are refused by name.
-const REFUSED: &[&str] = &[
-    "lock",
-    "unlock",
-    "wait",
-    "signal",
-    "broad",
-    "sync",
-    "barrier",
-    "mem",
-    "iorun",
-    "yield",
-    "sig_and_wait",
-    "fork",
+const THREAD: &[&str] = &[
+    "policy",
+    "priority",
+    "cpus",
+    "nodes_membind",
+    "delay",
+    "loop",
+    "instance",
+    "phases",
+    "util_min",
+    "util_max",
+    "taskgroup",
     "dl-runtime",
     "dl-period",
     "dl-deadline",
-    "taskgroup",
-    "numa",
 ];
+
+/// Settings of a phase.
+const PHASE: &[&str] = &["loop", "cpus", "nodes_membind", "taskgroup"];
+
+/// Events by the start of their key; the longer one of two comes first.
+const EVENTS: &[&str] = &[
+    "runtime",
+    "run",
+    "sleep",
+    "timer",
+    "suspend",
+    "resume",
+    "mem",
+    "iorun",
+    "lock",
+    "unlock",
+    "wait",
+    "sig_and_wait",
+    "signal",
+    "sync",
+    "broad",
+    "barrier",
+    "yield",
+    "fork",
+];
+
+/// Bytes that `mem` writes in a microsecond: 4 GB/s.
+const MEMORY_BYTES_PER_US: u64 = 4_000;
+
+/// Bytes that `iorun` moves in a microsecond: 500 MB/s.
+const DEVICE_BYTES_PER_US: u64 = 500;
+
+/// What was approximated.
+mod note {
+    pub const MEMORY: &str = "mem takes the time of writing at 4 GB/s, whatever the frequency";
+    pub const IO: &str = "iorun sleeps, waiting for I/O, for the time of a device of 500 MB/s";
+    pub const LOCKS: &str = "locks and barriers are never contended: they take no time";
+    pub const YIELD: &str = "yield keeps the CPU";
+    pub const CONDITIONS: &str = "wait and sync sleep until another thread signals the same name; signal wakes the first of them";
+    pub const FORKS: &str =
+        "each fork in the file has one thread, which runs again at the next turn";
+    pub const GROUPS: &str = "taskgroup has no effect: there are no groups";
+    pub const NODES: &str = "nodes_membind has no effect: memory is everywhere alike";
+    pub const PHASE_CPUS: &str = "a thread may run on the CPUs of all its phases in each of them";
+    pub const DEADLINE: &str = "SCHED_DEADLINE is FIFO with the priority 99";
+    pub const IDLE: &str = "SCHED_IDLE is the nice value 19";
+}
 
 /// Reads a workload.
 pub fn parse(text: &str, origin: &str) -> Result<Program, ScenarioError> {
@@ -75,13 +114,17 @@ pub fn parse(text: &str, origin: &str) -> Result<Program, ScenarioError> {
         default_class = global.choice_or("default_policy", Policy::Other, POLICIES)?;
     }
     let tasks = top.require("tasks")?.any_fields()?;
-    let names: Vec<&str> = tasks.entries().map(|(entry, _)| entry.key.as_str()).collect();
-    let mut starts = Vec::new();
+    let mut names = Names::default();
+    for (entry, item) in tasks.entries() {
+        names.conditions(entry.key.as_str(), &item)?;
+    }
+    let forks = |name: &str| names.forks.iter().filter(|forked| *forked == name).count();
     let mut total = 0_usize;
-    for (_, item) in tasks.entries() {
-        let instances = item.any_fields()?.integer_or("instance", 1, 1..=4096)?;
-        starts.push((total, instances as usize));
-        total += instances as usize;
+    for (entry, item) in tasks.entries() {
+        let instances = item.any_fields()?.integer_or("instance", 1, 0..=4096)? as usize;
+        let forked = forks(&entry.key);
+        names.threads.push(Instances { name: entry.key.clone(), start: total, instances, forked });
+        total += instances + forked;
         if total > MAX_THREADS {
             return Err(item.wrong(format!("expected at most {MAX_THREADS} threads in all")));
         }
@@ -90,23 +133,96 @@ pub fn parse(text: &str, origin: &str) -> Result<Program, ScenarioError> {
         return Err(top.require("tasks")?.expected("at least one thread"));
     }
     let mut threads = Vec::new();
-    for ((entry, item), (_, instances)) in tasks.entries().zip(&starts) {
-        let spec = thread(&item, &entry.key, default_class, &names, &starts)?;
-        for instance in 0..*instances {
-            let name = match instances {
+    let mut notes = Vec::new();
+    let mut forks_taken = Vec::new();
+    for (at, (_, item)) in tasks.entries().enumerate() {
+        let Some(own) = names.threads.get(at) else { continue };
+        let mut events = Events { names: &names, own, timers: Vec::new(), notes, forks_taken };
+        let spec = thread(&item, default_class, &mut events)?;
+        (notes, forks_taken) = (events.notes, events.forks_taken);
+        let count = own.instances + own.forked;
+        for number in 0..count {
+            let name = match count {
                 1 => spec.name.clone(),
-                _ => format!("{}-{instance}", spec.name),
+                _ => format!("{}-{number}", spec.name),
             };
-            threads.push(ThreadSpec { name, ..spec.clone() });
+            let forked = number >= own.instances;
+            threads.push(ThreadSpec { name, forked, ..spec.clone() });
         }
     }
-    Ok(Program { duration, threads })
+    notes.sort_unstable();
+    notes.dedup();
+    Ok(Program { duration, threads, notes })
+}
+
+/// What threads know each other by.
+#[derive(Default)]
+struct Names {
+    threads: Vec<Instances>,
+    /// (condition, name of a thread that waits for it), in the order of the file.
+    waiters: Vec<(String, String)>,
+    /// The threads that the file's forks name, in its order.
+    forks: Vec<String>,
+}
+
+/// The threads of one name: those that begin with the workload, then those that are forked.
+struct Instances {
+    name: String,
+    start: usize,
+    instances: usize,
+    forked: usize,
+}
+
+impl Names {
+    /// Collects the conditions and forks of a thread or, one level deeper, of its phases.
+    fn conditions(&mut self, thread: &str, item: &Item<'_>) -> Result<(), ScenarioError> {
+        for (entry, item) in item.any_fields()?.entries() {
+            let key = entry.key.as_str();
+            if key == "phases" {
+                for (_, phase) in item.any_fields()?.entries() {
+                    self.conditions(thread, &phase)?;
+                }
+            } else if key.starts_with("fork") {
+                self.forks.push(item.text()?.to_owned());
+            } else if ["wait", "sync", "sig_and_wait"].iter().any(|kind| key.starts_with(kind)) {
+                self.waiters.push((condition(&item)?, thread.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&self, name: &str) -> Option<&Instances> {
+        self.threads.iter().find(|thread| thread.name == name)
+    }
+
+    /// Every thread of these names that waits for a condition, but for those of `own`.
+    fn waiting(&self, wanted: &str, own: &Instances) -> impl Iterator<Item = usize> {
+        let waits = |name: &str| {
+            self.waiters.iter().any(|(condition, thread)| condition == wanted && thread == name)
+        };
+        let others = self.threads.iter().filter(|thread| thread.name != own.name);
+        let numbers: Vec<usize> = others
+            .filter(|thread| waits(&thread.name))
+            .flat_map(|thread| thread.start..thread.start + thread.instances + thread.forked)
+            .collect();
+        numbers.into_iter()
+    }
+}
+
+/// The name of a condition: the value itself, or its `ref`.
+fn condition(item: &Item<'_>) -> Result<String, ScenarioError> {
+    match item.text() {
+        Ok(name) => Ok(name.to_owned()),
+        Err(_) => Ok(item.any_fields()?.require("ref")?.text()?.to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Other,
+    Idle,
     Fifo,
+    Deadline,
 }
 
 const POLICIES: &[(&str, Policy)] = &[
@@ -114,37 +230,49 @@ const POLICIES: &[(&str, Policy)] = &[
     ("SCHED_FIFO", Policy::Fifo),
     // Round robin differs from FIFO only between tasks of one priority.
     ("SCHED_RR", Policy::Fifo),
+    ("SCHED_IDLE", Policy::Idle),
+    ("SCHED_DEADLINE", Policy::Deadline),
 ];
 
 fn thread(
     item: &Item<'_>,
-    name: &str,
     default: Policy,
-    names: &[&str],
-    starts: &[(usize, usize)],
+    events: &mut Events<'_>,
 ) -> Result<ThreadSpec, ScenarioError> {
     let fields = item.any_fields()?;
     let policy = fields.choice_or("policy", default, POLICIES)?;
     let class = match policy {
         Policy::Other => Class::Fair { nice: fields.integer_or("priority", 0, -20..=19)? as i8 },
         Policy::Fifo => Class::Fifo { priority: fields.integer_or("priority", 10, 1..=99)? as u8 },
+        Policy::Idle => {
+            events.notes.push(note::IDLE);
+            Class::Fair { nice: 19 }
+        }
+        Policy::Deadline => {
+            events.notes.push(note::DEADLINE);
+            Class::Fifo { priority: 99 }
+        }
     };
-    let mut events = Events { names, starts, timers: Vec::new() };
+    let mut allowed = fields.get("cpus").map_or(Ok(Vec::new()), |item| cpus(&item))?;
+    events.settings(&fields);
     let phases = match fields.get("phases") {
-        Some(phases) => events.phases(&phases, &fields)?,
+        Some(phases) => events.phases(&phases, &fields, &mut allowed)?,
         None => {
             let known = fields.entries().filter(|(entry, _)| !THREAD.contains(&entry.key.as_str()));
             vec![PhaseSpec { loops: Some(1), events: events.of(known, &fields)? }]
         }
     };
+    allowed.sort();
+    allowed.dedup();
     let spec = ThreadSpec {
-        name: name.to_owned(),
+        name: events.own.name.clone(),
         class,
-        cpus: fields.get("cpus").map_or(Ok(Vec::new()), |item| cpus(&item))?,
+        cpus: allowed,
         uclamp_min: fields.integer_or("util_min", 0, 0..=1024)? as u32,
         uclamp_max: fields.integer_or("util_max", 1024, 0..=1024)? as u32,
         delay: fields.get("delay").map_or(Ok(Nanos::ZERO), |item| micros(&item))?,
         loops: loops(&fields, None)?,
+        forked: false,
         phases,
     };
     check_progress(&spec, item)?;
@@ -156,7 +284,9 @@ fn check_progress(spec: &ThreadSpec, item: &Item<'_>) -> Result<(), ScenarioErro
     let passes = |phase: &PhaseSpec| {
         phase.loops != Some(0)
             && phase.events.iter().any(|event| match event {
-                Event::Run(time) | Event::Runtime(time) | Event::Sleep(time) => time.0 > 0,
+                Event::Run(time) | Event::Runtime(time) | Event::Sleep(time) | Event::Io(time) => {
+                    time.0 > 0
+                }
                 Event::Timer { .. } | Event::Suspend => true,
                 Event::Resume(_) => false,
             })
@@ -197,11 +327,13 @@ fn cpus(item: &Item<'_>) -> Result<Vec<CpuId>, ScenarioError> {
 
 /// Reads the events of one thread.
 struct Events<'a> {
-    names: &'a [&'a str],
-    /// First number and count of each thread's instances.
-    starts: &'a [(usize, usize)],
+    names: &'a Names,
+    own: &'a Instances,
     /// Names of the thread's timers.
     timers: Vec<String>,
+    notes: Vec<&'static str>,
+    /// Threads that a fork named already.
+    forks_taken: Vec<String>,
 }
 
 impl Events<'_> {
@@ -209,6 +341,7 @@ impl Events<'_> {
         &mut self,
         phases: &Item<'_>,
         thread: &Fields<'_>,
+        allowed: &mut Vec<CpuId>,
     ) -> Result<Vec<PhaseSpec>, ScenarioError> {
         // Events beside phases would have no place in their order.
         let stray = thread.entries().find(|(entry, _)| !THREAD.contains(&entry.key.as_str()));
@@ -216,14 +349,24 @@ impl Events<'_> {
             return Err(thread.unknown(entry, THREAD));
         }
         let phases = phases.any_fields()?;
-        phases
-            .entries()
-            .map(|(_, item)| {
-                let fields = item.any_fields()?;
-                let events = fields.entries().filter(|(entry, _)| entry.key != "loop");
-                Ok(PhaseSpec { loops: loops(&fields, Some(1))?, events: self.of(events, &fields)? })
-            })
-            .collect()
+        let one = |(_, item): (_, Item<'_>)| {
+            let fields = item.any_fields()?;
+            if let Some(list) = fields.get("cpus") {
+                allowed.extend(cpus(&list)?);
+                self.notes.push(note::PHASE_CPUS);
+            }
+            self.settings(&fields);
+            let events = fields.entries().filter(|(entry, _)| !PHASE.contains(&entry.key.as_str()));
+            Ok(PhaseSpec { loops: loops(&fields, Some(1))?, events: self.of(events, &fields)? })
+        };
+        phases.entries().map(one).collect()
+    }
+
+    /// Notes what has no effect.
+    fn settings(&mut self, fields: &Fields<'_>) {
+        for (key, note) in [("taskgroup", note::GROUPS), ("nodes_membind", note::NODES)] {
+            self.notes.extend(fields.get(key).map(|_| note));
+        }
     }
 
     fn of<'i>(
@@ -231,40 +374,91 @@ impl Events<'_> {
         entries: impl Iterator<Item = (&'i crate::scenario::Entry, Item<'i>)>,
         fields: &Fields<'_>,
     ) -> Result<Vec<Event>, ScenarioError> {
-        entries
-            .map(|(entry, item)| {
-                let kind = EVENTS.iter().find(|kind| entry.key.starts_with(**kind));
-                match kind {
-                    Some(kind) => self.event(kind, &item),
-                    None => Err(refusal(entry, fields)),
-                }
-            })
-            .collect()
+        let mut events = Vec::new();
+        for (entry, item) in entries {
+            match EVENTS.iter().find(|kind| entry.key.starts_with(**kind)) {
+                Some(kind) => self.event(kind, &item, &mut events)?,
+                None => return Err(refusal(entry, fields)),
+            }
+        }
+        Ok(events)
     }
 
-    fn event(&mut self, kind: &str, item: &Item<'_>) -> Result<Event, ScenarioError> {
-        Ok(match kind {
+    fn event(
+        &mut self,
+        kind: &str,
+        item: &Item<'_>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), ScenarioError> {
+        let bytes = || Ok::<u64, ScenarioError>(item.integer(0..=1_000_000_000_000)? as u64);
+        let event = match kind {
             "runtime" => Event::Runtime(micros(item)?),
             "run" => Event::Run(micros(item)?),
             "sleep" => Event::Sleep(micros(item)?),
             "suspend" => Event::Suspend,
             "resume" => Event::Resume(self.target(item)?),
+            "mem" => {
+                self.notes.push(note::MEMORY);
+                Event::Runtime(Nanos(bytes()? * 1000 / MEMORY_BYTES_PER_US))
+            }
+            "iorun" => {
+                self.notes.push(note::IO);
+                Event::Io(Nanos(bytes()? * 1000 / DEVICE_BYTES_PER_US))
+            }
+            "fork" => Event::Resume(self.forked(item)?),
+            "yield" => {
+                self.notes.push(note::YIELD);
+                return Ok(());
+            }
+            "wait" | "signal" | "broad" | "sync" | "sig_and_wait" => {
+                self.notes.push(note::CONDITIONS);
+                let wanted = condition(item)?;
+                let woken = if kind == "broad" { usize::MAX } else { usize::from(kind != "wait") };
+                let waiting = self.names.waiting(&wanted, self.own).take(woken);
+                events.extend(waiting.map(Event::Resume));
+                if !matches!(kind, "wait" | "sync" | "sig_and_wait") {
+                    return Ok(());
+                }
+                Event::Suspend
+            }
+            "lock" | "unlock" | "barrier" => {
+                self.notes.push(note::LOCKS);
+                return Ok(());
+            }
             _ => self.timer(item)?,
-        })
+        };
+        events.push(event);
+        Ok(())
     }
 
     fn target(&self, item: &Item<'_>) -> Result<usize, ScenarioError> {
         let name = item.text()?;
-        let found = self.names.iter().position(|known| *known == name);
-        match found.and_then(|position| self.starts.get(position)) {
-            Some((start, 1)) => Ok(*start),
-            Some((_, count)) => {
+        match self.names.find(name) {
+            Some(Instances { start, instances: 1, forked: 0, .. }) => Ok(*start),
+            Some(Instances { instances, forked, .. }) => {
+                let count = instances + forked;
                 Err(item.wrong(format!("expected one thread `{name}` to resume, found {count}")))
             }
-            None => Err(item
-                .wrong(format!("expected a thread to resume, found \"{name}\""))
-                .maybe_hint(suggestion(name, self.names))),
+            None => Err(self.no_thread(item, "resume", name)),
         }
+    }
+
+    /// The thread that belongs to this fork.
+    fn forked(&mut self, item: &Item<'_>) -> Result<usize, ScenarioError> {
+        self.notes.push(note::FORKS);
+        let name = item.text()?;
+        let Some(thread) = self.names.find(name) else {
+            return Err(self.no_thread(item, "fork", name));
+        };
+        let taken = self.forks_taken.iter().filter(|taken| *taken == name).count();
+        self.forks_taken.push(name.to_owned());
+        Ok(thread.start + thread.instances + taken)
+    }
+
+    fn no_thread(&self, item: &Item<'_>, to: &str, name: &str) -> ScenarioError {
+        let names: Vec<&str> = self.names.threads.iter().map(|known| known.name.as_str()).collect();
+        item.wrong(format!("expected a thread to {to}, found \"{name}\""))
+            .maybe_hint(suggestion(name, &names))
     }
 
     fn timer(&mut self, item: &Item<'_>) -> Result<Event, ScenarioError> {
@@ -291,14 +485,8 @@ impl Events<'_> {
 }
 
 fn refusal(entry: &crate::scenario::Entry, fields: &Fields<'_>) -> ScenarioError {
-    let refused = REFUSED.iter().find(|name| entry.key.starts_with(**name));
-    match (refused, &entry.node.value) {
-        (Some(name), _) => {
-            let mut error = fields.unknown(entry, &[]);
-            error.message = format!("{}: `{name}` is not supported by the model", error.message);
-            error.hint("supported events: run, runtime, sleep, timer, suspend, resume".to_owned())
-        }
-        (None, Value::Table(_)) if fields.get("phases").is_none() => fields
+    match &entry.node.value {
+        Value::Table(_) if fields.get("phases").is_none() => fields
             .unknown(entry, THREAD)
             .hint("phases stand in a table of their own: \"phases\": { ... }"),
         _ => fields.unknown(entry, &[EVENTS, THREAD].concat()),
@@ -342,17 +530,61 @@ mod tests {
         assert_eq!(audio.phases[0].events, [Event::Suspend, Event::Runtime(Nanos(200_000))]);
     }
 
+    /// A file with what rt-app's own examples have beyond the common subset.
+    const RICH: &str = r#"{
+        "global": { "duration": 1, "lock_pages": false, "frag": 1, "mem_buffer_size": 4096, },
+        "resources": { "m": { "type": "mutex" }, },
+        "tasks": {
+            "worker": {
+                "instance": 0, "loop": 1, "taskgroup": "/tg1",
+                "run": 100, "mem": 8000,
+            },
+            "main": {
+                "phases": {
+                    "one": { "cpus": [0], "lock": "m", "run": 10, "unlock": "m", "run": 20, "fork": "worker" },
+                    "two": { "cpus": [2, 3], "taskgroup": "/", "iorun": 1000, "signal": "c",
+                             "barrier": "b", "yield": "", "sleep": 50, },
+                },
+            },
+            "waiter": { "wait": { "ref": "c", "mutex": "m" }, "run": 5 },
+            "late": { "sync": { "ref": "c", "mutex": "m" }, "run": 5 },
+        },
+    }"#;
+
+    /// 8000 bytes at 4 GB/s are 2 us, 1000 bytes at 500 MB/s as many.
+    #[test]
+    fn what_the_model_lacks_is_approximated_with_notes() {
+        let program = parse(RICH, "x.json").unwrap();
+        let names: Vec<&str> = program.threads.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["worker", "main", "waiter", "late"]);
+        let [worker, main, waiter, late] = &program.threads[..] else { panic!("{names:?}") };
+        assert!(worker.forked && !main.forked);
+        let us = |us: u64| Nanos(us * 1000);
+        assert_eq!(worker.phases[0].events, [Event::Run(us(100)), Event::Runtime(us(2))]);
+        assert_eq!(main.cpus, [0, 2, 3].map(CpuId));
+        assert_eq!(
+            main.phases[0].events,
+            [Event::Run(us(10)), Event::Run(us(20)), Event::Resume(0)]
+        );
+        let two = [Event::Io(us(2)), Event::Resume(2), Event::Sleep(us(50))];
+        assert_eq!(main.phases[1].events, two, "the first that waits");
+        assert_eq!(waiter.phases[0].events[0], Event::Suspend);
+        assert_eq!(late.phases[0].events[..2], [Event::Resume(2), Event::Suspend]);
+        assert_eq!(program.notes.len(), 8, "{:?}", program.notes);
+    }
+
     #[test]
     fn what_is_not_understood_names_key_and_place() {
         for (events, words) in [
             ("\"rnu\": 5", "unknown key `tasks.a.rnu`"),
-            ("\"lock\": \"m\"", "`lock` is not supported by the model"),
+            ("\"fork\": \"b\", \"run\": 5", "expected a thread to fork, found \"b\""),
+            ("\"wait\": 3", "expected a table"),
             ("\"run\": -5", "tasks.a.run: expected a whole number from 0"),
             ("\"run\": \"5ms\"", "expected a whole number"),
             ("\"resume\": \"b\"", "expected a thread to resume, found \"b\""),
             ("\"timer\": {\"ref\": \"t\"}", "expected the key `tasks.a.timer.period`"),
             ("\"timer\": {\"ref\": \"t\", \"period\": 0}", "above 0"),
-            ("\"policy\": \"SCHED_DEADLINE\", \"run\": 5", "expected one of SCHED_OTHER"),
+            ("\"policy\": \"SCHED_BATCH\", \"run\": 5", "expected one of SCHED_OTHER"),
             ("\"priority\": 99, \"run\": 5", "-20 to 19"),
             ("\"loop\": -1", "expected time to pass"),
             ("\"phases\": {}, \"run\": 5", "unknown key `tasks.a.run`"),

@@ -14,6 +14,9 @@ use std::collections::VecDeque;
 pub struct Thread {
     phases: Vec<PhaseSpec>,
     loops: Option<u64>,
+    /// Whether it is forked, and the loops that each fork begins with.
+    forked: Option<Option<u64>>,
+    waits: bool,
     full_speed: FullSpeed,
     /// Task of thread 0 of the workload; the others follow it.
     first: TaskId,
@@ -40,6 +43,8 @@ impl Thread {
         Thread {
             phases: spec.phases.clone(),
             loops: spec.loops,
+            forked: spec.forked.then_some(spec.loops),
+            waits: spec.forked,
             full_speed,
             first,
             end,
@@ -106,6 +111,7 @@ impl Thread {
             }
             Event::Runtime(time) => Step::Run(Work { cycles: 0, memory: time }),
             Event::Sleep(time) => Step::Sleep(time),
+            Event::Io(time) => Step::WaitForIo(time),
             Event::Suspend => Step::Wait,
             Event::Resume(thread) => Step::Wake(TaskId(self.first.0 + thread as u32)),
             Event::Timer { timer, period, absolute } => {
@@ -123,6 +129,9 @@ impl Thread {
 
 impl Behavior for Thread {
     fn next(&mut self, now: Nanos, _: &mut Xoshiro256PlusPlus) -> Step {
+        if std::mem::take(&mut self.waits) {
+            return Step::Wait;
+        }
         self.start.get_or_insert(now);
         if self.pending.is_empty() {
             let over = self.end.is_some_and(|end| now >= end);
@@ -130,7 +139,14 @@ impl Behavior for Thread {
                 Some(event) => self.steps(event, now),
                 None => {
                     self.end_item();
-                    self.pending.push_back(Step::Exit);
+                    match self.forked.filter(|_| !over) {
+                        Some(loops) => {
+                            (self.loops, self.start, self.at) = (loops, None, (0, 0, 0));
+                            self.timers.clear();
+                            self.pending.push_back(Step::Wait);
+                        }
+                        None => self.pending.push_back(Step::Exit),
+                    }
                 }
             }
         }
@@ -191,6 +207,23 @@ mod tests {
         );
         assert_eq!(steps.len(), 7);
         assert_eq!(steps[6], (6_000, Step::Exit));
+    }
+
+    #[test]
+    fn a_forked_thread_runs_once_for_each_fork() {
+        let text = r#"{"tasks": {
+            "child": {"instance": 0, "loop": 1, "run": 10},
+            "parent": {"loop": 2, "fork": "child", "run": 5, "fork": "child"}
+        }}"#;
+        let program = parse(text, "x.json").unwrap();
+        let names: Vec<&str> = program.threads.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["child-0", "child-1", "parent"], "one for each fork in the file");
+        assert_eq!(program.threads[2].phases[0].events[2], Event::Resume(1));
+        let first = TaskId(0);
+        let mut child = Thread::new(&program.threads[0], FullSpeed(1_000_000), first, None);
+        let steps: Vec<Step> =
+            play(&mut child, Nanos::from_millis(1), 1_000_000).into_iter().map(|at| at.1).collect();
+        assert!(steps.starts_with(&[Step::Wait]) && steps[2] == Step::Wait, "{steps:?}");
     }
 
     #[test]
