@@ -43,6 +43,7 @@ mod decision;
 mod domain;
 mod event;
 mod governor;
+mod response_ramp;
 #[cfg(test)]
 mod testing;
 mod transition_delay;
@@ -56,6 +57,7 @@ pub use decision::{Decision, Request};
 pub use domain::Domain;
 pub use event::{CpuSignals, CpuTimes, Event, UtilFlags};
 pub use governor::{Governor, Needs, Tunable, TunableError};
+pub use response_ramp::ResponseRamp;
 pub use transition_delay::{DriverDelay, transition_delay_us};
 
 /// The types of load tracking that a [`Domain`] and a schedutil policy speak of.

@@ -117,6 +117,18 @@ calls! {
         Ask = "ask",
         /// Tell the service manager.
         Notify = "notify",
+        /// Open a thread of a process.
+        OpenTask = "open_task",
+        /// Read the lower utilisation clamp of a thread.
+        LeastUtilization = "least_utilization",
+        /// Set the lower utilisation clamp of a thread.
+        LeastUtilizationSet = "least_utilization_set",
+        /// Watch when a thread runs.
+        WatchSwitches = "watch_switches",
+        /// Wait for records of threads, or for their end.
+        WaitTasks = "wait_tasks",
+        /// Start a process that outlives this one.
+        SpawnDetached = "spawn_detached",
     }
     child {
         /// Wait for a child process.

@@ -157,6 +157,13 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
         Call::OpenCycles if denied => {
             "user-mode counters need: sudo sysctl kernel.perf_event_paranoid=2"
         }
+        Call::WatchSwitches if denied => {
+            "seeing when threads run needs CAP_PERFMON (root), or for one's own threads: \
+             sudo sysctl kernel.perf_event_paranoid=2"
+        }
+        Call::LeastUtilizationSet | Call::OpenTask if denied => {
+            "threads of other users need CAP_SYS_NICE (root)"
+        }
         Call::HoldIdleLatency if denied => "sudo chmod o+rw /dev/cpu_dma_latency",
         Call::AffinitySet if errno == Errno::EINVAL => {
             "none of these CPUs is online and allowed: see Cpus_allowed_list in /proc/self/status"

@@ -4,8 +4,8 @@ use crate::fault::Faults;
 use crate::{
     Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect, Fault,
     FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
-    SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, dma_latency_path,
-    procfs,
+    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken,
+    dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
@@ -288,6 +288,11 @@ impl Host for FaultyHost {
         self.inner.spawn(spec)
     }
 
+    fn spawn_detached(&self, spec: &ProcessSpec) -> Result<u32, HostError> {
+        self.pass(Call::SpawnDetached, spec.program.to_string_lossy())?;
+        self.inner.spawn_detached(spec)
+    }
+
     fn bell(&self) -> Result<Bell, HostError> {
         self.pass_thread(Call::Bell)?;
         self.inner.bell()
@@ -320,6 +325,37 @@ impl Host for FaultyHost {
 
     fn env(&self, name: &str) -> Option<String> {
         self.inner.env(name)
+    }
+
+    fn open_task(&self, pid: u32, tid: u32) -> Result<Task, HostError> {
+        self.pass(Call::OpenTask, tid)?;
+        self.inner.open_task(pid, tid)
+    }
+
+    fn least_utilization(&self, task: &Task) -> Result<u32, HostError> {
+        self.pass(Call::LeastUtilization, task.identity().tid)?;
+        self.inner.least_utilization(task)
+    }
+
+    fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError> {
+        self.pass(Call::LeastUtilizationSet, task.identity().tid)?;
+        self.inner.least_utilization_set(task, least)
+    }
+
+    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError> {
+        self.pass(Call::WatchSwitches, task.identity().tid)?;
+        self.inner.watch_switches(task)
+    }
+
+    fn wait_tasks(
+        &self,
+        watches: &[&SwitchWatch],
+        tasks: &[&Task],
+        deadline: Option<Nanos>,
+        asked: u32,
+    ) -> Result<bool, HostError> {
+        self.pass_thread(Call::WaitTasks)?;
+        self.inner.wait_tasks(watches, tasks, deadline, asked)
     }
 
     fn open_cycles(&self) -> Result<CycleCounter, HostError> {
@@ -410,6 +446,7 @@ mod tests {
         let host = faulty(&text.join(","));
         let (path, nanos) = (Path::new("/a"), Nanos::ZERO);
         let spec = ProcessSpec::new("true", [] as [&str; 0]);
+        let task = Task::recorded(crate::ThreadIdentity { pid: 1, tid: 1, start: 1 });
         let failures = [
             host.read(path).is_err(),
             host.list(path).is_err(),
@@ -453,6 +490,12 @@ mod tests {
             host.listen(path).is_err(),
             host.ask(path, "", nanos).is_err(),
             host.notify("").is_err(),
+            host.open_task(1, 1).is_err(),
+            host.least_utilization(&task).is_err(),
+            host.least_utilization_set(&task, None).is_err(),
+            host.watch_switches(&task).is_err(),
+            host.wait_tasks(&[], &[], None, 0).is_err(),
+            host.spawn_detached(&spec).is_err(),
         ];
         assert!(failures.iter().all(|&failed| failed), "{failures:?}");
         assert_eq!(failures.len(), Call::ALL.len(), "every call is tried");

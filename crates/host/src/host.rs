@@ -3,7 +3,7 @@
 use crate::{
     Access, Bell, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FolderLock, HostError,
     IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
-    ThreadUsage, Wake, Woken,
+    SwitchWatch, Task, ThreadUsage, Wake, Woken,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt::Debug;
@@ -152,6 +152,8 @@ pub trait Host: Send + Sync + Debug {
     fn interrupt_signal(&self) -> Option<Signal>;
     /// Starts a program. It dies with the [`Child`], and with the thread that started it.
     fn spawn(&self, spec: &ProcessSpec) -> Result<Child, HostError>;
+    /// Starts a program in a session of its own, which goes on when this process ends; its number.
+    fn spawn_detached(&self, spec: &ProcessSpec) -> Result<u32, HostError>;
     /// Makes a bell between two threads.
     fn bell(&self) -> Result<Bell, HostError>;
     /// Waits until `bell` is rung, somebody knocks at `socket`, or [`Host::now`] reaches `deadline`.
@@ -172,6 +174,29 @@ pub trait Host: Send + Sync + Debug {
     fn notify(&self, text: &str) -> Result<(), HostError>;
     /// A variable of the environment, where it is set and is UTF-8.
     fn env(&self, name: &str) -> Option<String>;
+
+    // Threads of any process
+
+    /// Opens the thread `tid` of the process `pid`, so that its number cannot come to mean another.
+    fn open_task(&self, pid: u32, tid: u32) -> Result<Task, HostError>;
+    /// The least utilisation that the scheduler takes a thread to have (uclamp), 0 to 1024.
+    fn least_utilization(&self, task: &Task) -> Result<u32, HostError>;
+    /// Sets it, read back; none gives the thread that of its class again, which for all but real-time
+    /// threads is 0. A thread that has ended is `ESRCH`. Threads that it makes have the same.
+    fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError>;
+    /// Watches when a thread runs, without a system call of its own at each switch.
+    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError>;
+    /// Waits until one of `watches` has a record or one of `tasks` has ended (true), or until
+    /// `deadline` (none: for ever) or a request to end beyond the first `asked` of
+    /// [`Host::interrupted`] came, also one from before the call (false). A watch that is left out
+    /// does not wake.
+    fn wait_tasks(
+        &self,
+        watches: &[&SwitchWatch],
+        tasks: &[&Task],
+        deadline: Option<Nanos>,
+        asked: u32,
+    ) -> Result<bool, HostError>;
 
     // Counters and the whole machine
 

@@ -1,5 +1,5 @@
-//! Which process: its number and the time of its start, so that a number that was given to somebody
-//! else is not taken for the same process.
+//! Which process or thread: its number and the time of its start, so that a number that was given to
+//! somebody else is not taken for the same one.
 
 use crate::{Errno, Host, HostError};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,15 @@ impl ProcessIdentity {
         })
     }
 
+    /// The process `pid`.
+    ///
+    /// # Errors
+    /// One that is not there.
+    pub fn of(host: &dyn Host, pid: u32) -> Result<ProcessIdentity, HostError> {
+        let (leader, _) = ThreadIdentity::read(host, pid, pid)?;
+        Ok(ProcessIdentity { pid, start: leader.start })
+    }
+
     /// Whether it still runs. What cannot be read counts as running: nothing of it is removed.
     pub fn is_alive(self, host: &dyn Host) -> bool {
         match host.read(Path::new(&format!("/proc/{}/stat", self.pid))) {
@@ -44,6 +53,47 @@ impl ProcessIdentity {
 impl std::fmt::Display for ProcessIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "process {}", self.pid)
+    }
+}
+
+/// A thread: its process, its number, and its start in ticks since boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ThreadIdentity {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// Its start, in ticks of [`Host::user_hz`] since boot.
+    #[serde(rename = "start_ticks")]
+    pub start: u64,
+}
+
+impl ThreadIdentity {
+    /// The thread, and whether it runs or would.
+    ///
+    /// # Errors
+    /// One that is not there.
+    pub fn read(host: &dyn Host, pid: u32, tid: u32) -> Result<(ThreadIdentity, bool), HostError> {
+        let path = format!("/proc/{pid}/task/{tid}/stat");
+        let text = host.read(Path::new(&path))?;
+        let start = start_of(&text)
+            .ok_or_else(|| HostError::malformed(&path, "a thread's numbers, 22 at least", &text))?;
+        let ready = text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'));
+        Ok((ThreadIdentity { pid, tid, start }, ready))
+    }
+
+    /// Whether it has not ended. What cannot be read counts as running.
+    pub fn is_alive(self, host: &dyn Host) -> bool {
+        match ThreadIdentity::read(host, self.pid, self.tid) {
+            Ok((found, _)) => found == self,
+            Err(error) => !error.is_absent() && error.errno() != Some(Errno::ESRCH),
+        }
+    }
+}
+
+impl std::fmt::Display for ThreadIdentity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "thread {} of process {}", self.tid, self.pid)
     }
 }
 

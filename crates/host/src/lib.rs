@@ -36,6 +36,7 @@ mod real;
 mod recorded;
 pub mod snapshot;
 mod sys;
+mod task;
 mod tree;
 mod types;
 mod usage;
@@ -46,7 +47,7 @@ pub use error::HostError;
 pub use fault::{Effect, Fault, FaultError};
 pub use faulty::FaultyHost;
 pub use host::{Host, HostKind};
-pub use identity::ProcessIdentity;
+pub use identity::{ProcessIdentity, ThreadIdentity};
 pub use machine::core_types::CoreType;
 pub use machine::cpus::{Cpu, Node};
 pub use machine::energy::{EnergyCounter, EnergyKind};
@@ -80,6 +81,8 @@ pub use sys::perf::{CycleCounter, Cycles};
 pub use sys::schedstat::SchedStatReader;
 pub use sys::socket::{ControlSocket, Visitor};
 pub use sys::stream::Stream;
+pub use sys::watch::{Switch, SwitchRecord, SwitchWatch};
+pub use task::Task;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
 };

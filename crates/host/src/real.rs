@@ -1,10 +1,10 @@
 //! This Linux machine.
 
-use crate::sys::{clock, memory, sched, signal, socket, usage};
+use crate::sys::{clock, memory, process, sched, signal, socket, task, usage};
 use crate::{
     Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStatReader,
-    Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, arch,
+    Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, CpuSet, Nanos};
@@ -248,6 +248,10 @@ impl Host for RealHost {
         Child::spawn(spec)
     }
 
+    fn spawn_detached(&self, spec: &ProcessSpec) -> Result<u32, HostError> {
+        process::spawn_detached(spec)
+    }
+
     fn bell(&self) -> Result<Bell, HostError> {
         Bell::new()
     }
@@ -279,6 +283,44 @@ impl Host for RealHost {
     #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]
     fn env(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+
+    fn open_task(&self, pid: u32, tid: u32) -> Result<Task, HostError> {
+        Task::open(self, pid, tid)
+    }
+
+    fn least_utilization(&self, task: &Task) -> Result<u32, HostError> {
+        task.clamp()
+    }
+
+    fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError> {
+        task.set_clamp(self, least)?;
+        let Some(expected) = least else { return Ok(()) };
+        match task.clamp()? {
+            found if found == expected => Ok(()),
+            found => Err(HostError::ReadBack {
+                call: Call::LeastUtilizationSet,
+                object: task.to_string(),
+                expected: expected.to_string(),
+                found: found.to_string(),
+            }),
+        }
+    }
+
+    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError> {
+        SwitchWatch::open(task.identity().tid, || task.to_string())
+    }
+
+    fn wait_tasks(
+        &self,
+        watches: &[&SwitchWatch],
+        tasks: &[&Task],
+        deadline: Option<Nanos>,
+        asked: u32,
+    ) -> Result<bool, HostError> {
+        let watched = watches.iter().filter_map(|watch| watch.descriptor());
+        let ending = tasks.iter().filter_map(|task| task.descriptor());
+        task::wait(watched.chain(ending), deadline, asked)
     }
 
     fn open_cycles(&self) -> Result<CycleCounter, HostError> {

@@ -6,8 +6,8 @@ use crate::tree::{Entry, Tree, normal};
 use crate::{
     Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat,
-    SchedStatReader, Scheduling, Signal, Stream, ThreadUsage, Wake, Woken, dma_latency_path,
-    procfs,
+    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadIdentity, ThreadUsage,
+    Wake, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +34,8 @@ pub struct RecordedHost {
     suspended: AtomicU64,
     interrupts: AtomicU32,
     threads: Mutex<HashMap<ThreadId, Thread>>,
+    /// Lower utilisation clamps of threads of any process.
+    clamps: Mutex<HashMap<ThreadIdentity, u32>>,
     locked: Locked,
 }
 
@@ -128,6 +130,7 @@ impl RecordedHost {
             environment: BTreeMap::new(),
             interrupts: AtomicU32::new(0),
             threads: Mutex::new(HashMap::new()),
+            clamps: Mutex::default(),
             locked: Locked::default(),
         }
     }
@@ -225,6 +228,20 @@ impl RecordedHost {
             cpu_time: Nanos::ZERO,
         });
         act(thread)
+    }
+
+    /// Does something with a thread's lower clamp, where the thread is there.
+    fn clamp<T>(
+        &self,
+        call: Call,
+        task: &Task,
+        act: impl FnOnce(&mut u32) -> T,
+    ) -> Result<T, HostError> {
+        if !task.is_alive(self) {
+            return Err(HostError::call(call, task, Errno::ESRCH));
+        }
+        let mut clamps = self.clamps.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(act(clamps.entry(task.identity()).or_default()))
     }
 
     /// The virtual CPU time of the thread `tid`.
@@ -503,6 +520,11 @@ impl Host for RecordedHost {
         Err(HostError::unsupported(Call::Spawn, name, "a recorded machine runs no programs"))
     }
 
+    /// Nothing is started; it has this process's number.
+    fn spawn_detached(&self, _spec: &ProcessSpec) -> Result<u32, HostError> {
+        Ok(crate::ProcessIdentity::this(self)?.pid)
+    }
+
     fn bell(&self) -> Result<Bell, HostError> {
         Bell::new()
     }
@@ -538,6 +560,40 @@ impl Host for RecordedHost {
 
     fn env(&self, name: &str) -> Option<String> {
         self.environment.get(name).cloned()
+    }
+
+    fn open_task(&self, pid: u32, tid: u32) -> Result<Task, HostError> {
+        let (identity, _) = ThreadIdentity::read(self, pid, tid)?;
+        Ok(Task::recorded(identity))
+    }
+
+    fn least_utilization(&self, task: &Task) -> Result<u32, HostError> {
+        self.clamp(Call::LeastUtilization, task, |least| *least)
+    }
+
+    fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError> {
+        self.clamp(Call::LeastUtilizationSet, task, |now| *now = least.unwrap_or(0))
+    }
+
+    /// Nothing runs, so nothing is seen.
+    fn watch_switches(&self, _task: &Task) -> Result<SwitchWatch, HostError> {
+        Ok(SwitchWatch::idle())
+    }
+
+    /// Nothing runs and nothing ends: virtual time moves to `deadline`. Without one nobody would ever
+    /// wake: then it is as if the user had asked to end.
+    fn wait_tasks(
+        &self,
+        _watches: &[&SwitchWatch],
+        _tasks: &[&Task],
+        deadline: Option<Nanos>,
+        _asked: u32,
+    ) -> Result<bool, HostError> {
+        match deadline {
+            Some(deadline) => drop(self.sleep_until(deadline)?),
+            None => self.interrupt(),
+        }
+        Ok(false)
     }
 
     fn open_cycles(&self) -> Result<CycleCounter, HostError> {

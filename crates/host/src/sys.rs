@@ -15,7 +15,9 @@ pub(crate) mod schedstat;
 pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod stream;
+pub(crate) mod task;
 pub(crate) mod usage;
+pub(crate) mod watch;
 
 use crate::{Call, Errno, HostError};
 

@@ -18,6 +18,7 @@ mod mismatch;
 mod nearest;
 mod opp;
 mod rate_limit;
+mod share;
 pub mod text;
 
 pub use cpus::CpuSet;
@@ -32,6 +33,7 @@ pub use mismatch::Mismatch;
 pub use nearest::nearest;
 pub use opp::{Opp, OppTable, OppTableError, Relation};
 pub use rate_limit::RateLimitRule;
+pub use share::Share;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

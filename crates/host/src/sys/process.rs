@@ -2,11 +2,12 @@
 #![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
 
 use super::schedstat::SchedStatReader;
+use super::task::pidfd;
 use super::{check, clock, usage};
 use crate::{Call, Errno, Exit, HostError, Input, Output, ProcessSpec, SchedStat, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -40,7 +41,7 @@ impl Child {
         let started = clock::now();
         let mut child = command.spawn().map_err(fail)?;
         let pid = child.id() as libc::pid_t;
-        let mut this = match pidfd(pid) {
+        let mut this = match pidfd(pid as u32, 0) {
             Ok(handle) => {
                 let account = SchedStatReader::of_process(pid as u32).ok();
                 Child {
@@ -186,21 +187,47 @@ impl Drop for Child {
     }
 }
 
-/// The standard library's description of `spec`, with the death signal.
-fn command(spec: &ProcessSpec) -> Command {
+/// Starts `spec` in a session of its own, so that neither the end of this process nor a signal of the
+/// terminal ends it; its number. Whoever takes over orphans collects it.
+pub(crate) fn spawn_detached(spec: &ProcessSpec) -> Result<u32, HostError> {
+    let mut command = described(spec);
+    // SAFETY: the closure runs between fork and exec and makes one async-signal-safe call; building an
+    // error from a number does not allocate.
+    unsafe {
+        command.pre_exec(|| match libc::setsid() {
+            -1 => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        });
+    }
+    match command.spawn() {
+        Ok(child) => Ok(child.id()),
+        Err(error) => {
+            Err(HostError::call(Call::Spawn, spec.program.to_string_lossy(), Errno::of(&error)))
+        }
+    }
+}
+
+/// The standard library's description of `spec`.
+fn described(spec: &ProcessSpec) -> Command {
     #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]
     let mut command = Command::new(&spec.program);
     command.args(&spec.arguments).envs(spec.environment.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = &spec.folder {
         command.current_dir(folder);
     }
-    // A group of its own, so that what the child starts can be ended with it.
-    command.process_group(0);
     let stdin = match spec.stdin {
         Input::Empty => Stdio::null(),
         Input::Inherit => Stdio::inherit(),
     };
     command.stdin(stdin).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
+    command
+}
+
+/// As [`described`], with the death signal.
+fn command(spec: &ProcessSpec) -> Command {
+    let mut command = described(spec);
+    // A group of its own, so that what the child starts can be ended with it.
+    command.process_group(0);
     // SAFETY: getpid returns a number.
     let parent = unsafe { libc::getpid() };
     // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls:
@@ -226,17 +253,6 @@ fn stdio(output: Output) -> Stdio {
         Output::Capture => Stdio::piped(),
         Output::Inherit => Stdio::inherit(),
     }
-}
-
-/// A descriptor that stands for the process (Linux 5.3 and later).
-fn pidfd(pid: libc::pid_t) -> Result<OwnedFd, Errno> {
-    // SAFETY: numbers only.
-    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    if descriptor < 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: the kernel just gave this descriptor to us alone; it is closed on exec by itself.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }
 
 /// Reads a pipe in a thread of its own, so that the child never waits for us.

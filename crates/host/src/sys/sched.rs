@@ -129,9 +129,9 @@ pub(crate) fn scheduling() -> Result<Scheduling, HostError> {
 /// `struct sched_attr` as of Linux 5.3, 56 bytes: with utilisation clamps.
 #[repr(C)]
 #[derive(Default)]
-struct ClampedAttr {
+pub(super) struct ClampedAttr {
     base: SchedAttr,
-    least: u32,
+    pub(super) least: u32,
     most: u32,
 }
 
@@ -140,6 +140,19 @@ const KEEP_POLICY: u64 = 0x08;
 const KEEP_PARAMETERS: u64 = 0x10;
 const CLAMP_LEAST: u64 = 0x20;
 const CLAMP_MOST: u64 = 0x40;
+
+/// What sets the lower clamp and leaves everything else as it is.
+pub(super) fn keeping_clamp(least: u32) -> ClampedAttr {
+    ClampedAttr {
+        base: SchedAttr {
+            size: size_of::<ClampedAttr>() as u32,
+            flags: KEEP_POLICY | KEEP_PARAMETERS | CLAMP_LEAST,
+            ..SchedAttr::default()
+        },
+        least,
+        most: 0,
+    }
+}
 
 /// Sets the calling thread's utilisation clamps; not read back.
 pub(crate) fn set_utilization_clamp(least: u32, most: u32) -> Result<(), HostError> {

@@ -54,6 +54,41 @@ pub(crate) fn catch_interrupts() -> Result<(), HostError> {
     Ok(())
 }
 
+/// Holds SIGINT, SIGTERM and SIGHUP back from this thread until it is dropped, so that none is missed
+/// between a look at [`interrupted`] and a wait that lets them through again.
+pub(super) struct HeldBack {
+    before: libc::sigset_t,
+}
+
+impl HeldBack {
+    pub(super) fn new() -> HeldBack {
+        // SAFETY: an all-zero set is valid memory; it is emptied, filled with valid numbers and read
+        // by the kernel while it lives.
+        unsafe {
+            let mut held: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut held);
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::sigaddset(&mut held, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+            HeldBack { before }
+        }
+    }
+
+    /// What the thread lets through while it waits.
+    pub(super) fn before(&self) -> &libc::sigset_t {
+        &self.before
+    }
+}
+
+impl Drop for HeldBack {
+    fn drop(&mut self) {
+        // SAFETY: the set is the one that the kernel gave.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
+    }
+}
+
 /// Whether the process was told to ignore `signal`.
 fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: an all-zero sigaction is valid, and is only written to.

@@ -1,0 +1,187 @@
+//! Whose clamps are changed: on the disk before the first one is.
+//!
+//! Clamps go with their threads and with the boot, so the journal lies where that is forgotten at a
+//! start (`/run`). It names processes: every thread of theirs is looked at when clamps are removed, and
+//! only those that had a clamp of their own before are listed one by one.
+
+use crate::QosError;
+use flyball_host::{Errno, FolderLock, Host, HostError, ProcessIdentity, ThreadIdentity};
+use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+const FORMAT: u32 = 1;
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+const JOURNAL: &str = "qos.json";
+
+/// A recovery takes the lock for a moment; a controller keeps it.
+const TRIES: u32 = 40;
+const PAUSE: Nanos = Nanos::from_millis(50);
+
+/// Who controls what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub format: u32,
+    pub boot_id: String,
+    /// The controller.
+    pub owner: ProcessIdentity,
+    /// The process that removes the clamps where the controller dies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardian: Option<ProcessIdentity>,
+    #[serde(rename = "created_realtime_ns")]
+    pub created: Nanos,
+    /// When it began, on the clock of the processes' starts.
+    pub began_ticks: u64,
+    pub multiplier: u32,
+    /// Processes whose threads may have a clamp of ours.
+    pub processes: Vec<ProcessIdentity>,
+    /// Threads that have a clamp that is not ours.
+    pub own: Vec<Own>,
+}
+
+/// A thread with a clamp that is not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Own {
+    pub thread: ThreadIdentity,
+    /// What it had before; none where another program set it since, and it is left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<u32>,
+}
+
+impl Journal {
+    pub fn new(host: &dyn Host, multiplier: u32) -> Result<Journal, HostError> {
+        let owner = ProcessIdentity::this(host)?;
+        Ok(Journal {
+            format: FORMAT,
+            boot_id: boot_id(host)?,
+            owner,
+            guardian: None,
+            created: host.realtime(),
+            began_ticks: owner.start,
+            multiplier,
+            processes: Vec::new(),
+            own: Vec::new(),
+        })
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Journal, QosError> {
+        let fail = |found: String| {
+            let expected = format!("a journal of clamps, format {FORMAT}");
+            QosError::Journal(Mismatch::value(expected, found).at(path.display()).hint(format!(
+                "another program wrote to it; end the programs whose clamps it named, then: rm {}",
+                path.display()
+            )))
+        };
+        let journal: Journal =
+            serde_json::from_str(text).map_err(|error| fail(error.to_string()))?;
+        match journal.format {
+            FORMAT => Ok(journal),
+            other => Err(fail(format!("format {other}"))),
+        }
+    }
+
+    /// What a thread has without ours; none where it is left alone.
+    pub fn own(&self, thread: ThreadIdentity) -> Option<u32> {
+        let found = self.own.iter().rev().find(|own| own.thread == thread);
+        found.map_or(Some(0), |own| own.least)
+    }
+}
+
+/// The folder of the journal: `FLYBALL_STATE/qos`, or for root `/run/flyball-qos`, or for others
+/// `XDG_RUNTIME_DIR/flyball-qos`.
+///
+/// # Errors
+/// None of them.
+pub fn qos_folder(host: &dyn Host) -> Result<PathBuf, QosError> {
+    let named = |name: &str| host.env(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    if let Some(state) = named("FLYBALL_STATE") {
+        return Ok(state.join("qos"));
+    }
+    let status = host.read(Path::new("/proc/self/status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let effective = users.and_then(|users| users.split_ascii_whitespace().nth(1));
+    if effective == Some("0") {
+        return Ok("/run/flyball-qos".into());
+    }
+    named("XDG_RUNTIME_DIR").map(|folder| folder.join("flyball-qos")).ok_or_else(|| {
+        QosError::BadInput(
+            Mismatch::value("a folder for the journal in XDG_RUNTIME_DIR", "none")
+                .hint("name one: FLYBALL_STATE=DIR"),
+        )
+    })
+}
+
+/// The folder, ours until this is dropped.
+#[derive(Debug)]
+pub(crate) struct State {
+    path: PathBuf,
+    _lock: FolderLock,
+}
+
+impl State {
+    /// Makes, checks and locks the folder.
+    pub fn lock(host: &dyn Host, folder: &Path) -> Result<State, QosError> {
+        for _ in 0..TRIES {
+            match host.lock_folder(folder) {
+                Ok(lock) => return Ok(State { path: folder.join(JOURNAL), _lock: lock }),
+                Err(error) if error.errno() == Some(Errno::EAGAIN) => {
+                    let held = read(host, folder).ok().flatten();
+                    if let Some(held) = held.filter(|held| held.owner.is_alive(host)) {
+                        return Err(QosError::Busy(Some(held.owner)));
+                    }
+                    // Also while the program is being asked to end, which cuts other sleeps short.
+                    let _ = host.wait_streams(&[], host.now() + PAUSE);
+                }
+                Err(error) if error.kind() == ErrorKind::BadInput => {
+                    return Err(QosError::Journal(
+                        Mismatch::value("a folder that only this user may write to", error)
+                            .at(folder.display())
+                            .hint("name another one: FLYBALL_STATE=DIR"),
+                    ));
+                }
+                Err(error) => return Err(QosError::host("making the journal's folder")(error)),
+            }
+        }
+        Err(QosError::Busy(None))
+    }
+
+    pub fn save(&self, host: &dyn Host, journal: &Journal) -> Result<(), QosError> {
+        // A struct of texts and numbers always serialises.
+        let text = serde_json::to_string_pretty(journal).unwrap_or_default() + "\n";
+        host.save(&self.path, &text).map_err(QosError::host("writing the journal"))
+    }
+
+    /// Removes the journal; tried again, because one that stays would be undone a second time.
+    pub fn clear(&self, host: &dyn Host) -> Result<(), QosError> {
+        let mut tries = 0;
+        loop {
+            match host.remove_file(&self.path) {
+                Ok(()) => return Ok(()),
+                Err(error) if error.errno() == Some(Errno::ENOENT) && !host.exists(&self.path) => {
+                    return Ok(());
+                }
+                Err(_) if tries < 3 => tries += 1,
+                Err(source) => {
+                    let doing = "every clamp was removed, but the journal is still there";
+                    return Err(QosError::host(doing)(source));
+                }
+            }
+            let _ = host.wait_streams(&[], host.now() + PAUSE);
+        }
+    }
+}
+
+/// The journal in `folder`, where there is one.
+pub(crate) fn read(host: &dyn Host, folder: &Path) -> Result<Option<Journal>, QosError> {
+    let path = folder.join(JOURNAL);
+    match host.read(&path) {
+        Ok(text) => Journal::parse(&text, &path).map(Some),
+        // An error of the moment must not pass for "nothing to remove".
+        Err(error) if error.errno() == Some(Errno::ENOENT) && !host.exists(&path) => Ok(None),
+        Err(source) => Err(QosError::host("reading the journal")(source)),
+    }
+}
+
+pub(crate) fn boot_id(host: &dyn Host) -> Result<String, HostError> {
+    host.read(Path::new(BOOT_ID)).map(|text| text.trim().to_owned())
+}

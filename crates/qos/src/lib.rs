@@ -1,0 +1,28 @@
+//! How fast a program's demand is answered, on the kernel that is there: the least utilisation of its
+//! threads (uclamp) follows the response-time series' ramp while they run, and goes when they sleep.
+//!
+//! ```text
+//! records of switches -> Burst (how long it has been running) -> ResponseRamp -> the thread's clamp
+//! ```
+//!
+//! Whose clamps may be changed is in a journal before the first change. A guardian, a process of its
+//! own, removes them where the controller dies; [`recover`] does it where both did.
+
+mod backend;
+mod burst;
+mod error;
+mod journal;
+mod recover;
+mod session;
+mod status;
+pub mod text;
+mod threads;
+mod wish;
+
+pub use backend::{Backend, backend};
+pub use error::QosError;
+pub use journal::qos_folder;
+pub use recover::{Recovered, guard, recover};
+pub use session::{Ended, run};
+pub use status::{Status, status};
+pub use wish::{Ask, Target, Wish};

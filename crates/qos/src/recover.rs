@@ -1,0 +1,197 @@
+//! Removing the clamps that a controller left, by its journal.
+
+use crate::QosError;
+use crate::journal::{Journal, State, boot_id, read};
+use flyball_host::{Errno, Host, HostError, ProcessIdentity, Task};
+use flyball_units::Nanos;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a recovery found and did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "found")]
+pub enum Recovered {
+    /// No controller had been killed.
+    Nothing,
+    /// It was killed before the machine was started anew: its clamps went with that boot.
+    EarlierBoot {
+        /// The controller.
+        owner: ProcessIdentity,
+    },
+    /// No clamp of its is left.
+    Removed {
+        /// The controller.
+        owner: ProcessIdentity,
+        /// Processes that still run.
+        processes: usize,
+        /// Threads whose clamp was removed.
+        threads: usize,
+    },
+}
+
+/// Removes what a controller that was killed left, by the journal in `folder`.
+///
+/// # Errors
+/// A controller that runs; a journal that is not ours; threads that keep their clamp.
+pub fn recover(host: &dyn Host, folder: &Path) -> Result<Recovered, QosError> {
+    // No folder, no journal: and none is made for asking.
+    if !host.exists(folder) {
+        return Ok(Recovered::Nothing);
+    }
+    leftovers(host, folder, &State::lock(host, folder)?)
+}
+
+/// As [`recover`], in a folder that is locked.
+pub(crate) fn leftovers(
+    host: &dyn Host,
+    folder: &Path,
+    state: &State,
+) -> Result<Recovered, QosError> {
+    let Some(journal) = read(host, folder)? else { return Ok(Recovered::Nothing) };
+    let owner = journal.owner;
+    let boot = boot_id(host).map_err(QosError::host("recovering"))?;
+    if journal.boot_id != boot {
+        state.clear(host)?;
+        return Ok(Recovered::EarlierBoot { owner });
+    }
+    if owner.is_alive(host) && ProcessIdentity::this(host).as_ref() != Ok(&owner) {
+        return Err(QosError::Busy(Some(owner)));
+    }
+    let (processes, threads) = sweep(host, &journal)?;
+    state.clear(host)?;
+    Ok(Recovered::Removed { owner, processes, threads })
+}
+
+/// The guardian: waits for the end of the controller that the journal in `folder` names, however it
+/// ends, then removes what is left.
+///
+/// # Errors
+/// As [`recover`].
+pub fn guard(host: &dyn Host, folder: &Path) -> Result<Recovered, QosError> {
+    let Some(journal) = read(host, folder)? else { return Ok(Recovered::Nothing) };
+    let owner = journal.owner;
+    // Where it has ended already, or its number means another, there is nothing to wait for.
+    if let Ok(task) = host.open_task(owner.pid, owner.pid)
+        && task.identity().start == owner.start
+    {
+        while task.is_alive(host) {
+            host.wait_tasks(&[], &[&task], None, host.interrupted())
+                .map_err(QosError::host("waiting for the controller"))?;
+            if host.interrupted() > 0 {
+                return Ok(Recovered::Nothing);
+            }
+        }
+    }
+    // The kernel frees the controller's lock when it frees its files, a moment after its end.
+    recover(host, folder)
+}
+
+/// Looks at every thread of the journal's processes, and of what they started since, and gives each
+/// what it had before; how many processes there were, and how many threads had something else.
+///
+/// # Errors
+/// Threads that keep their clamp.
+pub(crate) fn sweep(host: &dyn Host, journal: &Journal) -> Result<(usize, usize), QosError> {
+    let mut left = Vec::new();
+    let (mut removed, mut alive) = (0, 0);
+    for process in with_descendants(host, journal) {
+        let folder = format!("/proc/{}/task", process.pid);
+        let Ok(threads) = host.list(Path::new(&folder)) else { continue };
+        if !process.is_alive(host) {
+            continue;
+        }
+        alive += 1;
+        for tid in threads.iter().filter_map(|tid| tid.parse().ok()) {
+            match restore(host, journal, process.pid, tid) {
+                Ok(true) => removed += 1,
+                Ok(false) => {}
+                Err(error) if is_gone(&error) => {}
+                Err(error) => left.push(error.to_string()),
+            }
+        }
+    }
+    match left.is_empty() {
+        true => Ok((alive, removed)),
+        false => Err(QosError::Left(left)),
+    }
+}
+
+/// Gives a thread what it had; whether it had something else.
+fn restore(host: &dyn Host, journal: &Journal, pid: u32, tid: u32) -> Result<bool, HostError> {
+    let task = host.open_task(pid, tid)?;
+    let Some(own) = journal.own(task.identity()) else { return Ok(false) };
+    // A real-time thread has the whole by its class; ours is below that.
+    let now = host.least_utilization(&task)?;
+    if now == own || (own == 0 && is_real_time(host, &task)) {
+        return Ok(false);
+    }
+    give_back(host, &task, own)?;
+    Ok(true)
+}
+
+/// Gives a thread what it had before, tried again where that fails for the moment.
+pub(crate) fn give_back(host: &dyn Host, task: &Task, own: u32) -> Result<(), HostError> {
+    let mut tries = 0;
+    loop {
+        let set = host.least_utilization_set(task, (own > 0).then_some(own));
+        // None is not read back by the host, because a class may have one of its own.
+        match set.and_then(|()| host.least_utilization(task)) {
+            Ok(found) if found == own || is_real_time(host, task) => return Ok(()),
+            Err(error) if is_gone(&error) => return Ok(()),
+            Ok(found) if tries >= 3 => {
+                return Err(HostError::malformed(task, format!("clamp {own}"), &found.to_string()));
+            }
+            Err(error) if tries >= 3 => return Err(error),
+            _ => tries += 1,
+        }
+        let _ = host.wait_streams(&[], host.now() + Nanos::from_millis(5));
+    }
+}
+
+/// Whether its class has a priority of real time: field 40 of its numbers.
+fn is_real_time(host: &dyn Host, task: &Task) -> bool {
+    let thread = task.identity();
+    let text = host.read(Path::new(&format!("/proc/{}/task/{}/stat", thread.pid, thread.tid)));
+    let text = text.unwrap_or_default();
+    let rest = text.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+    rest.split_ascii_whitespace().nth(37).is_some_and(|priority| priority != "0")
+}
+
+/// Whether the thread has ended.
+pub(crate) fn is_gone(error: &HostError) -> bool {
+    error.is_absent() || error.errno() == Some(Errno::ESRCH)
+}
+
+/// The journal's processes, and those that came from them since it began: a child that was made while its
+/// parent had a clamp has the same.
+fn with_descendants(host: &dyn Host, journal: &Journal) -> Vec<ProcessIdentity> {
+    let mut found = journal.processes.clone();
+    let names = host.list(Path::new("/proc")).unwrap_or_default();
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for pid in names.iter().filter_map(|name| name.parse::<u32>().ok()) {
+        let text = host.read(Path::new(&format!("/proc/{pid}/stat"))).unwrap_or_default();
+        let rest = text.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        if let Some(parent) =
+            rest.split_ascii_whitespace().nth(1).and_then(|ppid| ppid.parse().ok())
+        {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        next += 1;
+        // The number of one that has ended may mean another by now.
+        let own = if parent.is_alive(host) { children.remove(&parent.pid) } else { None };
+        for pid in own.unwrap_or_default() {
+            let known = found.iter().any(|process| process.pid == pid);
+            if let Ok(child) = ProcessIdentity::of(host, pid)
+                && !known
+                && child.start >= journal.began_ticks
+            {
+                found.push(child);
+            }
+        }
+    }
+    found
+}

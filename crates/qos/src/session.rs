@@ -1,0 +1,365 @@
+//! A controller from its start to its end.
+
+use crate::journal::{Journal, State};
+use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep};
+use crate::threads::{Counts, Threads};
+use crate::{Backend, QosError, Target, Wish, backend};
+use flyball_host::{
+    Child, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
+    ThreadIdentity,
+};
+use flyball_units::{Mismatch, Nanos};
+use serde::Serialize;
+use std::path::Path;
+
+/// Between two looks while clamps grow: the series' own step is a tick, 1 to 10 ms.
+const PERIOD: Nanos = Nanos::from_millis(4);
+/// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
+const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
+/// A guardian that ends is started again, but not for ever.
+const GUARDIANS: u32 = 5;
+
+/// A controller that has ended; no clamp of its is left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ended {
+    /// What was done.
+    pub counts: Counts,
+    /// How often it was woken.
+    pub wakes: u64,
+    /// How long it ran, once it was set up.
+    #[serde(rename = "elapsed_ns")]
+    pub elapsed: Nanos,
+    /// CPU time that it took in that.
+    #[serde(rename = "cpu_time_ns")]
+    pub cpu_time: Nanos,
+    /// Guardians that ended and were replaced.
+    pub guardians_lost: u32,
+    /// How the program ended, where one was run.
+    #[serde(skip)]
+    pub program: Option<Status>,
+}
+
+/// Lets the clamps of the wished threads follow the ramp until the program or all processes have ended, or
+/// this process is asked to end. `begun` is told how, and what a killed controller had left.
+///
+/// # Errors
+/// What this machine cannot do; threads that may not be watched or changed; the journal. Unless its
+/// kind is that of restoring, no clamp is left.
+pub fn run(
+    host: &dyn Host,
+    folder: &Path,
+    wish: &Wish,
+    stdin: Input,
+    begun: &mut dyn FnMut(&Backend, &Recovered),
+) -> Result<Ended, QosError> {
+    let backend = backend(host)?;
+    let state = State::lock(host, folder)?;
+    let recovered = leftovers(host, folder, &state)?;
+    try_on_this_thread(host)?;
+    begun(&backend, &recovered);
+    let journal = Journal::new(host, wish.ramp.multiplier())
+        .map_err(QosError::host("preparing the journal"))?;
+    let mut session = Session {
+        host,
+        state,
+        journal,
+        threads: Threads::new(wish.ramp),
+        children: wish.children,
+        guardian: None,
+        guardians: 0,
+        wakes: 0,
+        period: PERIOD,
+        began: host.now(),
+        cpu_time: Nanos::ZERO,
+    };
+    let outcome = session.control(&wish.target, stdin);
+    let elapsed = host.now().since(session.began);
+    let cpu_time = host.thread_cpu_time().unwrap_or_default().since(session.cpu_time);
+    // Clamps that are left are worse than whatever ended it.
+    session.end()?;
+    let program = outcome?;
+    Ok(Ended {
+        counts: session.threads.counts,
+        wakes: session.wakes,
+        elapsed,
+        cpu_time,
+        guardians_lost: session.guardians.saturating_sub(1),
+        program,
+    })
+}
+
+/// Whether threads may be watched at all, before a program is started for it.
+fn try_on_this_thread(host: &dyn Host) -> Result<(), QosError> {
+    let tried = ProcessIdentity::this(host).and_then(|this| {
+        let task = host.open_task(this.pid, this.pid)?;
+        host.least_utilization(&task)?;
+        host.watch_switches(&task).map(drop)
+    });
+    tried.map_err(QosError::host("watching a thread, to try it"))
+}
+
+struct Session<'a> {
+    host: &'a dyn Host,
+    state: State,
+    journal: Journal,
+    threads: Threads,
+    children: bool,
+    guardian: Option<Task>,
+    /// Started so far.
+    guardians: u32,
+    wakes: u64,
+    /// Until the next look while somebody is busy.
+    period: Nanos,
+    /// When all was set up, and the CPU time by then.
+    began: Nanos,
+    cpu_time: Nanos,
+}
+
+impl Session<'_> {
+    fn control(&mut self, target: &Target, stdin: Input) -> Result<Option<Status>, QosError> {
+        let host = self.host;
+        // The guardian reads it.
+        self.state.save(host, &self.journal)?;
+        self.start_guardian().map_err(QosError::host("starting the guardian"))?;
+        match target {
+            Target::Program(program) => self.with_program(program, stdin).map(Some),
+            Target::Running { pids, names } => {
+                let mut processes = named(host, names)?;
+                for pid in pids {
+                    let process = ProcessIdentity::of(host, *pid).map_err(|_| {
+                        Mismatch::value("a process that runs", format!("none with number {pid}"))
+                    })?;
+                    processes.push(process);
+                }
+                for process in processes {
+                    self.adopt(process)?;
+                }
+                self.set_up();
+                while !self.threads.is_empty() && host.interrupted() == 0 {
+                    self.step(None, 0)?;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn with_program(&mut self, program: &[String], stdin: Input) -> Result<Status, QosError> {
+        let host = self.host;
+        let Some((name, arguments)) = program.split_first() else {
+            return Err(Mismatch::value("a program", "none").into());
+        };
+        let spec = ProcessSpec {
+            stdin,
+            stdout: Output::Inherit,
+            stderr: Output::Inherit,
+            ..ProcessSpec::new(name, arguments)
+        };
+        let failed = || QosError::host(format!("running {name}"));
+        let mut child: Child = host.spawn(&spec).map_err(failed())?;
+        let pid = child.id();
+        let task = host.open_task(pid, pid);
+        match ProcessIdentity::of(host, pid) {
+            Ok(process) => self.adopt(process)?,
+            Err(error) if is_gone(&error) => {}
+            Err(error) => return Err(failed()(error)),
+        }
+        self.set_up();
+        let mut passed = 0;
+        loop {
+            if let Some(exit) = child.wait(Some(host.now())).map_err(failed())? {
+                return Ok(exit.status);
+            }
+            let asked = host.interrupted();
+            if let Some(signal) = host.interrupt_signal().filter(|_| asked > passed) {
+                passed = asked;
+                child.send(signal).map_err(failed())?;
+            }
+            self.step(task.as_ref().ok(), passed)?;
+        }
+    }
+
+    /// From here on it costs what it costs while it runs.
+    fn set_up(&mut self) {
+        self.began = self.host.now();
+        self.cpu_time = self.host.thread_cpu_time().unwrap_or_default();
+    }
+
+    /// One wait and one look.
+    fn step(&mut self, program: Option<&Task>, asked: u32) -> Result<(), QosError> {
+        let host = self.host;
+        let noted = self.threads.counts.foreign;
+        let look = self.threads.look(host, &mut self.journal);
+        let look = look.map_err(QosError::host("setting a clamp"))?;
+        self.period = match look.growing {
+            true => PERIOD,
+            false => Nanos(self.period.0 * 2).min(LONGEST_PERIOD),
+        };
+        let mut changed = false;
+        for (maker, pid, tid) in look.made {
+            changed |= self.made(maker, pid, tid)?;
+        }
+        if changed || noted != self.threads.counts.foreign {
+            self.state.save(host, &self.journal)?;
+        }
+        self.keep_guarded()?;
+        let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
+        let (watches, deadline) = match look.busy {
+            // Deaf to records, which come far more often than anything is to be done.
+            true => (Vec::new(), Some(host.now() + self.period)),
+            false => (self.threads.watches(), None),
+        };
+        if self.threads.is_empty() && program.is_none() {
+            return Ok(());
+        }
+        let woken = host.wait_tasks(&watches, &ends, deadline, asked);
+        let woken = woken.map_err(QosError::host("waiting for the threads"))?;
+        self.wakes += 1;
+        // A watch whose thread has gone is ready for ever.
+        if woken && !look.busy {
+            self.threads.drop_ended(host);
+        }
+        Ok(())
+    }
+
+    /// Takes a process in. Its threads' own clamps are in the journal with it, or it is not: a recovery in
+    /// between would take them for ours.
+    fn adopt(&mut self, process: ProcessIdentity) -> Result<(), QosError> {
+        if self.journal.processes.contains(&process) {
+            return Ok(());
+        }
+        match self.threads.take_process(self.host, process.pid, &mut self.journal.own) {
+            Ok(_) => {}
+            Err(error) if is_gone(&error) => return Ok(()),
+            Err(error) => {
+                let doing = format!("watching process {}", process.pid);
+                return Err(QosError::host(doing)(error));
+            }
+        }
+        self.journal.processes.push(process);
+        self.state.save(self.host, &self.journal)
+    }
+
+    /// A thread or a process that a watched thread made, which has its maker's clamp. Whether the journal
+    /// changed.
+    fn made(&mut self, maker: ThreadIdentity, pid: u32, tid: u32) -> Result<bool, QosError> {
+        let host = self.host;
+        let own = self.threads.own_of(maker).unwrap_or(0);
+        if pid != maker.pid && !self.children {
+            return match self.disinherit(pid, tid, own) {
+                Ok(()) => Ok(false),
+                Err(error) if is_gone(&error) => Ok(false),
+                Err(error) => Err(QosError::host("removing an inherited clamp")(error)),
+            };
+        }
+        if pid != maker.pid {
+            match ProcessIdentity::of(host, pid) {
+                Ok(process) => self.adopt_child(process, own)?,
+                Err(_) => return Ok(false),
+            }
+            return Ok(true);
+        }
+        match self.threads.take(host, pid, tid, Some(own)) {
+            Ok(found) => {
+                self.journal.own.extend(found);
+                Ok(found.is_some())
+            }
+            Err(error) => {
+                if !is_gone(&error) {
+                    self.threads.leave_out(&error);
+                    let _ = self.disinherit(pid, tid, own);
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// A child of a process that is taken in with its children.
+    fn adopt_child(&mut self, process: ProcessIdentity, own: u32) -> Result<(), QosError> {
+        let names = self.host.list(Path::new(&format!("/proc/{}/task", process.pid)));
+        for tid in names.unwrap_or_default().iter().filter_map(|name| name.parse().ok()) {
+            match self.threads.take(self.host, process.pid, tid, Some(own)) {
+                Ok(found) => self.journal.own.extend(found),
+                Err(error) if is_gone(&error) => {}
+                Err(error) => self.threads.leave_out(&error),
+            }
+        }
+        if !self.journal.processes.contains(&process) {
+            self.journal.processes.push(process);
+        }
+        self.state.save(self.host, &self.journal)
+    }
+
+    /// Takes the clamp away that a child has from its parent, and from what that child made meanwhile.
+    fn disinherit(&self, pid: u32, tid: u32, own: u32) -> Result<(), HostError> {
+        let task = self.host.open_task(pid, tid)?;
+        if self.host.least_utilization(&task)? == own {
+            return Ok(());
+        }
+        give_back(self.host, &task, own)?;
+        // It may have made others before: they are looked for among all descendants.
+        let _ = sweep_children(self.host, &self.journal, pid);
+        Ok(())
+    }
+
+    fn start_guardian(&mut self) -> Result<(), HostError> {
+        let spec = ProcessSpec::new("/proc/self/exe", ["qos", "guard"]);
+        let pid = self.host.spawn_detached(&spec)?;
+        self.guardians += 1;
+        self.guardian = self.host.open_task(pid, pid).ok();
+        self.journal.guardian = ProcessIdentity::of(self.host, pid).ok();
+        // For whoever looks; the guardian itself does not need it.
+        let _ = self.state.save(self.host, &self.journal);
+        Ok(())
+    }
+
+    /// Starts another guardian where this one has ended.
+    fn keep_guarded(&mut self) -> Result<(), QosError> {
+        if self.guardian.as_ref().is_some_and(|task| task.is_alive(self.host)) {
+            return Ok(());
+        }
+        self.guardian = None;
+        if self.guardians >= GUARDIANS {
+            return Ok(());
+        }
+        self.start_guardian().map_err(QosError::host("starting the guardian"))
+    }
+
+    /// Gives all threads what they had; the journal goes where none is left.
+    fn end(&mut self) -> Result<(), QosError> {
+        let sure = self.threads.release(self.host);
+        self.journal.own.extend(sure);
+        sweep(self.host, &self.journal)?;
+        self.state.clear(self.host)
+    }
+}
+
+/// As [`sweep`], from one process on.
+fn sweep_children(host: &dyn Host, journal: &Journal, pid: u32) -> Result<(), QosError> {
+    let Ok(process) = ProcessIdentity::of(host, pid) else { return Ok(()) };
+    let part = Journal { processes: vec![process], ..journal.clone() };
+    sweep(host, &part).map(drop)
+}
+
+/// Processes by the kernel's name of them.
+fn named(host: &dyn Host, names: &[String]) -> Result<Vec<ProcessIdentity>, QosError> {
+    let all = host.list(Path::new("/proc")).map_err(QosError::host("listing processes"))?;
+    let this = ProcessIdentity::this(host).map_err(QosError::host("listing processes"))?;
+    let mut found = Vec::new();
+    for name in names {
+        let before = found.len();
+        for pid in all.iter().filter_map(|pid| pid.parse::<u32>().ok()) {
+            let comm = host.read(Path::new(&format!("/proc/{pid}/comm"))).unwrap_or_default();
+            if comm.trim_end_matches('\n') == name && pid != this.pid {
+                // One that ended meanwhile is none.
+                found.extend(ProcessIdentity::of(host, pid));
+            }
+        }
+        if found.len() == before {
+            let slip = Mismatch::value("a process that runs", format!("none with name \"{name}\""));
+            return Err(slip
+                .hint("names are the kernel's, of at most 15 bytes: ps -eo pid,comm")
+                .into());
+        }
+    }
+    Ok(found)
+}

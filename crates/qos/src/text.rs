@@ -1,0 +1,79 @@
+//! What it says to people.
+
+use crate::{Backend, Ended, Recovered, Status};
+use flyball_governors::ResponseRamp;
+use flyball_host::ProcessIdentity;
+
+/// How it is done here, and what of it does not work as it should.
+pub fn how(backend: &Backend) -> String {
+    let notes = backend.notes.iter().map(|note| format!("note: {note}\n"));
+    format!("{}: {}\n{}", backend.name, backend.reason, notes.collect::<String>())
+}
+
+/// At the begin.
+pub fn begun(backend: &Backend, ramp: ResponseRamp) -> Vec<String> {
+    let how = how(backend) + &format!("multiplier {}", ramp.multiplier());
+    how.lines().map(str::to_owned).collect()
+}
+
+/// What a recovery did; nothing where there was nothing to do.
+pub fn recovered(recovered: &Recovered) -> Option<String> {
+    match recovered {
+        Recovered::Nothing => None,
+        Recovered::EarlierBoot { owner } => {
+            Some(format!("the clamps of {owner} ended with an earlier boot"))
+        }
+        Recovered::Removed { owner, processes, threads } => Some(format!(
+            "removed what {owner} left when it was killed: {threads} clamps of {processes} processes"
+        )),
+    }
+}
+
+/// At the end: what was done, and what it cost.
+pub fn ended(ended: &Ended) -> Vec<String> {
+    let seconds = ended.elapsed.as_secs_f64().max(1e-9);
+    let counts = &ended.counts;
+    let mut lines = vec![format!(
+        "{} threads, {} clamps set, {} removed; {:.0} wake-ups a second, {:.2} % of a CPU",
+        counts.threads,
+        counts.set,
+        counts.removed,
+        ended.wakes as f64 / seconds,
+        100.0 * ended.cpu_time.as_secs_f64() / seconds
+    )];
+    if counts.foreign > 0 {
+        let foreign = counts.foreign;
+        lines.push(format!(
+            "note: {foreign} threads were given a clamp by another program, and left alone"
+        ));
+    }
+    if let Some(because) = &counts.left_out_because {
+        lines.push(format!("note: {} threads were not taken in: {because}", counts.left_out));
+    }
+    if ended.guardians_lost > 0 {
+        lines.push(format!("note: {} guardians ended and were replaced", ended.guardians_lost));
+    }
+    lines
+}
+
+/// Whether somebody controls clamps.
+pub fn status(status: &Status) -> String {
+    let numbers = |processes: &[ProcessIdentity]| {
+        let numbers: Vec<String> = processes.iter().map(|it| it.pid.to_string()).collect();
+        if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+    };
+    match status {
+        Status::Idle => "no controller runs, and none left anything\n".to_owned(),
+        Status::Running { owner, elapsed, guarded, multiplier, processes } => format!(
+            "{owner} controls clamps for {:.0} s, {}\nmultiplier {multiplier}\nprocesses  {}\n",
+            elapsed.as_secs_f64(),
+            if *guarded { "with a guardian" } else { "without a guardian" },
+            numbers(processes)
+        ),
+        Status::Left { owner, processes } => format!(
+            "{owner} was killed, and so was its guardian: threads may have clamps still\n\
+             processes  {}\n",
+            numbers(processes)
+        ),
+    }
+}

@@ -1,0 +1,212 @@
+//! Whole sessions on a recorded machine, in virtual time: a thread that is found running runs for ever there,
+//! so its clamp grows to the whole. Then the same with every call failing once, and from every call on.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+use flyball_governors::ResponseRamp;
+use flyball_host::manifest::Manifest;
+use flyball_host::{FaultyHost, Host, HostError, Input, RecordedHost};
+use flyball_qos::{Ended, QosError, Recovered, Status, Target, Wish, recover, run, status};
+use flyball_units::{Diagnostic, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+const STATE: &str = "/state/qos";
+/// A clamp that a thread had before.
+const OWN: u32 = 300;
+
+/// `/proc/PID/task/TID/stat`: state, parent, start.
+fn thread(pid: u32, tid: u32, state: char, parent: u32, start: u32) -> String {
+    let rest = ["0"; 17].join(" ");
+    let stat = format!("{tid} (game) {state} {parent} {rest} {start}{}", " 0".repeat(20));
+    let leader = match pid == tid {
+        true => format!("/proc/{pid}/stat = {stat}\n/proc/{pid}/comm = game\n"),
+        false => String::new(),
+    };
+    format!("{leader}/proc/{pid}/task/{tid}/stat = {stat}\n")
+}
+
+fn machine() -> Arc<RecordedHost> {
+    let this = thread(7, 7, 'S', 1, 100);
+    let listing = [
+        "/proc/sys/kernel/osrelease = 7.3.4\n/proc/sys/kernel/sched_util_clamp_min = 1024\n\
+         /proc/sys/kernel/random/boot_id = one\n/proc/self/status = Uid: 0 0 0 0\n\
+         /sys/devices/system/cpu/cpufreq/policy0/scaling_governor = schedutil\n",
+        &this.lines().next().unwrap().replace("/proc/7/stat", "/proc/self/stat"),
+        "\n",
+        &this.replace("game", "flyball"),
+        // A process that runs, with a thread that sleeps and one that has a clamp of its own.
+        &thread(50, 50, 'R', 1, 90),
+        &thread(50, 51, 'S', 1, 91),
+        &thread(50, 52, 'R', 1, 92),
+        // A child that it made later, and one from before.
+        &thread(60, 60, 'S', 50, 200).replace("game", "child"),
+        &thread(61, 61, 'S', 50, 95).replace("game", "child"),
+        &thread(70, 70, 'R', 1, 80).replace("game", "other"),
+    ]
+    .concat();
+    let mut manifest = Manifest::default();
+    manifest.calls.writable.insert("/state".into(), true);
+    let host = RecordedHost::from_listing(&listing).unwrap().with_manifest(manifest);
+    let host = host.with_env("FLYBALL_STATE", "/state");
+    let task = host.open_task(50, 52).unwrap();
+    host.least_utilization_set(&task, Some(OWN)).unwrap();
+    Arc::new(host)
+}
+
+fn clamp(host: &dyn Host, pid: u32, tid: u32) -> u32 {
+    host.least_utilization(&host.open_task(pid, tid).unwrap()).unwrap()
+}
+
+/// The clamps of the threads that have any business here.
+fn clamps(host: &dyn Host) -> [u32; 6] {
+    [(50, 50), (50, 51), (50, 52), (60, 60), (61, 61), (70, 70)]
+        .map(|(pid, tid)| clamp(host, pid, tid))
+}
+
+const BEFORE: [u32; 6] = [0, 0, OWN, 0, 0, 0];
+
+fn play(host: &dyn Host, names: &[&str]) -> Result<Ended, QosError> {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    let target = Target::Running { pids: Vec::new(), names };
+    let wish = Wish { target, ramp: ResponseRamp::new(4), children: false };
+    run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
+}
+
+fn has_journal(host: &dyn Host) -> bool {
+    host.exists(Path::new("/state/qos/qos.json"))
+}
+
+#[test]
+fn running_threads_are_clamped_and_all_is_as_before_at_the_end() {
+    let host = machine();
+    let begin = host.now();
+    let ended = play(host.as_ref(), &["game"]).unwrap();
+    // Two threads ran: 50 from 0, and 52 from its own clamp on, which the ramp passes after 4 ms.
+    assert_eq!((ended.counts.threads, ended.counts.foreign, ended.counts.left_out), (3, 0, 0));
+    let time = host.now().since(begin);
+    assert!(ended.counts.set > 10 && ended.counts.removed == 2, "{ended:?}");
+    // To the whole in 7 half-lives of 8.2 ms, and then nothing wakes it any more.
+    assert!((56..=64).contains(&(time.0 / 1_000_000)), "{time:?}");
+    assert!(ended.wakes <= 18, "{ended:?}");
+    assert_eq!(clamps(host.as_ref()), BEFORE);
+    assert!(!has_journal(host.as_ref()));
+    assert_eq!(status(host.as_ref(), Path::new(STATE)).unwrap(), Status::Idle);
+}
+
+#[test]
+fn who_is_not_there_is_said() {
+    let error = play(machine().as_ref(), &["gane"]).unwrap_err();
+    assert_eq!(error.to_string(), "expected a process that runs, found none with name \"gane\"");
+    assert_eq!(error.kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn any_call_may_fail_and_no_clamp_is_left() {
+    for call in 1.. {
+        let machine = machine();
+        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}=EIO")).unwrap();
+        let result = play(&host, &["game"]);
+        if let Err(QosError::Left(_)) = &result {
+            recover(machine.as_ref(), Path::new(STATE)).unwrap();
+        }
+        if has_journal(machine.as_ref()) {
+            // Said by an error, and by the next start.
+            assert!(result.is_err(), "call {call}");
+            recover(machine.as_ref(), Path::new(STATE)).unwrap();
+        }
+        assert_eq!(clamps(machine.as_ref()), BEFORE, "call {call}: {result:?}");
+        if host.calls() < call {
+            assert!(call > 100, "{call}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_controller_that_dies_at_any_call_is_recovered() {
+    let (mut found, mut nothing) = (0, 0);
+    for call in 1.. {
+        let machine = machine();
+        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}+=EIO")).unwrap();
+        let result = play(&host, &["game"]);
+        if host.calls() < call {
+            assert!(result.is_ok());
+            break;
+        }
+        let changed = clamps(machine.as_ref()) != BEFORE;
+        assert!(!changed || has_journal(machine.as_ref()), "call {call}");
+        match recover(machine.as_ref(), Path::new(STATE)).unwrap() {
+            Recovered::Removed { .. } => found += 1,
+            _ => nothing += 1,
+        }
+        assert_eq!(clamps(machine.as_ref()), BEFORE, "call {call}");
+        assert!(!has_journal(machine.as_ref()), "call {call}");
+    }
+    assert!(found > 50 && nothing > 5, "{found} {nothing}");
+}
+
+#[test]
+fn children_that_inherited_a_clamp_lose_it_and_older_ones_keep_theirs() {
+    let machine = machine();
+    let host = FaultyHost::parse(machine.clone(), "wait_tasks#5+=EIO,remove_file=EIO").unwrap();
+    let set = |pid, least| {
+        let task = machine.open_task(pid, pid).unwrap();
+        machine.least_utilization_set(&task, Some(least)).unwrap();
+    };
+    set(61, 40);
+    let error = play(&host, &["game"]).unwrap_err();
+    assert!(error.to_string().contains("the journal is still there"), "{error}");
+    set(60, 500);
+    let found = recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    let Recovered::Removed { threads, .. } = found else { panic!("{found:?}") };
+    assert_eq!((threads, clamps(machine.as_ref())), (1, [0, 0, OWN, 0, 40, 0]));
+}
+
+#[test]
+fn the_journal_of_an_earlier_boot_and_a_foreign_one() {
+    let machine = machine();
+    let host = FaultyHost::parse(machine.clone(), "remove_file=EIO").unwrap();
+    assert!(play(&host, &["game"]).is_err());
+    let path = Path::new("/state/qos/qos.json");
+    let journal = machine.read(path).unwrap();
+    machine.put(path, &journal.replace("\"one\"", "\"zero\""));
+    assert_eq!(status(machine.as_ref(), Path::new(STATE)).unwrap(), Status::Idle);
+    let found = recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    assert!(matches!(found, Recovered::EarlierBoot { .. }), "{found:?}");
+    for text in ["", "{}", &journal.replace("\"format\": 1", "\"format\": 2"), &journal[..50]] {
+        machine.put(path, text);
+        let error = recover(machine.as_ref(), Path::new(STATE)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BadInput, "{error}");
+        assert!(
+            error.to_string().starts_with("/state/qos/qos.json: expected a journal"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn one_controller_at_a_time() {
+    let machine = machine();
+    let host = FaultyHost::parse(machine.clone(), "remove_file=EIO").unwrap();
+    assert!(play(&host, &["game"]).is_err());
+    let path = Path::new("/state/qos/qos.json");
+    let journal = machine.read(path).unwrap();
+    // Of another process, which runs.
+    let other = journal
+        .replace("\"pid\": 7", "\"pid\": 70")
+        .replace("\"start_ticks\": 100", "\"start_ticks\": 80");
+    machine.put(path, &other);
+    let error = recover(machine.as_ref(), Path::new(STATE)).unwrap_err();
+    assert_eq!(error.to_string(), "expected no other controller, found process 70");
+    let found = status(machine.as_ref(), Path::new(STATE)).unwrap();
+    assert!(
+        matches!(&found, Status::Running { owner, guarded: true, .. } if owner.pid == 70),
+        "{found:?}"
+    );
+    // The same number, another process.
+    machine.put(path, &other.replace("\"start_ticks\": 80", "\"start_ticks\": 79"));
+    assert!(matches!(status(machine.as_ref(), Path::new(STATE)).unwrap(), Status::Left { .. }));
+    recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    let gone: Result<u32, HostError> = machine.open_task(99, 99).map(|_| 0);
+    assert!(gone.is_err());
+}
