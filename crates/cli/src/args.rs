@@ -297,12 +297,12 @@ pub struct ReportArgs {
     /// Write every event into this page, to zoom into
     #[arg(long, value_name = "FILE.html")]
     pub timeline: Option<PathBuf>,
-    /// Write runs and report into one file, without the host's name
+    /// Write runs and report into one file, without the host's name, command lines and paths
     #[arg(long, value_name = "FILE.tar.gz")]
     pub bundle: Option<PathBuf>,
-    /// Keep the host's name in the bundle
-    #[arg(long, requires = "bundle")]
-    pub with_hostname: bool,
+    /// What to leave in the bundle: hostname, commands, paths
+    #[arg(long, requires = "bundle", value_name = "KIND", value_delimiter = ',')]
+    pub keep: Vec<flyball_report::bundle::Kind>,
 }
 
 /// What a report is compared with, checked for, and written to.

@@ -26,6 +26,8 @@ pub enum Exit {
     Own,
     /// Interrupted; what was measured is kept.
     Interrupted,
+    /// The same, asked by SIGTERM.
+    Terminated,
     /// The code of a program that was run, or its like: 124 where a time limit passed.
     Program(u8),
 }
@@ -42,6 +44,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Undecided, 7, "a --fail-if that these data do not decide"),
     (Exit::Own, 125, "Flyball itself failed (a command that it runs keeps its own code)"),
     (Exit::Interrupted, 130, "interrupted; what was measured until then is kept"),
+    (Exit::Terminated, 143, "the same, asked to end by SIGTERM"),
 ];
 
 impl Exit {
@@ -89,7 +92,7 @@ mod tests {
     fn every_exit_has_its_own_code() {
         let mut codes: Vec<u8> = TABLE.iter().map(|(_, code, _)| *code).collect();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 125, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 125, 130, 143]);
         assert!(TABLE.iter().all(|(exit, code, _)| exit.code() == *code));
     }
 }

@@ -25,25 +25,32 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use exit::Exit;
 use failure::Failure;
+use flyball_host::{Signal, end_on_signals, last_signal};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A command that has something to keep or to restore listens itself, from then on.
+    end_on_signals();
     let parsed = help::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     // A panic is a defect of ours, and has the exit code for that; its message is on stderr.
-    match std::panic::catch_unwind(|| run(cli)) {
-        Ok(Ok(exit)) => exit.into(),
+    let exit = match std::panic::catch_unwind(|| run(cli)) {
+        Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             output::talk(&failure.to_string());
-            failure.exit.into()
+            failure.exit
         }
         Err(_) => {
             output::talk("error: Flyball failed itself; please report the lines above");
-            Exit::Own.into()
+            Exit::Own
         }
+    };
+    match (exit, last_signal()) {
+        (Exit::Interrupted, Some(Signal::Terminate)) => Exit::Terminated.into(),
+        _ => exit.into(),
     }
 }
 

@@ -28,6 +28,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ("hold", "-t", "--governor NAME:TUNABLE=VALUE"),
     ("rampup", "--kernel", "--machine model:NAME,kernel=K"),
     ("rampup", "--set", "--governor NAME:TUNABLE=VALUE"),
+    ("report", "--with-hostname", "--keep hostname"),
     ("replay", "--kernel", "--machine model:NAME,kernel=K"),
     ("replay", "--platform", "--machine model:NAME"),
     ("replay", "-k", "--machine model:NAME,kernel=K"),

@@ -4,6 +4,7 @@
 use crate::args::{CheckFormat, Talk};
 use crate::failure::Failure;
 use flyball_host::Host;
+use flyball_report::text::harmless;
 use flyball_report::timeline::Charset;
 use flyball_run::Warning;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use std::path::Path;
 
 /// Writes data to stdout. A reader that has closed the pipe (`| head`) is not an error.
 pub fn data(text: &str) -> Result<(), Failure> {
+    let text = harmless(text, std::io::stdout().is_terminal());
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -52,7 +54,7 @@ pub fn notes(warnings: &[Warning]) {
 
 /// Says something on stderr; nobody listening is not an error.
 pub fn talk(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text, false));
 }
 
 /// Says something to who has not asked for silence.

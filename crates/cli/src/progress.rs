@@ -2,6 +2,7 @@
 
 use crate::output;
 use flyball_lab::session::Progress;
+use flyball_report::text::harmless;
 use flyball_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -64,7 +65,7 @@ impl Progress for Bar {
 
     fn step(&mut self, done: usize, now: &str, condition: &str) {
         self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{now}, {condition}"));
+        self.bar.set_message(harmless(&format!("{now}, {condition}"), false).into_owned());
         let tenth = 10 * done / self.total.max(1);
         if self.plain && self.seconds > 0.0 && tenth > self.last_tenth {
             self.last_tenth = tenth;

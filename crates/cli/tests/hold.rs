@@ -95,6 +95,29 @@ fn a_journal_that_is_not_ours_is_left_to_the_user() {
     }
 }
 
+/// A pipe, a link and a file that all may write are not the journal that a hold left.
+#[test]
+fn a_journal_that_somebody_else_could_have_put_there_is_not_read() {
+    for put in [
+        "mkfifo state/hold.json",
+        "ln -s /dev/zero state/hold.json",
+        "touch state/hold.json; \
+        chmod 666 state/hold.json",
+        "mkdir state/hold.json",
+    ] {
+        let dir = folder();
+        let script = format!("mkdir -m 700 state; {put}");
+        let mut shell = assert_cmd::Command::new("sh");
+        shell.current_dir(dir.path()).args(["-c", &script]).assert().success();
+        let mut command = flyball(dir.path());
+        command.env("FLYBALL_STATE", dir.path().join("state")).args(["hold", "--recover"]);
+        let output = command.timeout(std::time::Duration::from_secs(10)).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code != 0), "{put}: {stderr}");
+        assert!(stderr.contains("hold.json"), "{put}: {stderr}");
+    }
+}
+
 #[test]
 fn a_folder_that_is_a_link_is_refused() {
     let dir = folder();

@@ -125,6 +125,21 @@ fn a_killed_run_of_every_kind_says_so_first() {
     }
 }
 
+/// Runs whose rows are made at the end do not say that little is lost.
+#[test]
+fn a_killed_playing_promises_nothing() {
+    let dir = folder();
+    for kind in ["play", "capture", "replay"] {
+        let mut begun = manifest(kind, RunState::Running);
+        begun.plan = PlanRecord::of("milliseconds", 60_000);
+        drop(RunWriter::create(dir.path().join(kind), &begun).unwrap());
+        let (code, stdout, stderr) = run(dir.path(), &["report", kind, "--no-page"]);
+        let all = (stdout + &stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(all.contains("may all be lost") && !all.contains("last second"), "{kind} {code}: {all}");
+        assert!(all.contains("60000 milliseconds"), "{kind}: {all}");
+    }
+}
+
 #[test]
 fn no_gate_passes_on_a_killed_run() {
     let dir = folder();

@@ -1,8 +1,13 @@
 //! One shareable file: run directories, the page and the data as a `tar.gz`, the same bytes every
-//! time, without the host's name unless asked.
+//! time, without the host's name, command lines of programs and paths of their owner unless asked.
+
+mod private;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+pub use private::Kind;
+use private::Private;
 
 use flate2::{Compression, GzBuilder};
 
@@ -13,10 +18,12 @@ pub struct Bundle {
     pub runs: Vec<PathBuf>,
     /// Files made by the report, for example `report.html` and `report.json`.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Names to be replaced by `host` wherever they occur in text, for example the machine's name;
-    /// empty to keep everything.
-    pub redact: Vec<String>,
+    /// What is left in though it tells about the machine and its owner.
+    pub keep: Vec<Kind>,
 }
+
+/// A file of a bundle.
+type Entry = (String, Vec<u8>);
 
 /// Why a bundle could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -27,11 +34,13 @@ pub enum BundleError {
     /// Two runs would get the same folder.
     #[error("cannot bundle: two runs are named `{0}`, expected different names")]
     SameName(String),
-    /// A name has to go from data that cannot be rewritten safely.
-    #[error("cannot bundle: `{path}` holds the host's name inside binary data")]
+    /// Something has to go from data that cannot be rewritten safely.
+    #[error("cannot bundle: `{path}` holds {what} inside binary data")]
     NameInBinary {
         /// The file.
         path: PathBuf,
+        /// What it holds.
+        what: Kind,
     },
 }
 
@@ -48,13 +57,25 @@ impl BundleError {
 }
 
 impl Bundle {
-    /// Writes the bundle to `target`, whole or not at all: first beside it, then renamed.
+    /// Writes the bundle to `target`, whole or not at all: first beside it, then renamed. What it contains
+    /// is told to `say` before, line by line.
     ///
     /// # Errors
     /// [`BundleError`]; the message names the file.
-    pub fn write(&self, target: &Path) -> Result<(), BundleError> {
-        let bytes = self.bytes()?;
-        Ok(flyball_run::disk::write_file(target, &bytes)?)
+    pub fn write(&self, target: &Path, say: &mut dyn FnMut(String)) -> Result<(), BundleError> {
+        let entries = self.entries()?;
+        for (path, data) in &entries {
+            say(format!("  {:>10} bytes  {path}", data.len()));
+        }
+        let (kept, left_out): (Vec<Kind>, Vec<Kind>) =
+            Kind::ALL.into_iter().partition(|kind| self.keep.contains(kind));
+        for (kinds, what) in [(left_out, "left out"), (kept, "kept")] {
+            if !kinds.is_empty() {
+                let kinds: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+                say(format!("  {what}: {}", kinds.join(", ")));
+            }
+        }
+        Ok(flyball_run::disk::write_file(target, &packed(&entries)?)?)
     }
 
     /// The bundle's bytes: entries sorted, no times, no owners.
@@ -62,6 +83,11 @@ impl Bundle {
     /// # Errors
     /// [`BundleError`]; the message names the file.
     pub fn bytes(&self) -> Result<Vec<u8>, BundleError> {
+        packed(&self.entries()?)
+    }
+
+    /// The files with what is to be left out gone, sorted.
+    fn entries(&self) -> Result<Vec<Entry>, BundleError> {
         let mut entries = Vec::new();
         let mut names: Vec<String> = Vec::new();
         for run in &self.runs {
@@ -75,42 +101,28 @@ impl Bundle {
             names.push(name);
         }
         entries.extend(self.files.iter().map(|(name, data)| (name.clone(), data.clone())));
+        let private = Private::of(&entries, &self.keep);
+        let mut entries: Vec<Entry> =
+            entries.into_iter().map(|entry| private.without(entry)).collect::<Result<_, _>>()?;
         entries.sort();
-        let encoder =
-            GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(6));
-        let mut archive = tar::Builder::new(encoder);
-        for (path, data) in entries {
-            let (path, data) = self.redacted(path, data)?;
-            append(&mut archive, &path, &data)?;
-        }
-        let mut encoder = archive.into_inner()?;
-        encoder.flush()?;
-        Ok(encoder.finish()?)
-    }
-
-    fn redacted(&self, path: String, data: Vec<u8>) -> Result<(String, Vec<u8>), BundleError> {
-        let mut path = path;
-        let mut text = String::from_utf8(data);
-        for name in self.redact.iter().filter(|n| !n.is_empty()) {
-            path = replace_word(&path, name);
-            match &mut text {
-                Ok(text) => *text = replace_word(text, name),
-                Err(bytes) if contains(bytes.as_bytes(), name.as_bytes()) => {
-                    return Err(BundleError::NameInBinary { path: path.into() });
-                }
-                Err(_) => {}
-            }
-        }
-        Ok((path, text.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes)))
+        Ok(entries)
     }
 }
 
+fn packed(entries: &[Entry]) -> Result<Vec<u8>, BundleError> {
+    let encoder =
+        GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(6));
+    let mut archive = tar::Builder::new(encoder);
+    for (path, data) in entries {
+        append(&mut archive, path, data)?;
+    }
+    let mut encoder = archive.into_inner()?;
+    encoder.flush()?;
+    Ok(encoder.finish()?)
+}
+
 /// Regular files below `folder`, links left out: a bundle must not reach outside the run.
-fn collect(
-    folder: &Path,
-    prefix: &str,
-    into: &mut Vec<(String, Vec<u8>)>,
-) -> Result<(), BundleError> {
+fn collect(folder: &Path, prefix: &str, into: &mut Vec<Entry>) -> Result<(), BundleError> {
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}/{}", entry.file_name().to_string_lossy());
@@ -134,35 +146,4 @@ fn append<W: Write>(archive: &mut tar::Builder<W>, path: &str, data: &[u8]) -> s
     header.set_uid(0);
     header.set_gid(0);
     archive.append_data(&mut header, path, data)
-}
-
-/// Replaces `name` by `host` where it stands as a word: a machine called `car` must not rename the
-/// workload `cardiac`.
-fn replace_word(text: &str, name: &str) -> String {
-    let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (at, _) in text.match_indices(name) {
-        let end = at + name.len();
-        if inside(text[..at].chars().next_back()) || inside(text[end..].chars().next()) {
-            continue;
-        }
-        out.push_str(&text[done..at]);
-        out.push_str("host");
-        done = end;
-    }
-    out.push_str(&text[done..]);
-    out
-}
-
-/// Whether `name` stands as a word in binary data. Names under four letters are not looked for:
-/// in megabytes of compressed columns they would be found by chance.
-fn contains(data: &[u8], name: &[u8]) -> bool {
-    let outside = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
-    name.len() >= 4
-        && data.windows(name.len()).enumerate().any(|(at, w)| {
-            w == name
-                && outside(at.checked_sub(1).and_then(|i| data.get(i)))
-                && outside(data.get(at + name.len()))
-        })
 }

@@ -1,6 +1,8 @@
 //! Numbers and words as a person reads them; every renderer formats through here, so that a figure
 //! reads the same in the terminal, on the page and in a pull request.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr;
 
 use crate::model::{Delivered, Estimate, VerdictWord};
@@ -202,10 +204,41 @@ pub fn plain(text: &str) -> String {
         .collect()
 }
 
-/// The same of several lines, which stay lines.
-pub(crate) fn plain_lines(text: &str) -> String {
-    let drives = |c: char| c != '\n' && (c.is_control() || is_bidi_control(c));
-    if text.contains(drives) { text.replace(drives, "\u{fffd}") } else { text.to_owned() }
+/// What sets a colour in our own texts, and ends it.
+const COLOURS: [&str; 12] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[35m",
+    "\u{1b}[36m",
+    "\u{1b}[1;31m",
+    "\u{1b}[1;32m",
+    "\u{1b}[1;33m",
+    "\u{1b}[1;35m",
+];
+
+/// The same of several lines, which stay lines, with their tabs and, where `colours` are ours, those.
+#[must_use]
+pub fn harmless(text: &str, colours: bool) -> Cow<'_, str> {
+    let drives = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || is_bidi_control(c));
+    if !text.contains(drives) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(drives) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let colour = COLOURS.iter().find(|colour| colours && from.starts_with(**colour));
+        out.push_str(colour.unwrap_or(&"\u{fffd}"));
+        let length = from.chars().next().map_or(from.len(), char::len_utf8);
+        rest = &from[colour.map_or(length, |colour| colour.len())..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 fn is_bidi_control(c: char) -> bool {
@@ -320,6 +353,14 @@ mod tests {
     #[test]
     fn names_cannot_drive_the_terminal() {
         assert_eq!(plain("a\u{1b}[31m\u{202e}"), "a\u{fffd}[31m\u{fffd}");
+        let hostile = "a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[8mz\r\u{9b}5n\n\tz\u{1b}";
+        let shown =
+            "a\u{fffd}]0;title\u{fffd}\u{fffd}[2J\u{fffd}[8mz\u{fffd}\u{fffd}5n\n\tz\u{fffd}";
+        assert_eq!(harmless(hostile, true), shown);
+        let coloured = "\u{1b}[1;31mbad\u{1b}[0m";
+        assert_eq!(harmless(coloured, true), coloured);
+        assert_eq!(harmless(coloured, false), "\u{fffd}[1;31mbad\u{fffd}[0m");
+        assert!(matches!(harmless("plain \u{fc}\n", false), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
-use flyball_report::bundle::{Bundle, BundleError};
+use flyball_report::bundle::{Bundle, BundleError, Kind};
 
 fn run(root: &std::path::Path, name: &str) -> PathBuf {
     let run = root.join(name);
     std::fs::create_dir_all(run.join("tables")).unwrap();
     std::fs::write(
         run.join("run.toml"),
-        "hostname = \"secretbox\"\npath = \"/home/secretbox-2/x\"\nn = \"secretboxes\"\n",
+        "format = 1\npath = \"/usr/secretbox-2/x\"\nn = \"secretboxes\"\n[machine]\nhostname = \"secretbox\"\n",
     )
     .unwrap();
     std::fs::write(run.join("tables/windows.parquet"), [0xff, 0xfe, b'P', b'A', b'R', b'1'])
@@ -26,11 +26,7 @@ fn run(root: &std::path::Path, name: &str) -> PathBuf {
 
 fn bundle(runs: Vec<PathBuf>) -> Bundle {
     let page = b"<p>secretbox</p>".to_vec();
-    Bundle {
-        runs,
-        files: vec![("report.html".to_owned(), page)],
-        redact: vec!["secretbox".to_owned()],
-    }
+    Bundle { runs, files: vec![("report.html".to_owned(), page)], keep: Vec::new() }
 }
 
 fn entries(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
@@ -61,7 +57,8 @@ fn everything_is_there_and_the_name_is_gone() {
     ];
     assert_eq!(names, expected);
     let manifest = String::from_utf8(entries["a-run/run.toml"].clone()).unwrap();
-    assert_eq!(manifest, "hostname = \"host\"\npath = \"/home/host-2/x\"\nn = \"secretboxes\"\n");
+    let without = "format = 1\npath = \"/usr/host-2/x\"\nn = \"secretboxes\"\n[machine]\nhostname = \"host\"\n";
+    assert_eq!(manifest, without);
     assert_eq!(entries["report.html"], b"<p>host</p>");
     assert_eq!(entries["a-run/tables/windows.parquet"].len(), 6);
 }
@@ -72,7 +69,7 @@ fn the_same_run_gives_the_same_bytes() {
     let bundle = bundle(vec![run(root.path(), "a-run")]);
     assert_eq!(bundle.bytes().unwrap(), bundle.bytes().unwrap());
     let target = root.path().join("out.tar.gz");
-    bundle.write(&target).unwrap();
+    bundle.write(&target, &mut |_| ()).unwrap();
     assert_eq!(std::fs::read(&target).unwrap(), bundle.bytes().unwrap());
     assert!(!root.path().join("out.tar.gz.partial").exists());
 }
@@ -89,7 +86,7 @@ fn a_name_inside_binary_data_is_refused_unless_it_may_stay() {
             && error.to_string().contains("windows.parquet")
     );
     assert!(!error.hint().is_empty());
-    bundle.redact.clear();
+    bundle.keep.push(Kind::Hostname);
     assert!(bundle.bytes().is_ok());
 }
 
@@ -102,7 +99,13 @@ fn missing_and_equal_names_are_errors_that_name_them() {
     let twice = bundle(vec![run(&a, "same"), run(&b, "same")]).bytes().unwrap_err();
     assert!(matches!(twice, BundleError::SameName(ref n) if n == "same"));
     let target = root.path().join("no/such/folder/out.tar.gz");
-    assert!(bundle(vec![]).write(&target).unwrap_err().to_string().contains("no/such/folder"));
+    assert!(
+        bundle(vec![])
+            .write(&target, &mut |_| ())
+            .unwrap_err()
+            .to_string()
+            .contains("no/such/folder")
+    );
 }
 
 #[cfg(unix)]
@@ -112,4 +115,46 @@ fn links_are_left_out() {
     let run = run(root.path(), "a-run");
     std::os::unix::fs::symlink("/etc/hostname", run.join("link")).unwrap();
     assert!(!entries(&bundle(vec![run]).bytes().unwrap()).contains_key("a-run/link"));
+}
+
+/// Command lines, people's folders and names go from whatever is text, unless they are kept.
+#[test]
+fn what_is_private_goes_unless_it_is_kept() {
+    let root = tempfile::tempdir().unwrap();
+    let run = run(root.path(), "a-run");
+    let manifest = "format = 1\nkind = \"bench\"\ncommand = [\"flyball\", \"bench\", \"--repeats\", \"5\", \"--out\", \
+        \"/home/alice-secret/x\", \"--\", \"./prog\", \"--password=HUNTER2\", \"correct\"]\n\
+        experiment = '''\n[[workload]]\nkernel = \"command\"\nprogram = [\"./prog\", \"--password=HUNTER2\", \"correct\"]\n'''\n\
+        [[workloads]]\nname = \"prog\"\nkernel = \"command\"\ndescription = \"./prog --password=HUNTER2 correct\"\n";
+    std::fs::write(run.join("run.toml"), manifest).unwrap();
+    let page = b"<td>./prog --password=HUNTER2 correct</td><p title=\"/home/alice-secret/x\">5 repeats of \
+        prog, /sys/devices, alice-secret</p>";
+    let files = vec![("report.html".to_owned(), page.to_vec())];
+    let bundle = Bundle { runs: vec![run.clone()], files, keep: Vec::new() };
+    let mut said = Vec::new();
+    let target = root.path().join("out.tar.gz");
+    bundle.write(&target, &mut |line| said.push(line)).unwrap();
+    let found = entries(&std::fs::read(&target).unwrap());
+    for (name, data) in &found {
+        let text = String::from_utf8_lossy(data);
+        for secret in ["HUNTER2", "alice", "/home", "correct"] {
+            assert!(!text.contains(secret), "{name}: {text}");
+        }
+    }
+    let page = String::from_utf8_lossy(&found["report.html"]);
+    assert_eq!(
+        page,
+        "<td>ARGUMENT</td><p title=\"PATH\">5 repeats of prog, /sys/devices, person</p>"
+    );
+    let kept = String::from_utf8_lossy(&found["a-run/run.toml"]);
+    assert!(kept.contains("--repeats") && kept.contains("name = \"prog\""), "{kept}");
+    let said = said.join("\n");
+    assert!(
+        said.contains("a-run/run.toml") && said.contains("left out: the host's name"),
+        "{said}"
+    );
+    let all = Bundle { keep: Kind::ALL.to_vec(), ..bundle };
+    let found = entries(&all.bytes().unwrap());
+    assert_eq!(found["a-run/run.toml"], manifest.as_bytes());
+    assert!("password".parse::<Kind>().unwrap_err().contains("hostname, commands or paths"));
 }

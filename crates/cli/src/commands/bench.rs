@@ -52,6 +52,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let outcome = job::recorded(&host, &destination, groups, &mut bar, |progress, side| {
         prepared.run(&host, &destination, progress, side)
     })?;
+    // What was measured is on the disk, and nothing is held any more.
+    flyball_host::end_on_signals();
     if args.no_report {
         return ended::exit(&outcome, Ok(Exit::Ok));
     }

@@ -49,8 +49,6 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     for path in &paths {
         runs.push(read(path, &args, &options)?);
     }
-    let hostname = |run: &RunData| run.manifest.machine.as_ref()?.hostname.clone();
-    let hostnames: Vec<String> = runs.iter().filter_map(hostname).collect();
     if !args.against.is_empty() {
         runs = sides::of(runs, args.against.len()).map_err(|error| match error {
             SidesError::Run(error) => error.into(),
@@ -99,9 +97,7 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
                 foreign.display()
             )));
         }
-        let redact = if args.with_hostname { Vec::new() } else { hostnames };
-        bundle(file, &paths, &report, redact)?;
-        output::unless_quiet(talk.quiet, &format!("bundle  {}", file.display()));
+        bundle(file, &paths, &report, &args, talk)?;
     }
     let page = match args.output.format {
         ReportFormat::Text => write_page(&report, &args.output, beside(&paths))?,
@@ -155,21 +151,22 @@ fn beside(paths: &[PathBuf]) -> Option<PathBuf> {
     }
 }
 
-/// Everything in one file, to be sent to somebody, without the words to `redact`.
+/// Everything in one file, to be sent to somebody.
 fn bundle(
     file: &Path,
     paths: &[PathBuf],
     report: &Report,
-    redact: Vec<String>,
+    args: &ReportArgs,
+    talk: Talk,
 ) -> Result<(), Failure> {
     let json = export::json(report).map_err(|error| Failure::new(Exit::Own, error))?;
-    let bundle = Bundle {
-        runs: paths.to_vec(),
-        files: vec![
-            (PAGE.to_owned(), page_text(report).into_bytes()),
-            ("report.json".to_owned(), json.into_bytes()),
-        ],
-        redact,
-    };
-    bundle.write(file).map_err(|error| Failure::input(&error).hint(error.hint()))
+    let files = vec![
+        (PAGE.to_owned(), page_text(report).into_bytes()),
+        ("report.json".to_owned(), json.into_bytes()),
+    ];
+    let bundle = Bundle { runs: paths.to_vec(), files, keep: args.keep.clone() };
+    output::unless_quiet(talk.quiet, &format!("bundle  {}", file.display()));
+    bundle
+        .write(file, &mut |line| output::unless_quiet(talk.quiet, &line))
+        .map_err(|error| Failure::input(&error).hint(error.hint()))
 }

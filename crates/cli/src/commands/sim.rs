@@ -51,13 +51,13 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
             .hint("phases are a model's repeats, and --record full keeps its events"));
     }
     let host = machine::real();
-    host.catch_interrupts()?;
     let figure = figure::target(args.figure.as_deref())?;
     let beside = over_time::open(&args.beside)?;
     if !args.sweep.is_empty() {
         return sweep::run(args, talk, &host, &root, &input);
     }
     let scenario = scenarios::checked(&root, &input, name)?;
+    host.catch_interrupts()?;
     let writer = writer(&scenario, args.out.as_deref(), host.as_ref())?;
     let meter = Meter::new(&host, talk.quiet, scenario.phases as usize, "phases");
     let stop = || host.interrupted() > 0;

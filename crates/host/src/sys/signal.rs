@@ -16,7 +16,7 @@ pub fn interrupted() -> u32 {
 }
 
 /// The signal that was caught last.
-pub(crate) fn last() -> Option<Signal> {
+pub fn last() -> Option<Signal> {
     match LAST.load(Ordering::Relaxed) {
         libc::SIGINT => Some(Signal::Interrupt),
         libc::SIGTERM => Some(Signal::Terminate),
@@ -87,6 +87,25 @@ impl Drop for HeldBack {
         // SAFETY: the set is the one that the kernel gave.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
     }
+}
+
+/// Ends the process at once, with 128 and the number of the signal, where it is asked to end and nothing
+/// catches that: as long as there is nothing to keep and nothing to restore. A signal that the process was
+/// told to ignore stays ignored.
+pub fn end_on_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)) {
+        // SAFETY: an all-zero sigaction is valid; the field that matters is set below.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = end as *const () as libc::sighandler_t;
+        // SAFETY: `action` is valid and outlives the call; the handler is async-signal-safe. A failure
+        // leaves the default action, which ends the process as well.
+        unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+    }
+}
+
+extern "C" fn end(signal: libc::c_int) {
+    // SAFETY: `_exit` is async-signal-safe (POSIX.1-2024, 2.4.3).
+    unsafe { libc::_exit(128 + signal) }
 }
 
 /// Whether the process was told to ignore `signal`.

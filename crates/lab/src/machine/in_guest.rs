@@ -45,7 +45,7 @@ pub fn run(
     let told = String::from_utf8_lossy(&err);
     match booted.ending {
         // What a measurement that ran can end with; how it ended is in the run directory.
-        Ending::Status(0 | 5 | 130) | Ending::Interrupted | Ending::TimedOut => {}
+        Ending::Status(0 | 5 | 130 | 143) | Ending::Interrupted | Ending::TimedOut => {}
         Ending::Status(code) => {
             remove_if_empty(dir);
             return Err(MachineError::guest(name, code, &told));

@@ -47,7 +47,15 @@ pub fn fit(text: &str, size: f64, weight: Weight, available: f64) -> String {
     if width(text, size, weight) <= available {
         return text.to_owned();
     }
-    let mut kept: Vec<char> = text.chars().collect();
+    // What is far too long is not measured again and again: it may have 100,000 letters.
+    let (mut kept, mut taken) = (Vec::new(), 0.0);
+    for c in text.chars() {
+        kept.push(c);
+        taken += width(c.encode_utf8(&mut [0; 4]), size, weight);
+        if taken > available {
+            break;
+        }
+    }
     while kept.pop().is_some() {
         let short: String = kept.iter().collect::<String>() + "…";
         if width(&short, size, weight) <= available {

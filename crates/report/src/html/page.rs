@@ -70,7 +70,8 @@ pub(crate) fn page(top: &Top, sections: &[Section], footer: &str) -> String {
         "\n"
     };
     let style = style();
-    let body = text::plain_lines(&body.into_string());
+    let body = body.into_string();
+    let body = text::harmless(&body, false);
     html! {
         (head(&top.title, &style, SCRIPT))
         body { "\n" (PreEscaped(body)) script { (PreEscaped(SCRIPT)) } "\n" }

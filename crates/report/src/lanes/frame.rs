@@ -72,7 +72,7 @@ pub(super) fn page(
     let mut out = String::with_capacity(packed / 3 * 4 + description.len() + (1 << 20));
     out.push_str(&head(title, &style, &script).into_string());
     out.push_str("<body>\n");
-    out.push_str(&text::plain_lines(&body.into_string()));
+    out.push_str(&text::harmless(&body.into_string(), false));
     for block in blocks {
         let _ = writeln!(
             out,

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{Align, Column, Table};
+use crate::text::harmless;
 
 impl Table {
     /// The table for a program.
@@ -67,6 +68,7 @@ impl Line<'_> {
 
     fn word(&mut self, field: &str) {
         self.separate();
+        let field = harmless(field, false);
         // A spreadsheet takes these for formulas; a leading apostrophe is its own way to say "text".
         let formula = field.starts_with(['=', '+', '@', '\t', '\r'])
             || (field.starts_with('-') && field.len() > 1);
@@ -74,7 +76,7 @@ impl Line<'_> {
         if formula || field.contains([',', '"', '\n', '\r']) {
             let _ = write!(self.out, "\"{guard}{}\"", field.replace('"', "\"\""));
         } else {
-            self.out.push_str(field);
+            self.out.push_str(&field);
         }
     }
 

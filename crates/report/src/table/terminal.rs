@@ -227,11 +227,16 @@ fn wrap(cell: &str, columns: usize) -> Vec<String> {
             line.push(' ');
         }
         line.push_str(&word);
-        while text::width(&line) > room {
-            let head = text::head(&line, room).to_owned();
-            line = line.split_off(head.len());
-            lines.push(head);
+        let mut rest = line.as_str();
+        loop {
+            let head = text::head(rest, room);
+            if head.len() == rest.len() {
+                break;
+            }
+            lines.push(head.to_owned());
+            rest = &rest[head.len()..];
         }
+        line = rest.to_owned();
     }
     lines.extend((!line.is_empty()).then_some(line));
     lines.into_iter().map(|line| format!("{indent}{line}")).collect()

@@ -28,6 +28,8 @@ pub fn run(
     let source = Source { origin: &input.origin, name: &input.name, open: &open };
     let renames = axes.iter().any(|axis| axis.path == "governor.name");
     let sweep = Sweep::new(root, source, axes, all)?;
+    // Until here there was nothing to keep.
+    host.catch_interrupts()?;
     if let Some(spec) = sweep.scenario.governors.first().filter(|_| renames && !talk.quiet) {
         note_tunables(&spec.name, &spec.tunables);
     }

@@ -1,0 +1,191 @@
+//! What strangers choose (names, sizes, ends of files, moments of a signal) harms nobody: names cannot drive
+//! a terminal, files without an end are refused, commands end when they are asked to.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::disallowed_methods)] // starts, signals and times the program from outside
+
+mod common;
+
+use common::{flyball, folder, run};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const HOSTILE: &str = "a\\u001b]0;owned\\u0007\\u001b[2J\\u009b5n";
+
+/// Control characters but line ends and tabs.
+fn drives(bytes: &[u8]) -> Option<char> {
+    let text = String::from_utf8_lossy(bytes);
+    text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+#[test]
+fn names_cannot_drive_a_terminal() {
+    let dir = folder();
+    let scenario = format!(
+        "platform = \"apple-m1\"\nduration = \"50ms\"\nphases = 1\n[[task]]\nname = \"{HOSTILE}\"\n\
+         kind = \"periodic\"\nperiod = \"10ms\"\nwork = \"1ms\"\n"
+    );
+    let raw = "condition,latency_us\na\u{1b}]0;owned\u{7}\u{1b}[2J,10\na\u{1b}]0;owned\u{7}\u{1b}[2J,11\n\
+               \u{9b}5n,12\n\u{9b}5n,13\n";
+    let file = "n\u{1b}[2J.csv";
+    fs_err::write(dir.path().join("s.toml"), scenario).unwrap();
+    fs_err::write(dir.path().join(file), raw).unwrap();
+    let report = |format: &'static str| vec!["report", file, "--no-page", "--format", format, "-v"];
+    for arguments in [
+        vec!["sim", "s.toml"],
+        vec!["sim", "s.toml", "--format", "json"],
+        vec!["sim", "s.toml", "--sweep", "hz=100,250", "--out", "sweep"],
+        vec!["sim", "no\u{1b}[2Jsuch.toml"],
+        vec!["bench", "--dry-run", "--", "pro\u{1b}[2Jgram"],
+        report("text"),
+        report("csv"),
+        report("md"),
+        report("json"),
+        vec!["report", file, "--no-page", "--fail-if", "p\u{1b}[2J > 3"],
+    ] {
+        let output = flyball(dir.path()).args(&arguments).output().unwrap();
+        for bytes in [&output.stdout, &output.stderr] {
+            let shown = String::from_utf8_lossy(bytes);
+            assert_eq!(drives(bytes), None, "{arguments:?}: {shown:?}");
+        }
+    }
+    let (code, ..) = run(dir.path(), &["report", file, "--page", "p.html"]);
+    assert_eq!(code, 0);
+    assert_eq!(drives(&fs_err::read(dir.path().join("p.html")).unwrap()), None);
+}
+
+#[test]
+fn what_has_no_deadline_has_none_in_an_export() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../run/tests/golden/");
+    for name in ["hyperfine.json", "google-benchmark.json", "cyclictest.json", "pyperf.json"] {
+        for format in ["csv", "json"] {
+            let dir = folder();
+            let path = format!("{golden}{name}");
+            let (code, stdout, stderr) =
+                run(dir.path(), &["report", &path, "--no-page", "--format", format]);
+            assert_eq!(code, 0, "{name}: {stderr}");
+            assert!(!stdout.contains("18446744"), "{name} as {format}");
+        }
+    }
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let dir = folder();
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.toml")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.json")).unwrap();
+    let began = Instant::now();
+    for arguments in [
+        ["sim", "zero.toml"],
+        ["bench", "zero.toml"],
+        ["replay", "zero.toml"],
+        ["replay", "zero.json"],
+    ] {
+        let (code, _, stderr) = run(dir.path(), &arguments);
+        assert_eq!(code, 3, "{arguments:?}: {stderr}");
+        assert!(stderr.contains("at most 64 MiB, found more"), "{arguments:?}: {stderr}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn what_would_never_end_is_refused_before_it_begins() {
+    let dir = folder();
+    let task = |text: &str| format!("platform = \"apple-m1\"\nphases = 1\n[[task]]\n{text}");
+    let many = "count = 10000\nkind = \"spin\"\n";
+    let many = format!("{many}name = \"a\"\n[[task]]\nname = \"b\"\n{many}");
+    for (text, expected) in [
+        (task("kind = \"periodic\"\nperiod = \"1ns\"\nwork = \"1us\"\n"), "expected 1us or more"),
+        (task("kind = \"poisson\"\nmean = \"1ns\"\nwork = \"1us\"\n"), "expected 1us or more"),
+        (task(&many), "at most 10000 tasks in all"),
+    ] {
+        fs_err::write(dir.path().join("s.toml"), text).unwrap();
+        let (code, _, stderr) = run(dir.path(), &["sim", "s.toml"]);
+        assert_eq!(code, 3, "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+    }
+    let line = |t: u64, prev: &str, next: &str| {
+        format!(
+            "          <idle>-0       [000] d..2. {t}.000000: sched_switch: prev_comm={prev} prev_pid={} \
+             prev_prio=120 prev_state=S ==> next_comm={next} next_pid={} next_prio=120\n",
+            prev.len(),
+            next.len()
+        )
+    };
+    let trace = format!(
+        "{}{}{}",
+        line(1, "ab", "abc"),
+        line(2, "abc", "ab"),
+        line(99_999_999, "ab", "abc")
+    );
+    fs_err::write(dir.path().join("gap.txt"), format!("# tracer: nop\n{trace}")).unwrap();
+    let (code, _, stderr) = run(dir.path(), &["replay", "gap.txt"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("at most 31 days, found 99999998 s"), "{stderr}");
+}
+
+/// Starts a command, asks it to end after a while, and gives its code and how long it took then.
+fn asked(
+    dir: &std::path::Path,
+    arguments: &[&str],
+    signal: &str,
+    after: u64,
+) -> (Option<i32>, Duration) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flyball"))
+        .current_dir(dir)
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(after));
+    let began = Instant::now();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    let limit = Duration::from_secs(20);
+    while began.elapsed() < limit {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.code(), began.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    (None, began.elapsed())
+}
+
+/// Everything that takes longer than a second ends soon after it is asked to, with the code for that.
+#[test]
+fn every_command_ends_when_it_is_asked_to() {
+    let dir = folder();
+    let played = "platform = \"apple-m1\"\nduration = \"60s\"\n[[task]]\nkind = \"periodic\"\n\
+                  period = \"100ms\"\nwork = \"0.1ms\"\n";
+    let long = "platform = \"apple-m1\"\nduration = \"24h\"\nphases = 50\n[[task]]\ncount = 50\n\
+                kind = \"periodic\"\nperiod = \"1ms\"\nwork = \"0.1ms\"\n";
+    fs_err::write(dir.path().join("play.toml"), played).unwrap();
+    fs_err::write(dir.path().join("long.toml"), long).unwrap();
+    let rows: String = (0..400_000).map(|n| format!("{},{n}\n", n % 50)).collect();
+    fs_err::write(dir.path().join("big.csv"), format!("condition,latency_us\n{rows}")).unwrap();
+    let commands: &[&[&str]] = &[
+        &["sim", "play.toml", "--machine", "host", "--out", "play"],
+        &["sim", "long.toml", "--out", "long"],
+        &["sim", "long.toml", "--sweep", "seed=1..100001", "--out", "sweep"],
+        &["transition", "--machine", "model:apple-m1", "--trials", "1000000", "--out", "switches"],
+        &["rampup", "--machine", "model:apple-m1", "--repeats", "100000", "--out", "ramp"],
+        &["replay", "long.toml", "--governor", "schedutil"],
+        &["reproduce"],
+        &["report", "big.csv", "--no-page", "--replicates", "100000"],
+    ];
+    for arguments in commands {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+            for place in ["play", "long", "sweep", "switches", "ramp"] {
+                let _ = fs_err::remove_dir_all(dir.path().join(place));
+            }
+            let (found, took) = asked(dir.path(), arguments, signal, 700);
+            // A command that is done before cannot be asked; the models are fast.
+            let done = found == Some(0);
+            assert!(done || found == Some(code), "{arguments:?} {signal}: {found:?}");
+            // A second on a machine that does nothing else.
+            assert!(took < Duration::from_secs(4), "{arguments:?} {signal}: {took:?}");
+        }
+    }
+}
