@@ -26,6 +26,7 @@ pub use error::CaptureError;
 pub use groups::Group;
 pub(crate) use pages::{Pages, Wanted};
 pub use recover::{Recovered, recover};
+pub use run::workload;
 pub use session::{Capture, Captured, Options};
 pub use size::bytes;
 

@@ -8,6 +8,7 @@ mod govern;
 mod hold;
 mod install;
 mod model;
+mod qos;
 mod rampup;
 mod replay;
 mod reproduce;
@@ -23,9 +24,10 @@ pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
 pub use install::InstallArgs;
 pub use model::{RecordChoice, SimArgs};
+pub use qos::{QosArgs, QosCommand};
 pub use rampup::RampupArgs;
 pub use replay::{ReplayCommand, ReplayLoadArgs, ReplayWhat, ShadowArgs, TuneArgs};
-pub use reproduce::{ReproduceArgs, ReproduceFormat, VerdictChoice};
+pub use reproduce::{ReproduceArgs, ReproduceFormat};
 pub use transition::TransitionArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -84,6 +86,9 @@ pub enum Command {
     /// Run one of the model's governors on this machine
     #[command(after_long_help = govern::EXAMPLES)]
     Govern(GovernArgs),
+    /// Answer a program's demand faster: a ramp of its own while it runs
+    #[command(after_long_help = qos::EXAMPLES)]
+    Qos(QosArgs),
     /// Simulate a scenario of tasks, sweep its keys, or play it on this machine
     #[command(after_long_help = model::SIM_EXAMPLES)]
     Sim(SimArgs),
@@ -118,7 +123,7 @@ pub enum Command {
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "ab", "rampup", "transition"]),
-    ("Control", &["hold", "fix", "govern"]),
+    ("Control", &["hold", "fix", "govern", "qos"]),
     ("Predict", &["sim", "replay", "board"]),
     ("Read", &["capture", "report", "reproduce"]),
     ("Set up", &["install", "help"]),

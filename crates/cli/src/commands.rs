@@ -12,6 +12,7 @@ pub mod help;
 pub mod hold;
 pub mod install;
 pub mod job;
+pub mod qos;
 pub mod rampup;
 pub mod replay;
 pub mod report;

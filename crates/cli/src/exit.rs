@@ -1,5 +1,6 @@
 //! The one table of exit codes.
 
+use flyball_host::Wake;
 use flyball_units::ErrorKind;
 use std::process::ExitCode;
 
@@ -69,6 +70,13 @@ impl Exit {
             return code;
         }
         TABLE.iter().find(|(exit, ..)| *exit == self).map_or(125, |(_, code, _)| *code)
+    }
+}
+
+/// How a wait ended that the user may cut short.
+impl From<Wake> for Exit {
+    fn from(wake: Wake) -> Exit {
+        if wake == Wake::Interrupted { Exit::Interrupted } else { Exit::Ok }
     }
 }
 

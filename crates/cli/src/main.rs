@@ -66,6 +66,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Hold(args) => commands::hold::run(&args, talk),
         Command::Fix(args) => commands::fix::run(&args, talk),
         Command::Govern(args) => commands::govern::run(args, talk),
+        Command::Qos(args) => commands::qos::run(&args, talk),
         Command::Sim(args) => commands::sim::run(&args, talk),
         Command::Replay(args) => commands::replay::run(&args, talk),
         Command::Board(args) => commands::board::run(args, talk),

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use flyball_host::{Host, Input, Status, run_program};
+use std::io::IsTerminal;
 
 /// Runs a program until it ends; `glance` is called about every second meanwhile.
 pub fn run(
@@ -14,10 +15,20 @@ pub fn run(
     let Some((name, arguments)) = command.split_first() else {
         return Err(Failure::usage("expected a program after `--`, found none"));
     };
-    let code = match run_program(host, name, arguments, stdin, glance)? {
+    Ok(exit(run_program(host, name, arguments, stdin, glance)?))
+}
+
+/// The program's status as ours.
+pub fn exit(status: Status) -> Exit {
+    let code = match status {
         Status::Code(code) => code,
         // As shells say it.
         Status::Signal(signal) => 128 + signal,
     };
-    Ok(Exit::Program(u8::try_from(code).unwrap_or(u8::MAX)))
+    Exit::Program(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// What a program reads: ours, unless that is a terminal, which would stop its own process group.
+pub fn stdin() -> Input {
+    if std::io::stdin().is_terminal() { Input::Empty } else { Input::Inherit }
 }

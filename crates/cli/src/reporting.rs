@@ -7,7 +7,7 @@ use crate::output;
 use flyball_board::guest::WRITES;
 use flyball_events::import::pstates::{self, Write};
 use flyball_host::Host;
-use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse, check_condition};
 use flyball_report::export;
 use flyball_report::figures;
 use flyball_report::gate::{self, Gate, Outcome, Status};
@@ -31,18 +31,7 @@ pub fn check_baseline<'a>(
     args: &OutputArgs,
 ) -> Result<(), Failure> {
     let Some(wanted) = &args.baseline else { return Ok(()) };
-    let mut names: Vec<&str> = conditions.collect();
-    names.sort_unstable();
-    names.dedup();
-    // `idle` stands for `idle on P` and `idle on E`, too.
-    let base = |name: &str| name.split(" on ").next() == Some(wanted);
-    match names.iter().any(|name| *name == wanted || base(name)) {
-        true => Ok(()),
-        false => Err(Failure::usage(format!(
-            "--baseline: expected a condition of this run, found \"{wanted}\""
-        ))
-        .hint(format!("conditions: {}", names.join(", ")))),
-    }
+    Ok(check_condition(wanted, conditions).map_err(|slip| slip.at("--baseline"))?)
 }
 
 /// A run as a report takes it, with what a board's log saw of its switches from outside.

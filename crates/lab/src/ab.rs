@@ -51,6 +51,17 @@ pub struct Program {
     pub prepare: Option<Vec<String>>,
 }
 
+/// Gives programs of one name different ones: a program against itself is a fair question, too.
+pub fn tell_apart(programs: &mut [Program]) {
+    for at in 1..programs.len() {
+        let (before, rest) = programs.split_at_mut(at);
+        let alike = |known: &&Program| rest.iter().take(1).any(|own| own.name == known.name);
+        if let (true, Some(own)) = (before.iter().any(|known| alike(&known)), rest.first_mut()) {
+            own.name = format!("{} ({})", own.name, at + 1);
+        }
+    }
+}
+
 /// How long to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {

@@ -1,8 +1,17 @@
 //! A load and its proof for people and as JSON.
 
-use crate::{LoadProof, LoadRow};
+use crate::{LoadProof, LoadRow, Profile, Site, Until};
 use serde_json::Value;
 use std::fmt::Write;
+
+/// What is about to run, where and for how long.
+pub fn begun(profile: &Profile, site: &Site, until: Until) -> String {
+    let end = match until {
+        Until::Elapsed(time) => format!("for {:.0} s", time.as_secs_f64()),
+        Until::Interrupted => "until Ctrl-C".to_owned(),
+    };
+    format!("load {profile} on CPUs {}, {end}", site.usable)
+}
 
 /// One second's rows in one line.
 pub fn second(rows: &[LoadRow]) -> String {

@@ -52,7 +52,7 @@ use crate::view;
 use cell::CellData;
 pub(crate) use events::numbers as trial_numbers;
 use source::Context;
-pub use source::{AnalysisOptions, RunData};
+pub use source::{AnalysisOptions, RunData, check_condition};
 
 /// Analyses one or more runs.
 ///

@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::functions::{self, Basis};
 use crate::quantity::{Quantity, Range, Undecided};
 use crate::tolerance::Tolerance;
+use flyball_units::Mismatch;
 use serde::Serialize;
+use std::str::FromStr;
 
 /// What can be said of a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,6 +45,38 @@ impl Verdict {
             Verdict::NotDecidable => "not decidable",
             Verdict::Input => "input",
         }
+    }
+
+    /// As it is typed: its word without spaces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::NotReproduced => "not-reproduced",
+            Verdict::NotDecidable => "not-decidable",
+            other => other.word(),
+        }
+    }
+
+    /// What it says.
+    pub fn about(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "Ours agrees within the tolerance",
+            Verdict::Refuted => {
+                "The source's own recordings, numbers or rules contradict it; the row says why"
+            }
+            Verdict::NotReproduced => "A model does not give it; the row says why",
+            Verdict::NotDecidable => "There is no number of ours; the row says why",
+            Verdict::Input => "Settings and assumptions: nothing to find out",
+        }
+    }
+}
+
+impl FromStr for Verdict {
+    type Err = Mismatch;
+
+    fn from_str(name: &str) -> Result<Verdict, Mismatch> {
+        let names = Verdict::ALL.map(Verdict::name);
+        let found = Verdict::ALL.into_iter().find(|verdict| verdict.name() == name);
+        found.ok_or_else(|| Mismatch::text(names.join(", "), name).near(name, names))
     }
 }
 

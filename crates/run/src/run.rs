@@ -63,6 +63,20 @@ impl Run {
         open(dir.as_ref(), columns)
     }
 
+    /// What it holds, in a few words.
+    pub fn outline(&self) -> String {
+        let Tables { windows, frequency, trials, .. } = &self.tables;
+        match trials.len() {
+            0 => format!(
+                "{} windows, {} frequency samples, {} conditions",
+                windows.len(),
+                frequency.len(),
+                self.manifest.conditions.len()
+            ),
+            trials => format!("{trials} measurements of switches"),
+        }
+    }
+
     /// Whether `path` is a run directory.
     pub fn is_run(path: &Path) -> bool {
         path.join(manifest::FILE).is_file()

@@ -24,6 +24,19 @@ pub struct Recovered {
     pub running: Vec<String>,
 }
 
+impl Recovered {
+    /// In words, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let removed = self.removed.iter().map(|what| format!("removed {what}"));
+        let left = |owner| format!("left alone: the capture of {owner}, which is running");
+        let lines: Vec<String> = removed.chain(self.running.iter().map(left)).collect();
+        match lines.is_empty() {
+            true => vec!["nothing was left in tracefs".to_owned()],
+            false => lines,
+        }
+    }
+}
+
 /// Removes what killed captures left in tracefs. What belongs to a running process stays.
 ///
 /// # Errors

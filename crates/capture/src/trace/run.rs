@@ -2,10 +2,11 @@
 
 use super::session::Captured;
 use flyball_events::import::{self, Added};
-use flyball_run::manifest::Machine;
+use flyball_events::recording::comm;
+use flyball_run::manifest::{Machine, WorkloadRecord};
 use flyball_run::{Manifest, Note, RunState, RunWriter, Warning};
 use flyball_units::Nanos;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Captured {
     /// Turns the text into tables and closes the run that was begun with `manifest`; its directory,
@@ -34,6 +35,12 @@ impl Captured {
         let dir = writer.finish(&merged(manifest, added, self, interrupted))?;
         Ok((dir, warnings))
     }
+}
+
+/// A program as a workload, by the name that the kernel gives its task.
+pub fn workload(program: &[String]) -> Option<WorkloadRecord> {
+    let name = Path::new(program.first()?).file_name()?.to_string_lossy();
+    Some(WorkloadRecord { name: comm(&name), ..WorkloadRecord::default() })
 }
 
 /// What is known of the machine, and what the trace adds.
@@ -69,4 +76,16 @@ fn machine(mut known: Machine, seen: Machine) -> Machine {
         known.domains = seen.domains;
     }
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workload_is_named_as_its_task() {
+        let program = ["/usr/bin/a-very-long-program-name".to_owned()];
+        assert_eq!(workload(&program).unwrap().name, "a-very-long-pro");
+        assert!(workload(&[]).is_none());
+    }
 }

@@ -102,6 +102,15 @@ impl Capture {
         &self.setup.notes
     }
 
+    /// What is on, and what is missing, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let buffer = self.buffer_bytes as f64 / f64::from(1 << 20);
+        let events = self.setup.events.len();
+        let on = format!("capturing {events} kinds of events, {buffer:.2} MiB per CPU");
+        let notes = self.setup.notes.iter().map(|note| format!("note: {note}"));
+        std::iter::once(on).chain(notes).collect()
+    }
+
     /// The events that are on.
     pub fn events(&self) -> &[String] {
         &self.setup.events

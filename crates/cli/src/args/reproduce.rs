@@ -1,6 +1,8 @@
 //! Arguments of `flyball reproduce`.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use flyball_reproduce::Verdict;
 use std::path::PathBuf;
 
 pub const EXAMPLES: &str = include_str!("../../help/reproduce.txt").trim_ascii_end();
@@ -14,8 +16,8 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "ID")]
     pub id: Vec<String>,
     /// Only numbers with this verdict; repeatable
-    #[arg(long, value_enum, value_name = "VERDICT")]
-    pub verdict: Vec<VerdictChoice>,
+    #[arg(long, value_name = "VERDICT", value_parser = verdicts())]
+    pub verdict: Vec<Verdict>,
     /// Folder with the sources' recordings; without it their numbers are not decidable
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -30,18 +32,10 @@ pub struct ReproduceArgs {
     pub figures: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VerdictChoice {
-    /// Ours agrees within the tolerance
-    Reproduced,
-    /// The source's own recordings, numbers or rules contradict it; the row says why
-    Refuted,
-    /// A model does not give it; the row says why
-    NotReproduced,
-    /// There is no number of ours; the row says why
-    NotDecidable,
-    /// Settings and assumptions: nothing to find out
-    Input,
+/// Reads a verdict by its word.
+fn verdicts() -> impl TypedValueParser<Value = Verdict> {
+    let value = |verdict: Verdict| PossibleValue::new(verdict.name()).help(verdict.about());
+    PossibleValuesParser::new(Verdict::ALL.map(value)).try_map(|name| name.parse::<Verdict>())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,14 +11,14 @@ use flyball_host::{Host, ProcessSpec};
 use flyball_lab::ab::{self, Length, Program};
 use flyball_lab::commits::WorkTrees;
 use flyball_lab::session::Progress;
-use flyball_units::{MachineSpec, Nanos};
+use flyball_units::{MachineSpec, Mismatch, Nanos, Share};
 
 pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
     host.catch_interrupts()?;
     let rules = reporting::rules(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
-    let margin = percent("--margin", &args.margin)?;
+    let Share(margin) = args.margin.parse().map_err(|slip: Mismatch| slip.at("--margin"))?;
     let length = match args.runs {
         Some(blocks) => Length::Blocks(blocks),
         None => Length::UntilDecided(time("--within", &args.within)?.0),
@@ -106,14 +106,7 @@ fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Fa
     for (program, name) in programs.iter_mut().zip(&args.name) {
         program.name.clone_from(name);
     }
-    // A program against itself is a fair question, too.
-    for at in 1..programs.len() {
-        let (before, rest) = programs.split_at_mut(at);
-        let alike = |known: &&Program| rest.iter().take(1).any(|own| own.name == known.name);
-        if let (true, Some(own)) = (before.iter().any(|known| alike(&known)), rest.first_mut()) {
-            own.name = format!("{} ({})", own.name, at + 1);
-        }
-    }
+    ab::tell_apart(&mut programs);
     let setups = each("--setup", &args.setup, programs.len(), args.shell)?;
     let prepares = each("--prepare", &args.prepare, programs.len(), args.shell)?;
     for ((program, setup), prepare) in programs.iter_mut().zip(setups).zip(prepares) {
@@ -166,17 +159,5 @@ fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {
             exit.status
         ))),
         _ => Ok(()),
-    }
-}
-
-/// `2%` as 0.02.
-fn percent(flag: &str, text: &str) -> Result<f64, Failure> {
-    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err(Failure::usage(format!(
-            "{flag}: expected percent above 0 and below 100, found \"{text}\""
-        ))
-        .hint("such as 2%")),
     }
 }

@@ -7,14 +7,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::duration;
 use crate::{machine, output, program, runs};
-use flyball_capture::trace::{Capture, Group, Options, bytes, recover};
-use flyball_events::recording::comm;
-use flyball_host::{Host, Input, Topology, Wake};
+use flyball_capture::trace::{Capture, Group, Options, bytes, recover, workload};
+use flyball_host::{Input, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_lab::session::EventRecorderError;
 use flyball_run::Manifest;
-use flyball_run::manifest::WorkloadRecord;
-use flyball_units::Nanos;
 use std::path::Path;
 
 /// The trace's text in the run directory: every number of the tables can be looked up there.
@@ -32,15 +29,7 @@ pub fn run(args: &CaptureArgs, talk: Talk) -> Result<Exit, Failure> {
 fn clean(talk: Talk) -> Result<Exit, Failure> {
     let recovered = recover(machine::real().as_ref())?;
     if !talk.quiet {
-        for what in &recovered.removed {
-            output::talk(&format!("removed {what}"));
-        }
-        for owner in &recovered.running {
-            output::talk(&format!("left alone: the capture of {owner}, which is running"));
-        }
-        if recovered == Default::default() {
-            output::talk("nothing was left in tracefs");
-        }
+        output::lines(recovered.lines());
     }
     Ok(Exit::Ok)
 }
@@ -64,20 +53,20 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
         let _ = fs_err::remove_dir_all(&dir);
     })?;
     if !talk.quiet {
-        say(&capture);
+        output::lines(capture.lines());
     }
     let ended = match duration {
-        Some(duration) => wait_for(host.as_ref(), duration),
-        None => program::run(host.as_ref(), &args.program, Input::Empty, &mut || {})
-            .map(|exit| Ended { exit, interrupted: host.interrupted() > 0 }),
+        Some(time) => host.sleep_until(host.now() + time).map(Exit::from).map_err(Failure::from),
+        None => program::run(host.as_ref(), &args.program, Input::Empty, &mut || {}),
     };
+    let interrupted = host.interrupted() > 0;
     let captured = capture.stop();
     let ended = ended.inspect_err(|_| {
         let _ = fs_err::remove_dir_all(&dir);
     })?;
     let now = host.now();
     let finished = captured.map_err(Failure::from).and_then(|captured| {
-        let (dir, warnings) = captured.into_run(writer, manifest, now, ended.interrupted)?;
+        let (dir, warnings) = captured.into_run(writer, manifest, now, interrupted)?;
         Ok((dir, warnings, captured))
     });
     let (dir, warnings, captured) =
@@ -88,7 +77,7 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     output::run_dir(&dir, &args.program, talk)?;
     match captured.left.is_empty() {
-        true => Ok(ended.exit),
+        true => Ok(ended),
         false => Err(EventRecorderError::Left(captured.left).into()),
     }
 }
@@ -111,45 +100,4 @@ fn options(args: &CaptureTraceArgs) -> Result<Options, Failure> {
         groups: groups.map_err(|error| usage("--events", error))?,
         buffer_bytes: buffer.map_err(|error| usage("--buffer", error))?,
     })
-}
-
-/// What is on, and what is missing.
-fn say(capture: &Capture) {
-    let buffer = capture.buffer_bytes() as f64 / f64::from(1 << 20);
-    let events = capture.events().len();
-    output::talk(&format!("capturing {events} kinds of events, {buffer:.2} MiB per CPU"));
-    for note in capture.notes() {
-        output::talk(&format!("note: {note}"));
-    }
-}
-
-/// How the captured stretch ended.
-struct Ended {
-    exit: Exit,
-    interrupted: bool,
-}
-
-fn wait_for(host: &dyn Host, duration: Nanos) -> Result<Ended, Failure> {
-    let interrupted = host.sleep_until(host.now() + duration)? == Wake::Interrupted;
-    let exit = if interrupted { Exit::Interrupted } else { Exit::Ok };
-    Ok(Ended { exit, interrupted })
-}
-
-/// The program as a workload, by the name that the kernel gives its task.
-fn workload(program: &[String]) -> Option<WorkloadRecord> {
-    let name = Path::new(program.first()?).file_name()?.to_string_lossy();
-    let name = comm(&name);
-    Some(WorkloadRecord { name, ..WorkloadRecord::default() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_workload_is_named_as_its_task() {
-        let program = ["/usr/bin/a-very-long-program-name".to_owned()];
-        assert_eq!(workload(&program).unwrap().name, "a-very-long-pro");
-        assert!(workload(&[]).is_none());
-    }
 }

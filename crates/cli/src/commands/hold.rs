@@ -7,12 +7,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{machine, output, program};
 use flyball_control::{ControlError, Hold, Machine, Settings, plan, recover, state_folder, text};
-use flyball_host::{Host, HostKind, Input};
+use flyball_host::{Host, HostKind};
 use flyball_lab::delivered;
 use flyball_load::text as load_text;
 use flyball_units::Nanos;
 use serde_json::json;
-use std::io::IsTerminal;
 use std::sync::Arc;
 
 /// Looking whether all is still held takes at most this share of one CPU.
@@ -80,7 +79,7 @@ fn hold_and_run(
     };
     let (ran, proof) = match load {
         Some(load) => load.run(host, &args.program, talk, &mut look),
-        None => (run_program(host.as_ref(), &args.program, &mut look), None),
+        None => (program::run(host.as_ref(), &args.program, program::stdin(), &mut look), None),
     };
     let kept = hold.as_ref().map(|hold| (hold.plan().clone(), hold.recovered().clone()));
     let ended = hold.map(Hold::end).transpose();
@@ -127,20 +126,6 @@ fn hold_and_run(
         }
         (exit, _) => exit,
     }
-}
-
-/// Runs CMD until it ends.
-fn run_program(
-    host: &dyn Host,
-    command: &[String],
-    glance: &mut dyn FnMut(),
-) -> Result<Exit, Failure> {
-    // A terminal would stop the program's own process group when it reads.
-    let stdin = match std::io::stdin().is_terminal() {
-        true => Input::Empty,
-        false => Input::Inherit,
-    };
-    program::run(host, command, stdin, glance)
 }
 
 /// `--recover`.

@@ -1,6 +1,6 @@
 //! `flyball reproduce`: every published number of the five sources beside ours.
 
-use crate::args::{ReproduceArgs, ReproduceFormat, Talk, VerdictChoice};
+use crate::args::{ReproduceArgs, ReproduceFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::styled;
@@ -23,8 +23,7 @@ pub fn run(args: &ReproduceArgs, talk: Talk) -> Result<Exit, Failure> {
     };
     let mut all = reproduce(&options, &progress)?;
     bar.finish_and_clear();
-    let verdicts: Vec<Verdict> = args.verdict.iter().copied().map(verdict).collect();
-    all.keep(&verdicts);
+    all.keep(&args.verdict);
     if all.rows.is_empty() {
         return Err(Failure::usage("no published number fits the filters")
             .hint("all ids: flyball reproduce --format json | jq -r '.rows[].id'"));
@@ -61,7 +60,7 @@ fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
 
 fn text(all: &Reproduction, args: &ReproduceArgs, talk: Talk) -> String {
     let host = machine::real();
-    let inputs = args.verdict.contains(&VerdictChoice::Input);
+    let inputs = args.verdict.contains(&Verdict::Input);
     // Whoever asks for certain numbers wants to see them; a thousand rows are no answer.
     let asked = talk.verbose || !args.id.is_empty() || !args.verdict.is_empty();
     let rows = match (args.summary, asked) {
@@ -84,16 +83,6 @@ fn text(all: &Reproduction, args: &ReproduceArgs, talk: Talk) -> String {
             text + "All of them: --verbose; those of one verdict: --verdict not-reproduced\n"
         }
         Rows::None | Rows::All => text,
-    }
-}
-
-fn verdict(choice: VerdictChoice) -> Verdict {
-    match choice {
-        VerdictChoice::Reproduced => Verdict::Reproduced,
-        VerdictChoice::Refuted => Verdict::Refuted,
-        VerdictChoice::NotReproduced => Verdict::NotReproduced,
-        VerdictChoice::NotDecidable => Verdict::NotDecidable,
-        VerdictChoice::Input => Verdict::Input,
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use flyball_events::blame::Blame;
 use flyball_run::{Manifest, Run, Tables, Unfinished};
 use flyball_stats::BootstrapOptions;
+use flyball_units::Mismatch;
 
 use crate::kinds::switches::outside::Seen;
 
@@ -185,5 +186,25 @@ impl Context<'_> {
     /// Seconds from the run's first release to `ns`.
     pub fn seconds(&self, ns: u64) -> f64 {
         ns.saturating_sub(self.start_ns) as f64 / 1e9
+    }
+}
+
+/// Whether `wanted` is one of these conditions.
+///
+/// # Errors
+/// It is not, with those that there are.
+pub fn check_condition<'a>(
+    wanted: &str,
+    conditions: impl Iterator<Item = &'a str>,
+) -> Result<(), Mismatch> {
+    let mut names: Vec<&str> = conditions.collect();
+    names.sort_unstable();
+    names.dedup();
+    // `idle` stands for `idle on P` and `idle on E`, too.
+    let base = |name: &str| name.split(" on ").next() == Some(wanted);
+    match names.iter().any(|name| *name == wanted || base(name)) {
+        true => Ok(()),
+        false => Err(Mismatch::text("a condition of this run", wanted)
+            .hint(format!("conditions: {}", names.join(", ")))),
     }
 }

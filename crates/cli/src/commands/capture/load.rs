@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::flags::{duration, time};
 use crate::{machine, output, program, runs};
 use flyball_capture::load::{Counting, Options, Recorder, Recording};
-use flyball_host::{Input, Topology, Wake};
+use flyball_host::{Input, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
 
@@ -31,10 +31,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         ));
     }
     let ended = match duration {
-        Some(duration) => recording.wait(duration).map_err(Failure::from).map(|wake| match wake {
-            Wake::Interrupted => Exit::Interrupted,
-            _ => Exit::Ok,
-        }),
+        Some(duration) => recording.wait(duration).map(Exit::from).map_err(Failure::from),
         None => {
             let program = &args.program;
             program::run(host.as_ref(), program, Input::Empty, &mut || recording.round())

@@ -1,11 +1,10 @@
 //! `flyball hold --load`: background load with proof, alone or beside CMD.
 
-use super::run_program;
 use crate::args::{HoldArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::duration;
-use crate::output;
+use crate::{output, program};
 use flyball_host::Host;
 use flyball_load::{
     Load, LoadError, LoadProof, LoadRow, Profile, Site, Tolerance, Until, run_alone, text,
@@ -57,11 +56,7 @@ impl Asked {
         let site = Site::of(host.as_ref())?;
         let Asked { profile, until } = self;
         if !talk.quiet {
-            let end = match until {
-                Until::Elapsed(time) => format!("for {:.0} s", time.as_secs_f64()),
-                Until::Interrupted => "until Ctrl-C".to_owned(),
-            };
-            output::talk(&format!("load {profile} on CPUs {}, {end}", site.usable));
+            output::talk(&text::begun(&profile, &site, until));
         }
         let proof = run_alone(host, &profile, &site, 1, until, |rows: &[LoadRow]| {
             if !talk.quiet {
@@ -81,7 +76,7 @@ impl Asked {
     ) -> Result<(Result<Exit, Failure>, LoadProof), Failure> {
         let mut load = Load::start(host, &self.profile, &Site::of(host.as_ref())?, 1)?;
         let mut failed = None;
-        let exit = run_program(host.as_ref(), command, &mut || {
+        let exit = program::run(host.as_ref(), command, program::stdin(), &mut || {
             look();
             // A load that ended by itself is told when CMD is done.
             failed = failed.take().or_else(|| load.sample().err());

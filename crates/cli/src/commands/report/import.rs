@@ -83,7 +83,8 @@ pub fn keep(
     }
     let run = import(path, options)?;
     if !talk.quiet {
-        summary(path, &run);
+        output::talk(&format!("{}: {}", path.display(), run.outline()));
+        output::notes(&run.warnings);
     }
     Ok(run.write(dir)?)
 }
@@ -99,19 +100,4 @@ fn column_map(text: Option<&str>) -> Result<ColumnMap, Failure> {
     let Some(text) = text else { return Ok(ColumnMap::default()) };
     let map = text.parse::<ColumnMap>();
     map.map_err(|error| Failure { exit: Exit::Usage, ..Failure::from(error) })
-}
-
-fn summary(path: &Path, run: &Run) {
-    let windows = run.tables.windows.len();
-    let frequency = run.tables.frequency.len();
-    let trials = run.tables.trials.len();
-    output::talk(&match trials {
-        0 => format!(
-            "{}: {windows} windows, {frequency} frequency samples, {} conditions",
-            path.display(),
-            run.manifest.conditions.len()
-        ),
-        _ => format!("{}: {trials} measurements of switches", path.display()),
-    });
-    output::notes(&run.warnings);
 }

@@ -1,0 +1,58 @@
+//! Arguments of `flyball qos`.
+
+use super::CheckFormat;
+use clap::{Args, Subcommand, value_parser};
+
+pub const EXAMPLES: &str = include_str!("../../help/qos.txt").trim_ascii_end();
+
+/// `flyball qos`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct QosArgs {
+    /// How many times as fast as load tracking demand grows while a thread runs; 4 by default
+    #[arg(short, long, value_name = "M", value_parser = value_parser!(u32).range(1..=64))]
+    pub ramp: Option<u32>,
+    /// Instead: the share of the highest frequency, such as 80%, that a run is to reach
+    #[arg(long, value_name = "SHARE", requires = "within", conflicts_with = "ramp")]
+    pub reach: Option<String>,
+    /// ... within this time from its begin, such as 20ms
+    #[arg(long, value_name = "TIME", requires = "reach")]
+    pub within: Option<String>,
+    /// A quarter on top, as schedutil adds it to utilisation, but not to this
+    #[arg(long)]
+    pub headroom: bool,
+    /// Take in the processes that they start, too
+    #[arg(long)]
+    pub children: bool,
+    /// All threads of this process; repeatable
+    #[arg(short, long, value_name = "PID")]
+    pub pid: Vec<u32>,
+    /// All threads of the processes that run now and have this name (ps -o comm); repeatable
+    #[arg(short, long, value_name = "NAME")]
+    pub name: Vec<String>,
+    /// Remove what a killed one left, and stop
+    #[arg(long, exclusive = true)]
+    pub recover: bool,
+    #[command(subcommand)]
+    pub what: Option<QosCommand>,
+    /// The program to run, and its arguments
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["pid", "name"])]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum QosCommand {
+    /// How it is done on this machine, and whether it is being done
+    Status {
+        /// Format on stdout
+        #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+        format: CheckFormat,
+    },
+    /// Wait for the controller's end, then remove what it left
+    #[command(hide = true)]
+    Guard,
+}

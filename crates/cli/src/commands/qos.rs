@@ -1,0 +1,59 @@
+//! `flyball qos`: how fast the demand of a program's threads is answered.
+
+use crate::args::{CheckFormat, QosArgs, QosCommand, Talk};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{machine, output, program};
+use flyball_host::Host;
+use flyball_qos::{
+    Ask, Target, Wish, backend, guard, qos_folder, recover, run as control, status, text,
+};
+use serde_json::json;
+
+pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
+    let host = machine::real();
+    let folder = qos_folder(host.as_ref())?;
+    match args.what {
+        Some(QosCommand::Status { format }) => return state(host.as_ref(), format),
+        Some(QosCommand::Guard) => return Ok(guard(host.as_ref(), &folder).map(|_| Exit::Ok)?),
+        None => {}
+    }
+    if args.recover {
+        let recovered = recover(host.as_ref(), &folder)?;
+        let nothing = || "nothing to remove: none was killed".to_owned();
+        output::unless_quiet(talk.quiet, &text::recovered(&recovered).unwrap_or_else(nothing));
+        return Ok(Exit::Ok);
+    }
+    let target = match (args.pid.is_empty() && args.name.is_empty(), args.program.is_empty()) {
+        (true, true) => return Err(Failure::usage("expected --pid, --name or -- CMD, found none")),
+        (true, false) => Target::Program(args.program.clone()),
+        _ => Target::Running { pids: args.pid.clone(), names: args.name.clone() },
+    };
+    let reach = args.reach.as_deref().zip(args.within.as_deref());
+    let ramp = Ask { multiplier: args.ramp, reach, headroom: args.headroom }.ramp();
+    let wish = Wish { target, ramp: ramp?, children: args.children };
+    host.catch_interrupts()?;
+    let ended = control(host.as_ref(), &folder, &wish, program::stdin(), &mut |how, left| {
+        output::lines(text::recovered(left));
+        if !talk.quiet {
+            output::lines(text::begun(how, wish.ramp));
+        }
+    });
+    let ended = ended.map_err(|error| Failure::from(error).around(&args.program))?;
+    if !talk.quiet {
+        output::lines(text::ended(&ended));
+    }
+    Ok(ended.program.map_or(Exit::Ok, program::exit))
+}
+
+fn state(host: &dyn Host, format: CheckFormat) -> Result<Exit, Failure> {
+    let found = status(host, &qos_folder(host)?)?;
+    let how = backend(host);
+    let said = || how.as_ref().map_or_else(|_| String::new(), text::how);
+    output::result(
+        format,
+        || said() + &text::status(&found),
+        || json!({ "backend": how.as_ref().ok(), "controller": found }),
+    )?;
+    Ok(how.map(|_| Exit::Ok)?)
+}
