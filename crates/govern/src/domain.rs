@@ -3,7 +3,9 @@
 use crate::GovernError;
 use flyball_governors::Domain;
 use flyball_host::{Host, HostError, Policy};
-use flyball_units::{CpuId, CpuSet, KiloHertz, Mismatch, Nanos, OppTable, RateLimitRule, Relation};
+use flyball_units::{
+    CpuId, CpuSet, KernelVersion, KiloHertz, Mismatch, Nanos, OppTable, RateLimitRule, Relation,
+};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -77,12 +79,14 @@ impl Facts {
     pub fn read(host: &dyn Host, stat_hz: u32) -> Facts {
         let release = host.read(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default();
         let release = release.trim();
+        let version = release.parse().unwrap_or(KernelVersion::NEWEST);
+        let rule = version.rate_limit_rule();
         let mut notes = Vec::new();
         let tick = tick(host, release).unwrap_or_else(|| {
             notes.push("the kernel's HZ cannot be read: 250 is assumed".to_owned());
             ASSUMED_TICK
         });
-        Facts { tick, stat_hz, rule: rule(release), on_battery: on_battery(host), notes }
+        Facts { tick, stat_hz, rule, on_battery: on_battery(host), notes }
     }
 }
 
@@ -91,16 +95,6 @@ fn tick(host: &dyn Host, release: &str) -> Option<Nanos> {
     let text = host.read(Path::new(&format!("/boot/config-{release}"))).ok()?;
     let hz: u64 = text.lines().find_map(|line| line.strip_prefix("CONFIG_HZ="))?.parse().ok()?;
     Some(Nanos(1_000_000_000 / hz.max(1)))
-}
-
-fn rule(release: &str) -> RateLimitRule {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-    let mut next = || numbers.next().and_then(Result::ok);
-    match (next(), next()) {
-        (Some(major), Some(minor)) if (major, minor) < (6, 9) => RateLimitRule::UpTo6_8,
-        (Some(6), Some(minor)) if minor < 12 => RateLimitRule::From6_9,
-        _ => RateLimitRule::From6_12,
-    }
 }
 
 /// Whether mains power is there but not plugged in; none where there is no such supply.
@@ -193,19 +187,4 @@ pub(crate) fn khz(bytes: &[u8]) -> Option<KiloHertz> {
 /// Reads CPUs that are online.
 pub(crate) fn online(host: &dyn Host) -> Result<CpuSet, HostError> {
     flyball_host::Topology::online(host)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_release_tells_the_rule() {
-        assert_eq!(rule("6.8.0-45-generic"), RateLimitRule::UpTo6_8);
-        assert_eq!(rule("5.15.1"), RateLimitRule::UpTo6_8);
-        assert_eq!(rule("6.9.3"), RateLimitRule::From6_9);
-        assert_eq!(rule("6.12.43+deb13-amd64"), RateLimitRule::From6_12);
-        assert_eq!(rule("7.2.0"), RateLimitRule::From6_12);
-        assert_eq!(rule(""), RateLimitRule::From6_12);
-    }
 }

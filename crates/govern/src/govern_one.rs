@@ -207,8 +207,11 @@ impl Governed {
 
     fn fill(&mut self, times: &Times) {
         self.times.clear();
-        let known = self.view.cpus.iter().filter_map(|&cpu| times.of(cpu));
-        self.times.extend(known);
+        if self.needs.whole_machine {
+            self.times.extend(times.all());
+        } else {
+            self.times.extend(self.view.cpus.iter().filter_map(|&cpu| times.of(cpu)));
+        }
     }
 
     /// Ticks, approximated by polls: a CPU that was busy for more than half of the time is busy.

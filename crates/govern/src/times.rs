@@ -200,6 +200,11 @@ impl Times {
     pub fn of(&self, cpu: CpuId) -> Option<CpuTimes> {
         self.slots.iter().find(|slot| slot.cpu == cpu && slot.present).map(|slot| slot.times)
     }
+
+    /// The times of every online CPU that is looked at, in order.
+    pub fn all(&self) -> impl Iterator<Item = CpuTimes> {
+        self.slots.iter().filter(|slot| slot.present).map(|slot| slot.times)
+    }
 }
 
 fn absent(path: &'static str) -> impl Fn(HostError) -> GovernError {

@@ -1,7 +1,7 @@
 //! The clock domain that a governor rules.
 
 use flyball_pelt::{CAPACITY_SCALE, DomainFrequency, Features, reference_frequency};
-use flyball_units::{CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{CpuId, KernelRules, KiloHertz, Nanos, OppTable, RateLimitRule};
 
 /// A clock domain as its governor sees it (a cpufreq policy). [`Domain::new`] makes one; what is
 /// different there has a method of the field's name:
@@ -52,6 +52,8 @@ pub struct Domain {
     pub uclamp_used: bool,
     /// Which rule of which kernel gives schedutil's default rate limit.
     pub rate_limit_rule: RateLimitRule,
+    /// Which named rules of kernel versions hold.
+    pub rules: KernelRules,
     /// Whether the machine runs on battery; None where nobody knows.
     pub on_battery: Option<bool>,
     /// Patches of the response-time series that the kernel has.
@@ -61,7 +63,7 @@ pub struct Domain {
 impl Domain {
     /// A domain of these CPUs on these operating points: of capacity 1024, at the lowest point,
     /// with the hardware's limits, ticks at 1000 Hz, frequency-invariant utilisation, fast
-    /// switching and exact accounting of idle time; under a stock kernel since 6.12 without uclamp,
+    /// switching and exact accounting of idle time; under the newest stock kernel without uclamp,
     /// with a driver whose latency is below 1 us, so that schedutil's rate limit is 1 ms.
     pub fn new(cpus: Vec<CpuId>, opps: OppTable) -> Domain {
         Domain {
@@ -81,6 +83,7 @@ impl Domain {
             exact_idle_accounting: true,
             uclamp_used: false,
             rate_limit_rule: RateLimitRule::From6_12,
+            rules: KernelRules::newest(),
             on_battery: None,
             features: Features::STOCK,
         }
@@ -118,6 +121,7 @@ setters!(Domain {
     exact_idle_accounting: bool,
     uclamp_used: bool,
     rate_limit_rule: RateLimitRule,
+    rules: KernelRules,
     on_battery: Option<bool>,
     features: Features,
 });

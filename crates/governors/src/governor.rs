@@ -41,6 +41,8 @@ pub trait Governor: Send {
 pub struct Needs {
     /// Cumulative busy and idle times at the times it asks to be woken.
     pub poll: bool,
+    /// A poll gives the times of all CPUs of the machine, in order, not of the domain's alone.
+    pub whole_machine: bool,
     /// A poll waits until the scheduler next calls cpufreq for a CPU of the domain: at a tick of a busy
     /// CPU, a wake-up, or when a task goes to sleep; never while all of them are idle.
     pub deferrable: bool,
@@ -59,7 +61,8 @@ impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tick = self.tick_hz.map(|hz| format!("a tick of {hz} Hz"));
         let named = [
-            self.poll.then_some("busy and idle times at its polls"),
+            (self.poll && !self.whole_machine).then_some("busy and idle times at its polls"),
+            self.whole_machine.then_some("busy and idle times of all CPUs at its polls"),
             tick.as_deref(),
             self.idle.then_some("entries to and exits from idle"),
             self.utilization.then_some("the scheduler's utilisation"),
@@ -73,6 +76,7 @@ impl fmt::Display for Needs {
 
 setters!(Needs {
     poll: bool,
+    whole_machine: bool,
     deferrable: bool,
     tick_hz: Option<u32>,
     idle: bool,
@@ -84,6 +88,7 @@ impl Needs {
     /// Nothing but limits and the CPUs that are online.
     pub const NOTHING: Needs = Needs {
         poll: false,
+        whole_machine: false,
         deferrable: false,
         tick_hz: None,
         idle: false,

@@ -44,6 +44,7 @@ fn costs(write: f64, stall: (f64, f64), effect: (f64, f64), grid: Option<f64>) -
         grid: grid.map(us),
         declared_latency: None,
         declared_delay: None,
+        need_update_limits: false,
     }
 }
 

@@ -2,7 +2,9 @@
 //! simulated machine and of the virtual board. Every `Vec` is in the order of its ids.
 
 use flyball_pelt::Features;
-use flyball_units::{Capacity, CpuId, KiloHertz, Nanos, OppTable, RateLimitRule};
+use flyball_units::{
+    Capacity, CpuId, KernelRules, KernelVersion, KiloHertz, Nanos, OppTable, RateLimitRule,
+};
 
 /// Hardware.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +135,9 @@ pub struct Transition {
     pub declared_latency: Option<Nanos>,
     /// Declared least time between changes (`transition_delay_us`).
     pub declared_delay: Option<Nanos>,
+    /// Whether the driver hears of new limits even where they do not change the frequency
+    /// (`CPUFREQ_NEED_UPDATE_LIMITS`).
+    pub need_update_limits: bool,
 }
 
 /// A time that may depend on the two operating points (positions in [`ClockDomain::points`]).
@@ -219,6 +224,10 @@ pub struct Kernel {
     pub notes: String,
     /// Name of the governor that rules where nothing else is asked for.
     pub default_governor: String,
+    /// Version of Linux; None where it is something else.
+    pub version: Option<KernelVersion>,
+    /// Which named rules hold.
+    pub rules: KernelRules,
     /// Ticks per second.
     pub hz: u32,
     /// Rate of the statistics clock, in Hz; the tick's on Linux.

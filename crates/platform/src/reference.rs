@@ -4,6 +4,7 @@
 use crate::file::{kernel::KernelFile, platform::PlatformFile};
 use crate::shipped::catalogue;
 use crate::{Kernel, Platform};
+use flyball_units::{KERNEL_RULES, KernelRuleInfo};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -24,9 +25,17 @@ pub fn platform_keys() -> String {
     keys::<PlatformFile>()
 }
 
-/// The keys of a kernel file as Markdown tables.
+/// The keys of a kernel file as Markdown tables, and the rules that `version` and `rules` speak of.
 pub fn kernel_keys() -> String {
-    keys::<KernelFile>()
+    let mut text = keys::<KernelFile>();
+    text.push_str("\n#### Rules by version\n\n");
+    text.push_str("| rule | versions | effect | change |\n|---|---|---|---|\n");
+    for info in &KERNEL_RULES {
+        let KernelRuleInfo { name, effect, change, .. } = info;
+        let versions = info.versions();
+        push(&mut text, format_args!("| `{name}` | {versions} | {effect} | {change} |\n"));
+    }
+    text
 }
 
 /// Every shipped platform with the source of each of its figures, as Markdown.
@@ -55,13 +64,16 @@ pub fn shipped_kernels() -> String {
         .iter()
         .filter_map(|entry| read(entry.name))
         .map(|kernel| {
+            let rules: Vec<String> =
+                kernel.rules.iter().map(|info| format!("`{}`", info.name)).collect();
             let shape = format!(
-                "HZ {}, governor where none is named: `{}`, slice {} us, uclamp {}, rate limit {:?}",
+                "HZ {}, governor where none is named: `{}`, slice {} us, uclamp {}, rate limit {:?}, rules {}",
                 kernel.hz,
                 kernel.default_governor,
                 kernel.slice.as_micros_f64(),
                 if kernel.uclamp { "yes" } else { "no" },
                 kernel.rate_limit_rule,
+                if rules.is_empty() { "none".to_owned() } else { rules.join(", ") },
             );
             section(&kernel.name, &kernel.title, &kernel.notes, &shape, &kernel.sources)
         })

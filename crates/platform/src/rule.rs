@@ -58,7 +58,9 @@ pub fn domain(
         .fast_switch(domain.fast_switch)
         .exact_idle_accounting(kernel.idle_tick == IdleTick::Stops)
         .uclamp_used(uclamp_used)
+        .need_update_limits(domain.transition.need_update_limits)
         .rate_limit_rule(kernel.rate_limit_rule)
+        .rules(kernel.rules)
         .features(kernel.features)
 }
 

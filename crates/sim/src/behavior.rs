@@ -23,6 +23,9 @@ pub enum Step {
     Run(Work),
     /// Sleeps until an absolute time; a time that is past does not sleep.
     SleepUntil(Nanos),
+    /// Sleeps until something comes from outside at this absolute time: no timer of the kernel's
+    /// announces it to idle CPUs. A time that is past does not sleep.
+    AwaitUntil(Nanos),
     /// Sleeps for a while.
     Sleep(Nanos),
     /// As [`Step::Sleep`], waiting for I/O: the wake-up carries the iowait flag.

@@ -25,6 +25,7 @@ mod place;
 mod power;
 mod progress;
 mod schedule;
+mod server;
 mod summary;
 mod task;
 mod tick;
@@ -42,7 +43,7 @@ use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
 use flyball_platform::{IdleGovernor, IdleTick};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, KernelRules, Nanos};
 use power::Temperature;
 use task::Task;
 use timers::Timers;
@@ -78,10 +79,14 @@ pub struct Machine {
     capacities_equal: bool,
     placement: Placement,
     features: Features,
+    /// Which named rules of kernel versions hold.
+    rules: KernelRules,
     /// Hints that tasks are given, the latest first: the next one is at the end.
     hints: Vec<HintCall>,
-    /// Next periodic balancing, at the first tick of any CPU after that.
-    balance_at: u64,
+    /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
+    decay_at: u64,
+    /// Whether fair tasks get their share beside FIFO tasks: on Linux.
+    fair_server: bool,
 
     /// In milliwatts.
     base_power: f64,
@@ -182,6 +187,8 @@ impl Machine {
             self.awake(c, observer);
         } else if cpu.complete_at <= now {
             self.complete(c, observer);
+        } else if cpu.server.at <= now {
+            self.server_event(c, observer);
         } else {
             self.tick(c, observer);
         }

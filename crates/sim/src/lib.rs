@@ -6,6 +6,7 @@
 //! ```
 
 pub mod behavior;
+pub mod beside;
 pub mod engine;
 pub mod observe;
 pub mod record;

@@ -40,7 +40,7 @@ pub(crate) mod testing {
             steps.push((now, step));
             now = match step {
                 Step::Run(work) => now + time(work, khz),
-                Step::SleepUntil(at) => now.max(at),
+                Step::SleepUntil(at) | Step::AwaitUntil(at) => now.max(at),
                 Step::Sleep(time) | Step::WaitForIo(time) => now + time,
                 Step::Exit => break,
                 _ => now,

@@ -12,6 +12,7 @@ mod duration;
 mod frequency;
 pub mod goal;
 mod governor;
+mod kernel_rules;
 pub mod load;
 mod machine;
 mod mismatch;
@@ -28,6 +29,10 @@ pub use duration::Duration;
 pub use frequency::Frequency;
 pub use goal::Goal;
 pub use governor::{GovernorSpec, Tunables, tunable};
+pub use kernel_rules::{
+    KERNEL_RULES, KernelRule, KernelRuleInfo, KernelRules, KernelVersion, NoKernelVersion,
+    UnknownKernelRule,
+};
 pub use machine::{BoardSpec, MachineSpec};
 pub use mismatch::Mismatch;
 pub use nearest::nearest;

@@ -18,6 +18,9 @@ pub struct SimArgs {
     /// The governor instead of the scenario's: NAME[:TUNABLE=VALUE,...]
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
+    /// The kernel instead of the scenario's; two are set side by side, with what is behind differences
+    #[arg(short, long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
     /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -12,6 +12,7 @@ use crate::scenarios::{Input, set_keys};
 use crate::{figure, machine, output, runs, scenarios, templates, topics};
 use flyball_host::Host;
 use flyball_run::RunWriter;
+use flyball_sim::beside::beside;
 use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
 use flyball_sim::sweep::{Ended, begun};
 use flyball_sim::text;
@@ -42,6 +43,13 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         }
     }
     apply(&mut root, args)?;
+    args.kernel.first().map_or(Ok(()), |kernel| set(&mut root, "kernel", kernel))?;
+    if args.kernel.len() > 1
+        && (args.out.is_some() || args.figure.is_some() || !args.sweep.is_empty())
+        || args.kernel.len() > 2
+    {
+        return Err(Failure::usage("--kernel: expected two without --out, --figure, --sweep"));
+    }
     if target == Some(MachineSpec::Host) {
         let scenario = scenarios::checked(&root, &input, name)?;
         return play::run(args, scenario, talk);
@@ -52,15 +60,23 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let host = machine::real();
     let figure = figure::target(args.figure.as_deref())?;
-    let beside = over_time::open(&args.beside)?;
+    let runs_beside = over_time::open(&args.beside)?;
     if !args.sweep.is_empty() {
         return sweep::run(args, talk, &host, &root, &input);
     }
     let scenario = scenarios::checked(&root, &input, name)?;
     host.catch_interrupts()?;
+    let stop = || host.interrupted() > 0;
+    if let Some(other) = args.kernel.get(1) {
+        set(&mut root, "kernel", other)?;
+        let other = scenarios::checked(&root, &input, name)?;
+        let found = beside(&scenario, &other, &stop).map_err(|error| Failure::of(&error))?;
+        let Some(found) = found else { return Ok(Exit::Interrupted) };
+        output::result(args.format, || found.text(), || found.json())?;
+        return Ok(Exit::Ok);
+    }
     let writer = writer(&scenario, args.out.as_deref(), host.as_ref())?;
     let meter = Meter::new(&host, talk.quiet, scenario.phases as usize, "phases");
-    let stop = || host.interrupted() > 0;
     let ended = flyball_sim::sweep::run(&scenario, writer, &stop, &|done| meter.at(done))?;
     meter.finish();
     let Ended { whole, outcomes, dir } = ended;
@@ -69,7 +85,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if let (Some(figure), Some(dir), true) = (figure, &dir, whole) {
-        figure::over_time(&figure, &over_time::views(&scenario, dir, &beside)?, talk)?;
+        figure::over_time(&figure, &over_time::views(&scenario, dir, &runs_beside)?, talk)?;
     }
     output::result(
         args.format,

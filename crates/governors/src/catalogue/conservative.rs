@@ -5,14 +5,18 @@ use crate::cpufreq_policy::CpufreqPolicy;
 use crate::transition_delay;
 use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
-use flyball_units::{KiloHertz, Nanos, Relation};
+use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
 
 /// Linux's `conservative`.
 ///
 /// It steps a frequency of its own, which need not be an operating point, by `freq_step` percent of
 /// the policy's maximum: up above `up_threshold` (resolved with HE), down below `down_threshold`
-/// every `sampling_down_factor` samples (resolved with LE). A step per missed sampling period of an
-/// idle CPU comes off before that.
+/// every `sampling_down_factor` samples (resolved with LE), and then a step more for each missed
+/// sampling period of an idle CPU. New limits begin it anew from the present frequency.
+///
+/// By the older rule ([`KernelRule::DeferredStepsAtAnyLoad`]) the missed periods' steps come off
+/// whatever the load, also before a step up, nothing is asked for at an end of the range, and new
+/// limits change what it keeps only where that lies outside them.
 #[derive(Debug)]
 pub struct Conservative {
     tunables: Tunables<6>,
@@ -21,6 +25,8 @@ pub struct Conservative {
     /// Where it stands; kept between samples.
     requested: KiloHertz,
     down_skip: i64,
+    /// See [`KernelRule::DeferredStepsAtAnyLoad`].
+    older: bool,
 }
 
 const SAMPLING_RATE: usize = 0;
@@ -100,16 +106,17 @@ impl Conservative {
             0 => LEAST_STEP,
             step => step,
         };
-        // Upstream keeps what idle periods took off only if a step follows, and so do we.
-        let mut wanted = self.requested.0;
-        if let Some(periods) = sample.idle_periods {
-            let steps = u64::from(periods).saturating_mul(step);
+        let deferred = u64::from(sample.idle_periods.unwrap_or(0)).saturating_mul(step);
+        let less = |from: u64, steps: u64| {
             let above = policy.min.0.saturating_add(steps);
-            wanted = if wanted > above { wanted - steps } else { policy.min.0 };
-        }
+            if from > above { from - steps } else { policy.min.0 }
+        };
+        // The older rule keeps what idle periods took off only if a step follows, and so do we.
+        let kept = self.requested.0;
+        let wanted = if self.older { less(kept, deferred) } else { kept };
         if i64::from(sample.load) > self.tunables.get(UP_THRESHOLD) {
             self.down_skip = 0;
-            if wanted == policy.max.0 {
+            if self.older && wanted == policy.max.0 {
                 return Decision::NONE;
             }
             self.requested = KiloHertz(wanted.saturating_add(step).min(policy.max.0));
@@ -120,10 +127,18 @@ impl Conservative {
             return Decision::NONE;
         }
         self.down_skip = 0;
-        if i64::from(sample.load) >= self.tunables.get(DOWN_THRESHOLD) || wanted == policy.min.0 {
+        if i64::from(sample.load) >= self.tunables.get(DOWN_THRESHOLD) {
             return Decision::NONE;
         }
-        self.requested = KiloHertz(if wanted > step { wanted - step } else { policy.min.0 });
+        self.requested = KiloHertz(if !self.older {
+            less(wanted, deferred.saturating_add(step))
+        } else if wanted == policy.min.0 {
+            return Decision::NONE;
+        } else if wanted > step {
+            wanted - step
+        } else {
+            policy.min.0
+        });
         policy.target(self.requested, Relation::LE, "a step down")
     }
 }
@@ -136,6 +151,7 @@ impl Default for Conservative {
             meter: LoadMeter::default(),
             requested: KiloHertz(0),
             down_skip: 0,
+            older: false,
         }
     }
 }
@@ -156,6 +172,7 @@ impl Governor for Conservative {
         self.meter.clear();
         self.requested = domain.current;
         self.down_skip = 0;
+        self.older = domain.rules.has(KernelRule::DeferredStepsAtAnyLoad);
         Decision::NONE.wake_at(now)
     }
 
@@ -163,7 +180,13 @@ impl Governor for Conservative {
         let Some(policy) = &mut self.policy else { return Decision::NONE };
         match event {
             Event::Poll { times } => self.sample(times, now),
-            Event::Limits { min, max } => policy.apply_limits(*min, *max).wake_at(now),
+            Event::Limits { min, max } => {
+                let decision = policy.apply_limits(*min, *max);
+                if !self.older {
+                    self.requested = policy.current;
+                }
+                decision.wake_at(now)
+            }
             Event::Cpus { .. } => {
                 self.meter.clear();
                 Decision::NONE
@@ -196,6 +219,7 @@ impl Governor for Conservative {
 mod tests {
     use super::*;
     use crate::testing::{Load, domain};
+    use flyball_units::{KernelRules, KernelVersion};
 
     const LEVELS: [u64; 6] = [600_000, 800_000, 1_000_000, 1_200_000, 1_400_000, 1_700_000];
 
@@ -252,6 +276,55 @@ mod tests {
         load.pass(50, 0);
         governor.on(&load.poll(), load.now());
         assert_eq!(governor.requested.0 / 1000, 1615 - 6 * 85, "five periods and a step");
+    }
+
+    /// A burst after idle time, by both rules. From 1700 MHz with a step of 85: 50 ms idle are five
+    /// periods of 10 ms and repeat the load of before once, 100 %. By the older rule the kept 1700
+    /// becomes 1700 - 5 x 85 + 85 = 1360; by the newer one it stays, for the load is high.
+    #[test]
+    fn deferred_steps_count_at_a_high_load_by_the_older_rule_only() {
+        for (rules, requested) in
+            [(KernelRules::of(KernelVersion::new(6, 12)), 1360), (KernelRules::newest(), 1700)]
+        {
+            let mut governor = Conservative::default();
+            governor.set("sampling_rate", 10_000).unwrap();
+            governor.start(&domain(&LEVELS).rules(rules), Nanos::ZERO);
+            let mut load = Load::new();
+            governor.on(&load.poll(), load.now());
+            for _ in 0..13 {
+                step(&mut governor, &mut load, 100);
+            }
+            assert_eq!(governor.requested.0 / 1000, 1700);
+            load.pass(50, 0);
+            governor.on(&load.poll(), load.now());
+            assert_eq!(governor.requested.0 / 1000, requested);
+        }
+    }
+
+    /// At 1700 MHz limits of 600 to 1200 come and go. By the newer rule it stands at 1200 then, and
+    /// the next step up leads to 1285; by the older one at 1700, which lies outside 1200, so that a
+    /// sample in between would matter: none comes, and 1700 is asked for.
+    #[test]
+    fn new_limits_begin_it_anew_by_the_newer_rule() {
+        for (rules, requested) in
+            [(KernelRules::of(KernelVersion::new(6, 12)), 1700), (KernelRules::newest(), 1285)]
+        {
+            let mut governor = Conservative::default();
+            governor.set("sampling_rate", 10_000).unwrap();
+            governor.start(&domain(&LEVELS).rules(rules), Nanos::ZERO);
+            let mut load = Load::new();
+            governor.on(&load.poll(), load.now());
+            for _ in 0..13 {
+                step(&mut governor, &mut load, 100);
+            }
+            for max in [1_200_000, 1_700_000] {
+                let limits = Event::Limits { min: KiloHertz(600_000), max: KiloHertz(max) };
+                governor.on(&limits, load.now());
+            }
+            // 1700 is the maximum already: by the older rule nothing more is asked for.
+            step(&mut governor, &mut load, 100);
+            assert_eq!(governor.requested.0 / 1000, requested);
+        }
     }
 
     #[test]

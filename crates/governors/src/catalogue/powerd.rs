@@ -13,8 +13,8 @@ use mode::PowerdMode;
 /// FreeBSD's `powerd`, modes adp and hadp.
 ///
 /// It steers a wanted frequency f of its own, in whole MHz, and asks for level(f), the lowest
-/// operating point at or above it. With the load L = sum over the CPUs of (100 - 100 x idle / total)
-/// and the marks R and I:
+/// operating point at or above it. With the load L = sum over *all* CPUs of the machine of (100 - 100 x
+/// idle / total) and the marks R and I:
 ///
 /// - adp up, L > R: 2 f when L > 95 or L > 2 R, else f L / R; at most f_max. Down, L < I and
 ///   f_cur L < level(7/8 f) R: 7/8 f.
@@ -209,7 +209,7 @@ impl Governor for Powerd {
     }
 
     fn needs(&self) -> Needs {
-        Needs { poll: true, ..Needs::default() }
+        Needs { poll: true, whole_machine: true, ..Needs::default() }
     }
 
     fn start(&mut self, domain: &Domain, now: Nanos) -> Decision {

@@ -121,6 +121,7 @@ fn transition(file: &DomainFile, points: usize) -> Result<Transition, Problem> {
         grid: grid_us.as_ref().map(|grid| grid.value.0),
         declared_latency: file.declared.latency_us.0,
         declared_delay: file.declared.delay_us.map(|delay| delay.0),
+        need_update_limits: file.declared.need_update_limits,
     })
 }
 

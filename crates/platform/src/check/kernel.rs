@@ -3,12 +3,12 @@
 use crate::error::Problem;
 use crate::file::kernel::{
     IdleGovernorFile, IdleTickFile, KernelFile, MigrationMarginFile, Patches, RateLimitRuleFile,
-    Series,
+    RulesFile, Series,
 };
 use crate::file::value::At;
 use crate::model::{IdleGovernor, IdleTick, Kernel};
 use flyball_pelt::{Features, MigrationMargin, PeltMultiplier};
-use flyball_units::{Nanos, RateLimitRule};
+use flyball_units::{KernelRule, KernelRules, KernelVersion, Nanos, RateLimitRule};
 
 /// What rules on a kernel that does not say otherwise.
 const DEFAULT_GOVERNOR: &str = "schedutil";
@@ -27,6 +27,9 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
         ));
     }
     let features = file.series.as_ref().map_or(Ok(Features::STOCK), features)?;
+    let version = file.version.as_ref().map(version).transpose()?;
+    let rules = version.map_or(KernelRules::NONE, KernelRules::of);
+    let rules = file.rules.as_ref().map_or(Ok(rules), |exceptions| with(rules, exceptions))?;
     let sources = sources(&file);
     Ok(Kernel {
         name,
@@ -42,7 +45,8 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
         rate_limit_rule: match file.schedutil.as_ref().map(|table| table.rate_limit_rule) {
             Some(RateLimitRuleFile::UpTo6_8) => RateLimitRule::UpTo6_8,
             Some(RateLimitRuleFile::From6_9) => RateLimitRule::From6_9,
-            Some(RateLimitRuleFile::From6_12) | None => RateLimitRule::From6_12,
+            Some(RateLimitRuleFile::From6_12) => RateLimitRule::From6_12,
+            None => version.unwrap_or(KernelVersion::NEWEST).rate_limit_rule(),
         },
         rate_limit_us: file.schedutil.and_then(|table| table.rate_limit_us),
         uclamp: file.scheduler.uclamp,
@@ -55,12 +59,29 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
             IdleGovernorFile::Teo => IdleGovernor::Teo,
         },
         features,
+        version,
+        rules,
         sources,
+    })
+}
+
+fn version(file: &At<String>) -> Result<KernelVersion, Problem> {
+    file.value.parse().map_err(|error| Problem::at(&file.span, format!("{error}")))
+}
+
+/// `rules` with what a file adds and takes away.
+fn with(rules: KernelRules, file: &RulesFile) -> Result<KernelRules, Problem> {
+    let added = file.with.iter().map(|name| (name, true));
+    let mut names = added.chain(file.without.iter().map(|name| (name, false)));
+    names.try_fold(rules, |rules, (name, holds)| match name.value.parse::<KernelRule>() {
+        Ok(rule) => Ok(rules.set(rule, holds)),
+        Err(error) => Err(Problem::at(&name.span, error.to_string())),
     })
 }
 
 fn sources(file: &KernelFile) -> Vec<(String, String)> {
     let groups = [
+        ("rules", file.rules.as_ref().map(|table| &table.source)),
         ("clock", Some(&file.clock.source)),
         ("scheduler", Some(&file.scheduler.source)),
         ("idle", Some(&file.idle.source)),

@@ -15,16 +15,36 @@ pub(crate) struct KernelFile {
     pub(crate) notes: String,
     /// The governor that rules where nothing else is asked for; without it, `schedutil`.
     pub(crate) default_governor: Option<String>,
+    /// Version of Linux (`6.12`), whose rules hold; without it none of the named rules does.
+    pub(crate) version: Option<At<String>>,
+    /// Rules that hold although the version lacks them, or the other way round.
+    pub(crate) rules: Option<RulesFile>,
     /// Ticks.
     pub(crate) clock: Clock,
     /// The fair scheduler and placement.
     pub(crate) scheduler: Scheduler,
     /// The choice of idle states.
     pub(crate) idle: IdleFile,
-    /// schedutil's rate limit; without this table the rule since 6.12.
+    /// schedutil's rate limit; without this table the rule of its version.
     pub(crate) schedutil: Option<Schedutil>,
     /// Patches of the response-time series; without this table none.
     pub(crate) series: Option<Series>,
+}
+
+/// Rules that hold although the version lacks them, or the other way round: what was taken back to
+/// an older kernel, or left out.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "rules")]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RulesFile {
+    /// Names of rules that hold.
+    #[serde(default)]
+    pub(crate) with: Vec<At<String>>,
+    /// Names of rules that do not.
+    #[serde(default)]
+    pub(crate) without: Vec<At<String>>,
+    /// Where that is known from.
+    pub(crate) source: Source,
 }
 
 /// Ticks.

@@ -229,6 +229,10 @@ pub(crate) struct DeclaredFile {
     pub(crate) latency_us: Declared,
     /// `transition_delay_us`, if the driver asks for it.
     pub(crate) delay_us: Option<Micros>,
+    /// Whether the driver hears of new limits even where they do not change the frequency
+    /// (`CPUFREQ_NEED_UPDATE_LIMITS`).
+    #[serde(default)]
+    pub(crate) need_update_limits: bool,
     /// Where the declaration is seen.
     pub(crate) source: Source,
 }

@@ -1,12 +1,32 @@
-//! Load balancing: misfits, idle CPUs that look for work, and the decay of idle CPUs' signals.
+//! Load balancing: misfits, idle CPUs that look for work, busy CPUs that each look at their core and
+//! then at the machine, and the decay of idle CPUs' signals.
 
 use super::Machine;
+use super::cpu::{BalanceLevel, Cpu};
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
+use std::cmp::Ordering;
 
-/// How often busy CPUs look for a much more crowded one, and let idle CPUs' signals decay, in ns.
-pub(super) const BALANCE_PERIOD: u64 = 32_000_000;
+/// How often a busy CPU lets idle CPUs' signals decay, in ns.
+pub(super) const DECAY_PERIOD: u64 = 32_000_000;
+
+/// How often a busy CPU balances among so many CPUs, per CPU, in ns (the kernel's interval of 1 ms a
+/// CPU, times its busy_factor of 16); a tick less, as in the kernel, so that groups do not keep step.
+const BALANCE_PERIOD: u64 = 16_000_000;
+
+/// The groups of CPUs that CPU `c` balances with: its core, where that has several, and the machine.
+pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Vec<BalanceLevel> {
+    let core = siblings.to_vec();
+    let machine: Vec<usize> = (0..cpus).filter(|&other| other != c).collect();
+    let level = |others: Vec<usize>| BalanceLevel {
+        interval: (BALANCE_PERIOD * (others.len() as u64 + 1)).saturating_sub(tick).max(tick),
+        others,
+        at: 0,
+        failed: false,
+    };
+    [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
+}
 
 /// From the tick that finds a misfit to its move, at most, in ns.
 const BALANCER_LATENCY: u64 = 1_000_000;
@@ -14,14 +34,30 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        if self.now >= self.balance_at {
-            self.balance_at = self.now + BALANCE_PERIOD;
+        if self.now >= self.decay_at {
+            self.decay_at = self.now + DECAY_PERIOD;
             self.decay_idle_cpus(observer);
-            self.pull_from_crowded(c, observer);
+        }
+        if self.now >= self.cpus[c].balance_at {
+            self.balance(c, observer);
         }
         if !self.cpus[c].fair.is_empty() {
             self.push_to_idle(c, observer);
+        } else if !self.cpus[c].siblings.is_empty() {
+            self.leave_shared_core(c, observer);
         }
+    }
+
+    /// Busy CPU `c` looks at each group that it balances with and whose time has come.
+    fn balance<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let mut levels = std::mem::take(&mut self.cpus[c].levels);
+        let now = self.now;
+        for level in levels.iter_mut().filter(|level| level.at <= now) {
+            level.at = now + level.interval;
+            self.pull_from_busiest(c, level, observer);
+        }
+        self.cpus[c].balance_at = levels.iter().map(|level| level.at).min().unwrap_or(u64::MAX);
+        self.cpus[c].levels = levels;
     }
 
     fn decay_idle_cpus<O: Observer>(&mut self, observer: &mut O) {
@@ -101,7 +137,7 @@ impl Machine {
     /// New-idle balancing: CPU `c` is about to go idle and takes a task that waits elsewhere, from
     /// where most wait. Whether it got one.
     pub(super) fn pull_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
-        let waits = |cpu: &super::cpu::Cpu| !cpu.fair.is_empty() && cpu.current.is_some();
+        let waits = |cpu: &Cpu| !cpu.fair.is_empty() && cpu.current.is_some();
         if !self.cpus.iter().any(waits) || !self.spreads() {
             return false;
         }
@@ -126,22 +162,78 @@ impl Machine {
         let idle = (0..self.cpus.len())
             .filter(|&other| self.cpus[other].is_idle())
             .filter_map(|other| Some((other, self.movable(c, other)?)))
-            .max_by_key(|&(other, _)| (self.cpus[other].capacity, std::cmp::Reverse(other)));
+            .max_by_key(|&(other, _)| {
+                (self.cpus[other].capacity, self.core_is_idle(other), std::cmp::Reverse(other))
+            });
         if let Some((other, t)) = idle {
             self.move_task(t, c, other, observer);
         }
     }
 
-    /// Periodic balancing: CPU `c` takes a task from a CPU that has at least two more of them.
-    fn pull_from_crowded<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        let own = self.cpus[c].fair_count;
-        let crowded = (0..self.cpus.len())
-            .filter(|&other| self.cpus[other].fair_count >= own + 2)
-            .filter(|&other| self.cpus[other].current.is_some())
-            .max_by_key(|&other| (self.cpus[other].fair_count, std::cmp::Reverse(other)));
-        let Some(other) = crowded.filter(|_| self.spreads()) else { return };
-        if let Some(t) = self.movable(other, c) {
-            self.move_task(t, other, c, observer);
+    /// CPU `c` takes a waiting task from the CPU of a group with most load for its capacity, if it has
+    /// less with it than that one had. Where it would only change places with that CPU, as with three
+    /// tasks on two CPUs, it does so the second time: in the long run all have the same.
+    fn pull_from_busiest<O: Observer>(
+        &mut self,
+        c: usize,
+        level: &mut BalanceLevel,
+        observer: &mut O,
+    ) {
+        let loaded = |&&other: &&usize| {
+            let cpu = &self.cpus[other];
+            !cpu.fair.is_empty() && cpu.current.is_some()
+        };
+        // Loads per capacity, crosswise multiplied: a / A < b / B where a B < b A.
+        let load = |weight: u64, against: &Cpu| weight * u64::from(against.capacity);
+        // Of equals the next one by number, all around: else CPUs would pull one task back and forth.
+        let behind = |other: usize| (other + self.cpus.len() - c) % self.cpus.len();
+        let failed = std::mem::take(&mut level.failed);
+        let busiest = level.others.iter().filter(loaded).copied().max_by(|&a, &b| {
+            let (one, two) = (&self.cpus[a], &self.cpus[b]);
+            load(one.weight, two).cmp(&load(two.weight, one)).then(behind(b).cmp(&behind(a)))
+        });
+        let Some(other) = busiest.filter(|_| !self.current_is_fifo(c) && self.spreads()) else {
+            return;
+        };
+        let Some(t) = self.movable(other, c) else { return };
+        let (own, from) = (&self.cpus[c], &self.cpus[other]);
+        let with = own.weight + u64::from(self.tasks[t].weight);
+        match load(with, from).cmp(&load(from.weight, own)) {
+            Ordering::Less => {}
+            Ordering::Equal if failed => {}
+            Ordering::Equal => {
+                level.failed = true;
+                return;
+            }
+            Ordering::Greater => return,
+        }
+        self.move_task(t, other, c, observer);
+    }
+
+    /// Whether nothing runs on the core of idle CPU `c`.
+    pub(super) fn core_is_idle(&self, c: usize) -> bool {
+        self.cpus[c].siblings.iter().all(|&other| self.cpus[other].is_idle())
+    }
+
+    /// The running task of CPU `c`, which has shared its core for a tick, moves to a core where nothing
+    /// runs.
+    fn leave_shared_core<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let runs_on = |cpu: usize| {
+            let task = &self.tasks[self.cpus[cpu].current?];
+            (task.is_fair() && self.now - task.since >= self.tick).then_some(task)
+        };
+        let Some(task) = runs_on(c) else { return };
+        if !self.cpus[c].siblings.iter().any(|&other| runs_on(other).is_some()) || !self.spreads() {
+            return;
+        }
+        let free = (0..self.cpus.len()).find(|&other| {
+            task.allowed[other]
+                && self.cpus[other].is_idle()
+                && self.core_is_idle(other)
+                && self.cpus[other].capacity >= self.cpus[c].capacity
+        });
+        if let (Some(to), Some(t)) = (free, self.cpus[c].current) {
+            self.move_task(t, c, to, observer);
         }
     }
 }

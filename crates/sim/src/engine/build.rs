@@ -1,6 +1,7 @@
 //! A machine from a setup that was checked.
 
 use super::Machine;
+use super::balance;
 use super::cpu::{self, Activity, Cpu};
 use super::domain::Domain;
 use super::govern::{of_simulation, since_boot};
@@ -23,8 +24,9 @@ pub(super) fn build(setup: Setup) -> Machine {
     let tick = 1_000_000_000 / u64::from(kernel.hz);
     let uclamp_used =
         kernel.uclamp && tasks.iter().any(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
+    let all = platform.cpus.len();
     let mut domains: Vec<Domain> =
-        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, g, &kernel)).collect();
+        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, all, g, &kernel)).collect();
     for (domain, limits) in domains.iter_mut().zip(&setup.limits) {
         if let &Some((min, max)) = limits {
             domain.min = domain.opps.min().max(min);
@@ -54,13 +56,15 @@ pub(super) fn build(setup: Setup) -> Machine {
     let phase = setup.tick_phase.0;
     let stat_phase = phase % stat_period;
     let first_stat = if stat_phase == 0 { stat_period } else { stat_phase };
+    let capacities_equal =
+        platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity);
     let mut machine = Machine {
         now: 0,
         duration: setup.duration.0,
         events: 0,
         announced: false,
         next: vec![u64::MAX; domains.len() + 2 + platform.cpus.len()],
-        capacities_equal: platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity),
+        capacities_equal,
         cpus,
         domains,
         timers,
@@ -74,12 +78,18 @@ pub(super) fn build(setup: Setup) -> Machine {
         slice: kernel.slice.0.max(1),
         idle_tick: kernel.idle_tick,
         idle_rule: kernel.idle_governor,
-        energy_aware: kernel.energy_aware && kernel.capacity_aware,
+        // The kernel is so only where capacities differ, and not with SMT.
+        energy_aware: kernel.energy_aware
+            && kernel.capacity_aware
+            && !capacities_equal
+            && platform.cpus.iter().all(|cpu| cpu.siblings.is_empty()),
         uclamp_used,
         placement: setup.placement,
         features: kernel.features,
+        rules: kernel.rules,
         hints: hints::in_order(setup.hints),
-        balance_at: 0,
+        decay_at: 0,
+        fair_server: kernel.version.is_some(),
         base_power: platform.base_power_mw,
         nanowatts: 0,
         temperature_at: if platform.thermal.is_some() { TEMPERATURE_PERIOD } else { u64::MAX },
@@ -170,7 +180,7 @@ fn start_governor(
     }
 }
 
-fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> Domain {
+fn domain(from: &ClockDomain, all: usize, governor: Box<dyn Governor>, kernel: &Kernel) -> Domain {
     let software = from.control == FrequencyControl::Software;
     let needs = if software { governor.needs() } else { Needs::default() };
     let demand_at = match from.control {
@@ -189,7 +199,7 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> D
         governor,
         needs,
         signals: vec![CpuSignals::default(); cpus.len()],
-        times: vec![CpuTimes::default(); cpus.len()],
+        times: vec![CpuTimes::default(); if needs.whole_machine { all } else { cpus.len() }],
         wake_at: u64::MAX,
         deferred: false,
         governor_task: None,
@@ -198,6 +208,7 @@ fn domain(from: &ClockDomain, governor: Box<dyn Governor>, kernel: &Kernel) -> D
         point: 0,
         wanted: (from.opps.min(), Relation::L),
         level_limit: u64::from(rule::rate_limit_us(from, kernel)) * 1000,
+        level: None,
         level_changed: None,
         change: None,
         min: from.opps.min(),
@@ -221,6 +232,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
     let domain = &platform.domains[from.domain];
     let multiplier = kernel.features.pelt_multiplier;
     let capacity = from.capacity.0;
+    let siblings: Vec<usize> = from.siblings.iter().map(|cpu| cpu.0 as usize).collect();
     // Cycles per nanosecond are kHz / 10^6.
     let ns_per_cycle = |khz: u64| 1e6 / (khz as f64 * from.work_per_cycle);
     Cpu {
@@ -252,6 +264,10 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         uclamp_max: 1024,
         stale: true,
         misfit: false,
+        levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
+        siblings,
+        balance_at: 0,
+        server: cpu::FairServer::OFF,
         tick_at: u64::MAX,
         complete_at: u64::MAX,
         awake_at: u64::MAX,
@@ -260,6 +276,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         progress_at: 0,
         idle_since: 0,
         idle_calls: 0,
+        calls: 0,
         sleeps: Sleeps::new(domain.idle.len()),
         iowait_count: 0,
         power: 0.0,
@@ -327,6 +344,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         wake_pending: false,
         in_iowait: false,
         timer: u64::MAX,
+        announced: true,
         avg: SchedAvg::default(),
         attached: false,
         util_est: flyball_pelt::UtilEst::default(),

@@ -16,6 +16,44 @@ pub(super) enum Activity {
     Busy,
 }
 
+/// CPUs among which load is balanced.
+pub(super) struct BalanceLevel {
+    /// The other CPUs.
+    pub(super) others: Vec<usize>,
+    /// How often a busy CPU looks, in ns.
+    pub(super) interval: u64,
+    /// When it next does.
+    pub(super) at: u64,
+    /// Whether it left an imbalance of one task the last time.
+    pub(super) failed: bool,
+}
+
+/// What fair tasks that wait for FIFO tasks get.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FairServer {
+    /// When its present period began; `u64::MAX` while no fair task waits for a FIFO task.
+    pub(super) since: u64,
+    /// Since when a fair task runs in this period; `u64::MAX` where none does.
+    pub(super) running_since: u64,
+    /// What fair tasks have run in this period.
+    pub(super) ran: u64,
+    /// Whether fair tasks go first.
+    pub(super) boosts: bool,
+    /// Time of its next event; `u64::MAX` without one.
+    pub(super) at: u64,
+}
+
+impl FairServer {
+    /// Nobody waits.
+    pub(super) const OFF: FairServer = FairServer {
+        since: u64::MAX,
+        running_since: u64::MAX,
+        ran: 0,
+        boosts: false,
+        at: u64::MAX,
+    };
+}
+
 /// What the time of a running task counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Runs {
@@ -92,6 +130,14 @@ pub(super) struct Cpu {
     pub(super) stale: bool,
     /// Whether the running task was found not to fit at the last tick.
     pub(super) misfit: bool,
+    /// Other CPUs on the same core.
+    pub(super) siblings: Vec<usize>,
+    /// The groups of CPUs that it balances with, the nearest first.
+    pub(super) levels: Vec<BalanceLevel>,
+    /// When it next does so.
+    pub(super) balance_at: u64,
+    /// The period and rest of what fair tasks get beside FIFO tasks.
+    pub(super) server: FairServer,
 
     /// Times of the next events; `u64::MAX` without one.
     pub(super) tick_at: u64,
@@ -106,7 +152,10 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
+    /// How often it went idle and stopped its tick.
     pub(super) idle_calls: u64,
+    /// In leaps, how often the scheduler called cpufreq outside ticks.
+    pub(super) calls: u64,
     pub(super) sleeps: Sleeps,
     /// Tasks of this CPU that sleep for I/O.
     pub(super) iowait_count: u32,
@@ -157,7 +206,7 @@ impl Cpu {
     /// Time of its next event.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {
-        self.tick_at.min(self.complete_at).min(self.awake_at)
+        self.tick_at.min(self.complete_at).min(self.awake_at).min(self.server.at)
     }
 
     /// Utilisation of the fair tasks, what is expected of those that just woke up included.

@@ -40,6 +40,8 @@ pub(super) struct Domain {
     /// Least time between two changes that performance levels lead to, in ns: schedutil, which
     /// carries them out, has a rate limit.
     pub(super) level_limit: u64,
+    /// The performance level that was asked for last.
+    pub(super) level: Option<u32>,
     /// When a performance level last changed the frequency.
     pub(super) level_changed: Option<u64>,
     /// Change in flight.

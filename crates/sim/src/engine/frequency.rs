@@ -16,7 +16,9 @@ use super::domain::Change;
 use crate::observe::Observer;
 use flyball_governors::schedutil::cpuperf_frequency;
 use flyball_governors::{Event, Request};
-use flyball_pelt::{DomainFrequency, PerfLevel, frequency_scale, reference_frequency};
+use flyball_pelt::{
+    DomainFrequency, PerfLevel, frequency_scale, raw_frequency, reference_frequency,
+};
 use flyball_platform::FrequencyControl;
 use flyball_units::{KiloHertz, Nanos, Relation};
 
@@ -39,10 +41,12 @@ impl Machine {
     }
 
     /// The frequency of a performance level, as schedutil carries out a sched_ext scheduler's:
-    /// with headroom, and with its rate limit. A level that comes too early is lost; one that
-    /// changes nothing leaves the limit open.
+    /// with headroom, with its rate limit, and at the top while a FIFO task is runnable. A level that
+    /// comes too early is kept and counts when a FIFO task next comes or goes; one that changes
+    /// nothing leaves the limit open.
     fn of_level(&mut self, d: usize, perf: u32) -> Option<(KiloHertz, Relation)> {
         let domain = &mut self.domains[d];
+        domain.level = Some(perf);
         let early = |at: u64| self.now - at < domain.level_limit;
         if domain.level_changed.is_some_and(early) {
             return None;
@@ -53,11 +57,27 @@ impl Machine {
             current: domain.points[domain.point].frequency.0,
             invariant: domain.frequency_invariant,
         });
-        let wanted = (cpuperf_frequency(level, KiloHertz(reference)), Relation::LE);
+        let least = domain.cpus.iter().map(|&c| match self.cpus[c].fifo_count {
+            0 => 0,
+            _ if self.uclamp_used => self.cpus[c].uclamp_min.min(level.capacity),
+            _ => level.capacity,
+        });
+        let least = PerfLevel { perf: least.max().unwrap_or(0), ..level };
+        let raw =
+            cpuperf_frequency(level, KiloHertz(reference)).0.max(raw_frequency(reference, least));
+        let wanted = (KiloHertz(raw), Relation::LE);
         if domain.resolve(wanted) != domain.destination() {
             domain.level_changed = Some(self.now);
         }
         Some(wanted)
+    }
+
+    /// A FIFO task came to CPU `c` or went: a level that was asked for is looked at again.
+    pub(super) fn renew_level(&mut self, c: usize) {
+        let d = self.cpus[c].domain;
+        if let Some(level) = self.domains[d].level {
+            self.request(d, Request::Perf(level), c);
+        }
     }
 
     #[inline]

@@ -168,12 +168,13 @@ impl Machine {
 
     /// Gives a polling governor the times of its CPUs.
     pub(super) fn poll_governor<O: Observer>(&mut self, d: usize, writer: usize, observer: &mut O) {
-        let domain = &mut self.domains[d];
-        for at in 0..domain.cpus.len() {
-            let cpu = &mut self.cpus[domain.cpus[at]];
-            cpu.flush(self.now, domain);
-            domain.times[at] = times_of(cpu, self.idle_tick);
+        let whole_machine = self.domains[d].needs.whole_machine;
+        for at in 0..self.domains[d].times.len() {
+            let c = if whole_machine { at } else { self.domains[d].cpus[at] };
+            self.flush(c);
+            self.domains[d].times[at] = times_of(&self.cpus[c], self.idle_tick);
         }
+        let domain = &mut self.domains[d];
         let event = Event::Poll { times: Cow::Borrowed(domain.times.as_slice()) };
         let decision = domain.governor.on(&event, since_boot(self.now));
         domain.governor_events += 1;

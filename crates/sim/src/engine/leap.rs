@@ -13,6 +13,7 @@
 
 use super::Machine;
 use super::cpu::{Activity, Runs};
+use super::idle::{Choice, TickAhead};
 use super::schedule::{MOST_STEPS, PENANCE};
 use super::task::{Program, Segment, State, Task};
 use crate::behavior::Step;
@@ -46,6 +47,8 @@ impl Machine {
             Some("the tick goes on in idle CPUs")
         } else if self.domains.iter().any(needs) {
             Some("a governor needs more than polls")
+        } else if self.domains.len() > 1 && self.domains.iter().any(|d| d.needs.whole_machine) {
+            Some("a governor looks at CPUs of other clock domains")
         } else if tasks.iter().any(|&count| count > 1) {
             Some("several tasks share a CPU")
         } else if !self.hints.is_empty() {
@@ -123,11 +126,10 @@ impl Machine {
         }
         for index in 0..self.domains[d].cpus.len() {
             let c = self.domains[d].cpus[index];
-            let stays = |cpu: &super::Cpu| cpu.idle_calls + cpu.totals.wakeups;
-            let before = stays(&self.cpus[c]);
+            let before = self.cpus[c].calls;
             self.leap_cpu(c, now + 1, observer);
             let cpu = &self.cpus[c];
-            if stays(cpu) != before {
+            if cpu.calls != before {
                 return true;
             }
             next = next.min(cpu.awake_at).min(cpu.complete_at);
@@ -189,12 +191,21 @@ impl Machine {
     /// What CPU `c` waited for has come. One without a task waits for nothing.
     fn leap_cpu_event<O: Observer>(&mut self, c: usize, observer: &mut O) {
         let Some(t) = self.cpus[c].alone else { return };
+        let due = self.tasks[t].timer <= self.now;
         match self.cpus[c].activity {
-            Activity::Idle(state) => self.leap_out_of_idle(c, t, state),
-            Activity::Waking => {
+            Activity::Idle(state) => {
+                self.leap_out_of_idle(c, t, state);
+                if due {
+                    self.leap_wake(c, t);
+                }
+            }
+            Activity::Waking if due => self.leap_wake(c, t),
+            Activity::Waking if self.tasks[t].state == State::Runnable => {
                 self.leap_in(c, t);
                 self.leap_program(c, t, observer);
             }
+            // The tick woke it up, for nothing.
+            Activity::Waking => self.leap_idle(c, t),
             Activity::Busy => {
                 self.progress(c);
                 if let Some(segment) = self.tasks[t].segment.take() {
@@ -205,23 +216,33 @@ impl Machine {
         }
     }
 
-    /// The task's timer expired: the CPU begins to leave its idle state.
-    fn leap_out_of_idle(&mut self, c: usize, t: usize, state: Option<usize>) {
-        self.flush(c);
+    /// The task's timer expired.
+    fn leap_wake(&mut self, c: usize, t: usize) {
         let task = &mut self.tasks[t];
         match task.state {
             State::Unborn => task.since = self.now,
             _ => task.totals.wakeups += 1,
         }
         task.timer = u64::MAX;
+        task.announced = true;
         task.enter(State::Runnable, self.now);
+        self.cpus[c].calls += 1;
+        self.cpus[c].complete_at = u64::MAX;
+    }
+
+    /// The task's timer expired, or the tick that was kept came: the CPU begins to leave its idle
+    /// state. The timer may expire before it is awake.
+    fn leap_out_of_idle(&mut self, c: usize, t: usize, state: Option<usize>) {
+        self.flush(c);
+        let timer = self.tasks[t].timer;
         let cpu = &mut self.cpus[c];
         let states = &self.domains[cpu.domain].idle_states;
-        cpu.sleeps.learn(states, self.now - cpu.idle_since);
+        cpu.sleeps.learn(states, self.now - cpu.idle_since, timer > self.now);
         cpu.totals.wakeups += 1;
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
         cpu.activity = Activity::Waking;
         cpu.awake_at = self.now.saturating_add(latency);
+        cpu.complete_at = if timer <= cpu.awake_at { timer } else { u64::MAX };
         self.set_power(c);
     }
 
@@ -253,6 +274,10 @@ impl Machine {
             match step {
                 Step::Run(work) => self.tasks[t].segment = Segment::new(work),
                 Step::SleepUntil(at) if at.0 > self.now => return self.leap_to_idle(c, t, at.0),
+                Step::AwaitUntil(at) if at.0 > self.now => {
+                    self.tasks[t].announced = false;
+                    return self.leap_to_idle(c, t, at.0);
+                }
                 Step::Sleep(time) if time.0 > 0 => {
                     return self.leap_to_idle(c, t, self.now.saturating_add(time.0));
                 }
@@ -265,7 +290,7 @@ impl Machine {
                     return self.leap_to_idle(c, t, u64::MAX);
                 }
                 // Steps that take no time here; the last three are not those of a task alone.
-                Step::SleepUntil(_) | Step::Sleep(_) | Step::Mark(_) => {}
+                Step::SleepUntil(_) | Step::AwaitUntil(_) | Step::Sleep(_) | Step::Mark(_) => {}
                 Step::WaitForIo(_) | Step::Wait | Step::Wake(_) => {}
             }
         }
@@ -280,15 +305,29 @@ impl Machine {
         let ended = task.totals.ended.is_some();
         task.enter(if ended { State::Ended } else { State::Sleeping }, self.now);
         task.timer = until;
+        self.cpus[c].calls += 1;
+        self.leap_idle(c, t);
+    }
+
+    /// CPU `c` goes idle until its task's timer expires, or the tick comes, if that is kept.
+    fn leap_idle(&mut self, c: usize, t: usize) {
+        self.flush(c);
+        let (until, tick) = (self.tasks[t].timer, self.next_tick());
+        let known = self.tasks[t].announced && until != u64::MAX;
+        let timer = known.then(|| until - self.now);
         let cpu = &mut self.cpus[c];
         let states = &self.domains[cpu.domain].idle_states;
-        let timer = (until != u64::MAX).then(|| until - self.now);
-        let state = (!states.is_empty())
-            .then(|| cpu.sleeps.choose(self.idle_rule, states, timer, |_| true));
+        let ahead = TickAhead { period: self.tick, next: Some(tick - self.now) };
+        let choice = (!states.is_empty())
+            .then(|| cpu.sleeps.choose(self.idle_rule, states, timer, ahead, |_| true));
+        let state = choice.map(|choice| choice.state);
         cpu.activity = Activity::Idle(state);
-        cpu.awake_at = until;
+        cpu.complete_at = u64::MAX;
+        cpu.awake_at = match choice {
+            Some(Choice { keeps_tick: true, .. }) => until.min(tick),
+            _ => until,
+        };
         cpu.idle_since = self.now;
-        cpu.idle_calls += 1;
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
             *entries += 1;
         }

@@ -14,7 +14,7 @@ use flyball_pelt::{
     CpuSpeed, EntityState, NewTask, QueueLoad, RunningTask, SchedAvg, SleepingTask,
     new_task_utilization,
 };
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, KernelRule, Nanos};
 
 impl Cpu {
     fn speed(&self) -> CpuSpeed {
@@ -181,11 +181,24 @@ impl Machine {
         cpu.waiting.add(&self.tasks[t].waiting);
     }
 
-    /// A fair task leaves the queue of CPU `c` to sleep. util_est sees the signals of the last
-    /// update.
+    /// A fair task leaves the queue of CPU `c` to sleep. util_est sees the signals of this last
+    /// update, or of the one before ([`KernelRule::UtilEstBeforeUpdate`]).
     pub(super) fn load_sleep<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
-        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
-        cpu.util_est.dequeue(task.util_est);
+        self.cpus[c].util_est.dequeue(self.tasks[t].util_est);
+        let before = self.rules.has(KernelRule::UtilEstBeforeUpdate);
+        if before {
+            self.update_util_est(t, c);
+        }
+        self.update_task(t, c, true, observer);
+        if !before {
+            self.update_util_est(t, c);
+        }
+        self.load_leave(t, c);
+    }
+
+    /// Updates util_est of a task that goes to sleep on CPU `c`.
+    fn update_util_est(&mut self, t: usize, c: usize) {
+        let (task, cpu) = (&mut self.tasks[t], &self.cpus[c]);
         let seen = SleepingTask {
             util: task.avg.util_avg(),
             runnable: task.avg.runnable_avg(),
@@ -194,8 +207,6 @@ impl Machine {
         if task.util_est.sleep_with(seen, task.multiplier, &self.features) {
             task.util_at_dequeue = seen.util;
         }
-        self.update_task(t, c, true, observer);
-        self.load_leave(t, c);
     }
 
     /// A fair task that waits on CPU `c` takes its signals with it to another CPU. cpufreq is to

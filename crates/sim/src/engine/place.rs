@@ -6,6 +6,7 @@ use super::domain::Domain;
 use super::task::Task;
 use crate::setup::Placement;
 use flyball_pelt::{CpuCapacity, Fit, Uclamp, util_fits_cpu};
+use flyball_units::KernelRule;
 use std::cmp::Reverse;
 
 impl Machine {
@@ -63,7 +64,7 @@ impl Machine {
         self.allowed(task).min_by_key(|&c| {
             let cpu = &self.cpus[c];
             if cpu.is_idle() {
-                (0, 0, !near(c), c)
+                (0, u32::from(!self.core_is_idle(c)), !near(c), c)
             } else {
                 (1, cpu.runnable_count(), previous != Some(c), c)
             }
@@ -87,28 +88,32 @@ impl Machine {
             let size = if fit == Fit::No { 1024 - cpu.capacity } else { cpu.capacity };
             let busy = !cpu.is_idle();
             let crowd = if busy { cpu.runnable_count() } else { 0 };
-            (busy, Reverse(fit), size, crowd, previous != Some(c), c)
+            let shared = !busy && !self.core_is_idle(c);
+            (busy, Reverse(fit), size, shared, crowd, previous != Some(c), c)
         })
     }
 
-    /// The first idle CPU that the task fits, by number from the previous one on and all around;
-    /// where none fits, of the idle ones the best match, the largest of equals.
+    /// The previous CPU if it is idle and the task fits it, or else the first such one by number from
+    /// there on and all around, one on an idle core before others; where none fits, of the idle ones
+    /// the best match, the largest of equals.
     fn idle_by_size(&self, task: &Task, previous: usize) -> Option<usize> {
         let cpus = self.cpus.len();
-        let mut best: Option<(Fit, u32, usize)> = None;
+        let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
         for c in (previous..cpus).chain(0..previous) {
             if !task.allowed[c] || !self.cpus[c].is_idle() {
                 continue;
             }
             let (fit, room) = (self.fit(task, c), self.cpus[c].capacity_left());
             if fit == Fit::Yes {
-                return Some(c);
-            }
-            if best.is_none_or(|(f, r, _)| (fit, room) > (f, r)) {
+                if c == previous || self.core_is_idle(c) {
+                    return Some(c);
+                }
+                on_busy_core = on_busy_core.or(Some(c));
+            } else if best.is_none_or(|(f, r, _)| (fit, room) > (f, r)) {
                 best = Some((fit, room, c));
             }
         }
-        best.map(|(.., c)| c)
+        on_busy_core.or(best.map(|(.., c)| c))
     }
 
     /// The CPU whose choice costs least energy by the kernel's estimate; None where the kernel
@@ -124,13 +129,16 @@ impl Machine {
         for domain in &self.domains {
             let (roomiest, here) = self.candidates(t, domain, previous);
             let Some(roomiest) = roomiest else { continue };
-            let without = domain.cpus.iter().map(|&c| self.util_without(t, c));
-            let (sum, highest) = without.fold((0, 0), |(sum, max), u| (sum + u, u.max(max)));
+            let without = domain.cpus.iter().map(|&c| (self.util_without(t, c), c));
+            let (sum, highest) = without.fold((0, 0), |(sum, max), (util, c)| {
+                (sum + util, self.perf(util, c, None).max(max))
+            });
             let before = self.estimate(domain, sum, highest);
             for c in [Some(roomiest), here.filter(|&c| c != roomiest)].into_iter().flatten() {
                 let with = self.util_with(t, c);
                 let grown = sum - self.util_without(t, c) + with;
-                let costs = self.estimate(domain, grown, highest.max(with)) - before;
+                let perf = highest.max(self.perf(with, c, Some(t)));
+                let costs = self.estimate(domain, grown, perf) - before;
                 let is_previous = previous == Some(c);
                 let better = best.is_none_or(|(least, previous_is_best, _)| {
                     costs < least || (costs == least && !previous_is_best && is_previous)
@@ -194,12 +202,32 @@ impl Machine {
         cpu.cfs.util_avg().saturating_sub(own).max(cpu.util_est.sum())
     }
 
-    /// Estimated power of a domain whose CPUs are used `sum` in all and the busiest one `highest`:
-    /// power of the operating point that the busiest needs, times utilisation per capacity there.
-    fn estimate(&self, domain: &Domain, sum: u32, highest: u32) -> f64 {
+    /// The performance that CPU `c` will be given for a utilisation, with headroom and the clamps of
+    /// its runnable tasks, and of task `t` if it joins.
+    fn perf(&self, util: u32, c: usize, joins: Option<usize>) -> u32 {
+        let ahead = util + util / 4;
+        if !self.uclamp_used {
+            return ahead;
+        }
+        let cpu = &self.cpus[c];
+        let (mut min, mut max) = (cpu.uclamp_min, cpu.uclamp_max);
+        if let Some(task) = joins.map(|t| &self.tasks[t]) {
+            min = min.max(task.uclamp_min);
+            max = if cpu.is_idle() { task.uclamp_max } else { max.max(task.uclamp_max) };
+        }
+        if self.rules.has(KernelRule::HeadroomAfterClamp) {
+            let clamped = min.max(max.min(util));
+            return clamped + clamped / 4;
+        }
+        min.max(max.min(ahead))
+    }
+
+    /// Estimated power of a domain whose CPUs are used `sum` in all and of whom one needs the highest
+    /// performance `perf`: power of the operating point for that, times utilisation per capacity there.
+    fn estimate(&self, domain: &Domain, sum: u32, perf: u32) -> f64 {
         let capacity = self.cpus[domain.cpus[0]].capacity;
         let top = domain.opps.max().0;
-        let wanted = top * u64::from((highest + highest / 4).min(capacity)) / u64::from(capacity);
+        let wanted = top * u64::from(perf.min(capacity)) / u64::from(capacity);
         let enough = domain.points.iter().position(|point| point.frequency.0 >= wanted);
         let highest_allowed = domain.points.len() - 1;
         let at = enough.unwrap_or(highest_allowed).min(domain.thermal_cap);

@@ -39,7 +39,8 @@ impl Machine {
             return;
         };
         let rank = self.tasks[running].rank;
-        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].rank > rank);
+        let first = if self.cpus[c].server.boosts { u8::MAX - 1 } else { rank };
+        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].rank > first);
         if urgent || (rank == 0 && self.pick_fair(c).is_some()) {
             self.put_current(c, SwitchOut::Preempted, observer);
             self.schedule(c, observer);
@@ -75,6 +76,7 @@ impl Machine {
     #[inline]
     pub(super) fn release_cpu(&mut self, c: usize) {
         self.flush(c);
+        self.account_fair(c, false);
         let cpu = &mut self.cpus[c];
         cpu.current = None;
         cpu.runs = Runs::default();
@@ -86,7 +88,7 @@ impl Machine {
     /// one from another CPU, or goes idle, where there is none.
     pub(super) fn schedule<O: Observer>(&mut self, c: usize, observer: &mut O) {
         loop {
-            let next = match self.cpus[c].urgent.pop() {
+            let next = match self.next_urgent(c) {
                 Some(t) => Some(t),
                 None => match self.pick_fair(c) {
                     Some(at) => Some(self.cpus[c].fair.swap_remove(at)),
@@ -107,6 +109,16 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// Takes the FIFO task or interrupt that is next; none where fair tasks have their turn.
+    fn next_urgent(&mut self, c: usize) -> Option<usize> {
+        let cpu = &mut self.cpus[c];
+        let next = cpu.urgent.last()?;
+        if cpu.server.boosts && !cpu.fair.is_empty() && !self.tasks[*next].is_interrupt() {
+            return None;
+        }
+        cpu.urgent.pop()
     }
 
     fn switch_in<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
@@ -130,6 +142,10 @@ impl Machine {
         cpu.progress_at = self.now;
         cpu.misfit = false;
         cpu.stale = true;
+        match self.tasks[t].is_fair() {
+            true => self.account_fair(c, true),
+            false => self.watch_fair(c),
+        }
         self.set_power(c);
         observer.switched_in(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
     }
@@ -157,7 +173,14 @@ impl Machine {
             match step {
                 Step::Run(work) => self.tasks[t].segment = Segment::new(work),
                 Step::SleepUntil(at) if at.0 > self.now => return self.sleep(t, c, at.0, observer),
-                Step::SleepUntil(_) | Step::Sleep(Nanos(0)) | Step::WaitForIo(Nanos(0)) => {}
+                Step::AwaitUntil(at) if at.0 > self.now => {
+                    self.tasks[t].announced = false;
+                    return self.sleep(t, c, at.0, observer);
+                }
+                Step::SleepUntil(_)
+                | Step::AwaitUntil(_)
+                | Step::Sleep(Nanos(0))
+                | Step::WaitForIo(Nanos(0)) => {}
                 Step::Sleep(time) => {
                     return self.sleep(t, c, self.now.saturating_add(time.0), observer);
                 }
@@ -249,6 +272,7 @@ impl Machine {
         }
         if self.tasks[t].rank > 0 && !self.tasks[t].is_interrupt() {
             self.ask(c, flyball_governors::UtilFlags::default(), observer);
+            self.renew_level(c);
         }
     }
 

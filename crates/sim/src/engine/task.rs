@@ -128,6 +128,8 @@ pub(super) struct Task {
     pub(super) in_iowait: bool,
     /// When its timer expires; `u64::MAX` without one.
     pub(super) timer: u64,
+    /// Whether the kernel knows that time: nothing announces what comes from outside.
+    pub(super) announced: bool,
 
     pub(super) avg: SchedAvg,
     /// Whether `avg` belongs to a queue: not before the first enqueue.

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::cpu::Activity;
+use super::idle::WakeUp;
 use crate::observe::Observer;
 use crate::setup::Class;
 use flyball_governors::Event;
@@ -50,8 +51,8 @@ impl Machine {
                 return;
             }
             self.balance_at_tick(c, observer);
-        } else if self.cpus[c].fair_count == 0 && self.now >= self.balance_at {
-            self.balance_at = self.now + super::balance::BALANCE_PERIOD;
+        } else if self.cpus[c].fair_count == 0 && self.now >= self.decay_at {
+            self.decay_at = self.now + super::balance::DECAY_PERIOD;
             self.update_blocked(c, observer);
         }
         self.requeue(c);
@@ -63,7 +64,7 @@ impl Machine {
             if self.cpus[c].has_blocked_load() {
                 self.update_blocked(c, observer);
             }
-            self.leave_idle(c, false, observer);
+            self.leave_idle(c, WakeUp::Tick, observer);
         }
         self.requeue(c);
     }

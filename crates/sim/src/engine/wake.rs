@@ -2,17 +2,19 @@
 
 use super::Machine;
 use super::cpu::Activity;
+use super::idle::WakeUp;
 use super::task::{Program, State};
 use crate::observe::{Observer, SwitchOut};
 use crate::setup::TaskId;
 use flyball_governors::UtilFlags;
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, KernelRule, Nanos};
 
 impl Machine {
     /// Wakes every task whose timer expired.
     pub(super) fn expire_timers<O: Observer>(&mut self, observer: &mut O) {
         while let Some(t) = self.timers.pop(self.now) {
             self.tasks[t].timer = u64::MAX;
+            self.tasks[t].announced = true;
             match self.tasks[t].state {
                 State::Unborn => self.create(t, observer),
                 _ => self.wake(t, observer),
@@ -81,7 +83,10 @@ impl Machine {
         }
         let woken = self.tasks[t].state != State::Runnable;
         self.tasks[t].enter(State::Runnable, self.now);
-        self.aggregate_clamps(c, |_| true, Some(t));
+        let clamp_counts_late = self.rules.has(KernelRule::RequestBeforeClamp);
+        if !clamp_counts_late {
+            self.aggregate_clamps(c, |_| true, Some(t));
+        }
         if self.tasks[t].is_fair() {
             if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
                 self.update_current(c);
@@ -95,18 +100,28 @@ impl Machine {
             if !self.tasks[t].is_interrupt() {
                 self.cpus[c].fifo_count += 1;
                 self.ask(c, UtilFlags::default(), observer);
+                self.renew_level(c);
             }
+        }
+        if clamp_counts_late {
+            self.aggregate_clamps(c, |_| true, None);
         }
         if woken {
             observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
         }
         match self.cpus[c].activity {
             Activity::Idle(_) => {
-                let for_governor = matches!(self.tasks[t].program, Program::Governor { .. });
-                self.leave_idle(c, for_governor, observer);
+                let why = match self.tasks[t].program {
+                    Program::Governor { .. } => WakeUp::Governor,
+                    Program::Behavior(_) => WakeUp::Task,
+                };
+                self.leave_idle(c, why, observer);
             }
             Activity::Waking => {}
-            Activity::Busy => self.pending.push(c),
+            Activity::Busy => {
+                self.watch_fair(c);
+                self.pending.push(c);
+            }
         }
     }
 

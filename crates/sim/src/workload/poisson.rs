@@ -64,7 +64,7 @@ impl Behavior for Poisson {
         match self.step {
             1 => {
                 self.arrival = self.arrival + exponential(random, self.mean).max(Nanos(1));
-                Step::SleepUntil(self.arrival)
+                Step::AwaitUntil(self.arrival)
             }
             2 => Step::Begin { item: self.number, released: self.arrival },
             3 => Step::Run(self.request(random)),

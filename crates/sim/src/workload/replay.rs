@@ -70,7 +70,7 @@ impl Behavior for Replay {
             State::Await => {
                 self.state = State::Begin;
                 self.released = self.due(item, now);
-                Step::SleepUntil(self.released)
+                Step::AwaitUntil(self.released)
             }
             State::Begin => {
                 self.state = State::Run;

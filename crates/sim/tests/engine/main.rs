@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what should not happen")]
 
+mod balancing;
 mod boards;
 mod common;
+mod idle;
 mod laws;
 mod leap;
 mod levels;
@@ -13,3 +15,4 @@ mod powerd;
 mod ramp;
 mod samplers;
 mod scheduling;
+mod versions;

@@ -44,3 +44,28 @@ fn a_governor_that_costs_something_is_a_task() {
     assert!(asleep(&costly) < asleep(&free), "idle residency is lost");
     assert_eq!(free.cpus[0].busy, Nanos::ZERO);
 }
+
+/// Four cores of a clock each, three spinners on as many CPUs, the rest idle: powerd adds up the
+/// loads, 300 %, above 95: 4 f, for all domains alike. Each on its own would leave the idle ones at
+/// the lowest frequency.
+#[test]
+fn it_adds_up_the_load_of_all_cpus() {
+    let mut setup = powerd("laptop-x86", 3);
+    for cpu in [0, 2, 4] {
+        let mut spin = task("spin", Spin);
+        spin.allowed = vec![CpuId(cpu)];
+        setup.tasks.push(spin);
+    }
+    let lowest = setup.platform.domains[3].opps.min();
+    let highest = setup.platform.domains[3].opps.max();
+    setup.initial = vec![Some(lowest); setup.platform.domains.len()];
+    let (log, _) = run(setup);
+    // 400 MHz x 4 at the second poll, the first that has something to compare with; then x 4 again.
+    let idle: Vec<(u64, u64)> = log
+        .frequency
+        .iter()
+        .filter(|&&(_, d, _)| d == 3)
+        .map(|&(at, _, khz)| (at / MS, khz))
+        .collect();
+    assert_eq!(idle, [(0, lowest.0), (250, 1_600_000), (500, highest.0)]);
+}

@@ -8,9 +8,9 @@ use flyball_pelt::{
     default_response_time_ms, effective_utilization, headroom_quarter, raw_frequency,
     reference_frequency, response_time_multiplier,
 };
-use flyball_units::{KiloHertz, Nanos, Relation};
+use flyball_units::{KernelRule, KernelRules, KiloHertz, Nanos, Relation};
 
-/// A schedutil policy of Linux 6.12, with patches 5, 6, 13 and 14 of the response-time series where
+/// A schedutil policy of Linux, by the rules of the domain's version, with patches 5, 6, 13 and 14 of the response-time series where
 /// the domain's features have them.
 ///
 /// ```text
@@ -19,6 +19,8 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// raw  = reference x perf / capacity                         reference: f_max, or 1.25 x current
 /// next = lowest operating point >= raw inside the limits     the last one where raw is unchanged
 /// ```
+/// Up to 6.7 the quarter is added to what the clamps leave (`headroom-after-clamp`), and up to 6.4
+/// tasks that wait do not count (no `runnable-boost`).
 ///
 /// An update passes when `rate_limit_us` is over since the last *accepted change*: an unchanged
 /// frequency leaves the limiter open. New limits and more deadline bandwidth than the last
@@ -36,6 +38,7 @@ pub struct SugovPolicy {
     need_update_limits: bool,
     tick: u64,
     features: Features,
+    rules: KernelRules,
     /// Whether the headroom is the stock quarter and nothing scales the utilisation.
     stock: bool,
     rate_limit_us: u32,
@@ -86,6 +89,7 @@ impl SugovPolicy {
             need_update_limits: domain.need_update_limits,
             tick: domain.tick.0,
             features,
+            rules: domain.rules,
             stock: !(features.response_time
                 || features.headroom_from_delay
                 || features.headroom_covers_waiting
@@ -171,7 +175,9 @@ impl SugovPolicy {
         let capacity = self.capacity;
         let Some(state) = self.cpus.get_mut(cpu) else { return 0 };
         let boost = state.boost.apply(now.0, capacity, self.tick);
-        let CpuSignals { util, runnable, util_est, .. } = *signals;
+        let CpuSignals { util, util_est, .. } = *signals;
+        let boosts = self.rules.has(KernelRule::RunnableBoost);
+        let runnable = if boosts { signals.runnable } else { 0 };
         let demand = CpuDemand::IDLE
             .cfs(cfs_utilization(FairSignals { util, runnable, util_est }, capacity))
             .rt(signals.rt)
@@ -184,6 +190,9 @@ impl SugovPolicy {
             .rt_runnable(signals.rt_runnable);
         let effective = effective_utilization(&demand, capacity);
         state.min = effective.min;
+        if self.rules.has(KernelRule::HeadroomAfterClamp) {
+            return headroom_quarter(effective.perf(effective.util).max(boost));
+        }
         let util = effective.util.max(boost);
         let ahead =
             if self.stock { headroom_quarter(util) } else { self.series(cpu, util, signals) };

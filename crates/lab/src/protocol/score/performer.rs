@@ -77,7 +77,9 @@ impl Performer {
             }
             let going_on = match self.behavior.next(now.since(stage.begin), &mut self.random) {
                 Step::Run(work) => stage.run(work)?,
-                Step::SleepUntil(at) => stage.sleep_until(stage.begin + at)?,
+                Step::SleepUntil(at) | Step::AwaitUntil(at) => {
+                    stage.sleep_until(stage.begin + at)?
+                }
                 // A wait for I/O is a sleep here: what sets its flag is a device.
                 Step::Sleep(time) | Step::WaitForIo(time) => stage.sleep_until(now + time)?,
                 Step::Wait => {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{domain, shared_domain};
+use flyball_units::KernelVersion;
 
 const LEVELS: [u64; 8] =
     [600_000, 800_000, 1_200_000, 1_600_000, 2_000_000, 2_400_000, 2_800_000, 3_200_000];
@@ -167,5 +168,31 @@ fn a_driver_that_needs_to_hear_of_limits_is_given_the_same_frequency_again() {
         policy.set_limits(KiloHertz(800_000), KiloHertz(3_200_000));
         assert_eq!(at(&mut policy, 10, util(900)), again);
         assert_eq!(at(&mut policy, 20, util(900)), None, "once");
+    }
+}
+
+/// Up to 6.7 the quarter is added to the clamped utilisation: 512 of 1024 are 640, of 3200 MHz 2000;
+/// from 6.8 on the clamp holds: 1600. A lower clamp of 512 on an idle CPU is 640 and 512.
+#[test]
+fn the_headroom_goes_above_the_clamps_up_to_6_7() {
+    for (minor, mhz) in [(7, 2000), (8, 1600)] {
+        let rules = KernelRules::of(KernelVersion::new(6, minor));
+        let of_kernel = domain(&LEVELS).uclamp_used(true).rules(rules);
+        let capped = CpuSignals { uclamp_max: 512, ..util(900) };
+        assert_eq!(at(&mut policy(&of_kernel), 10, capped), Some(mhz), "6.{minor}");
+        let raised = CpuSignals { uclamp_min: 512, ..util(0) };
+        assert_eq!(at(&mut policy(&of_kernel), 10, raised), Some(mhz), "6.{minor}");
+    }
+}
+
+/// Two tasks that want 512 in all and wait for each other: runnable 1024 is 3200 MHz from 6.5 on;
+/// before, 512 and a quarter is 2000.
+#[test]
+fn waiting_raises_the_frequency_from_6_5_on() {
+    for (minor, mhz) in [(4, 2000), (5, 3200)] {
+        let rules = KernelRules::of(KernelVersion::new(6, minor));
+        let signals = CpuSignals { runnable: 1024, ..util(512) };
+        let found = at(&mut policy(&domain(&LEVELS).rules(rules)), 10, signals);
+        assert_eq!(found, Some(mhz), "6.{minor}");
     }
 }

@@ -1,0 +1,78 @@
+//! What changed between versions of Linux: each rule against a value by hand.
+
+use crate::common::*;
+use flyball_platform::Kernel;
+use flyball_sim::behavior::{Step, Work};
+use flyball_sim::setup::Setup;
+use flyball_units::{CpuId, Nanos};
+
+fn cycles(cycles: u64) -> Step {
+    Step::Run(Work { cycles, memory: Nanos::ZERO })
+}
+
+/// Frames of 1 ms at 3204 MHz every 16 ms with a lower clamp of 1024 on a large core of an M1,
+/// HZ=250, the first tick `phase` after the beginning. Mean time of a frame, in us.
+fn frame_us(kernel: &str, phase: u64) -> f64 {
+    let mut setup = setup("apple-m1", kernel, "schedutil", Nanos(1_600 * MS));
+    setup.kernel.hz = 250;
+    setup.tick_phase = Nanos(phase);
+    let mut frames = task("frames", Periodic::new(16 * MS, 3_204_000));
+    frames.uclamp_min = 1024;
+    frames.initial_util = Some(0);
+    frames.allowed = vec![CpuId(4)];
+    setup.tasks.push(frames);
+    let (_, summary) = run(without_transitions(setup));
+    summary.tasks[0].running.0 as f64 / 1e3 / 100.0
+}
+
+/// Up to 6.15 the wake-up asks for the frequency before the clamp counts. The frame begins at 600 MHz.
+/// If the next tick, x ms later, asks with the clamp, it takes x ms + (1 - x 600 / 3204) ms: 4.251 with x
+/// = 4, 2.625 with 2. A tick asks if load tracking's clock, which runs at 600 / 3204 of the time, crossed
+/// a period of 1.048576 ms: with a probability of 0.1786 x, 0.714 or 0.357. Else the frame ends at 600 MHz
+/// after 5.34 ms, before the next tick with x = 2. Hence 4.562 and 4.370 ms on average. Since 6.16: 1 ms.
+#[test]
+fn a_clamp_counts_at_the_next_tick_up_to_6_15() {
+    for (phase, expected) in [(0, 4_562.0), (2 * MS, 4_370.0)] {
+        let old = frame_us("linux-6.14-asahi", phase);
+        assert!((old / expected - 1.0).abs() < 0.04, "{old}, by hand {expected}");
+        let new = frame_us("linux-7.2", phase);
+        assert!((new / 1_000.0 - 1.0).abs() < 0.01, "{new}");
+    }
+}
+
+/// A task that begins at utilisation 0 on a CPU of capacity 1024 at its highest frequency, runs for
+/// 10.5 ms and sleeps; ticks at each ms. Periods of 1.048576 ms end at 9.437 and 10.486 ms.
+///
+/// With y^32 = 1/2 the sum of 1024 y^k over all k >= 0 is 47788, and over 1 to n 47788 (y - y^(n+1)).
+/// At the tick of 10 ms: 9 periods and 549 units, (8283 + 549) x 1024 / (46718 + 549) = 191. At 10.5
+/// ms: 10 periods and 14 units, (9107 + 14) x 1024 / (46718 + 14) = 200.
+#[test]
+fn util_est_is_of_the_update_before_from_6_12_to_6_19() {
+    for (kernel, expected) in
+        [("linux-6.8", 200), ("linux-6.12", 191), ("linux-6.18", 191), ("linux-7.2", 200)]
+    {
+        let mut setup = setup("board-x86", kernel, "performance", Nanos(20 * MS));
+        setup.kernel.hz = 1000;
+        let steps = vec![cycles(10_500 * 3_200), Step::SleepUntil(Nanos(1_000 * MS))];
+        let mut one = task("one", Script::new(steps));
+        one.initial_util = Some(0);
+        setup.tasks.push(one);
+        let (_, summary) = run(setup);
+        let found = summary.tasks[0].util_est;
+        assert!(found.abs_diff(expected) <= 1, "{kernel}: {found}, by hand {expected}");
+    }
+}
+
+/// What a driver declares to need, it is given: on the laptop intel_cpufreq's rate limit of 500 us.
+#[test]
+fn intel_cpufreq_has_a_rate_limit_of_500_us() {
+    let Setup { platform, .. } = setup("laptop-x86", "linux-6.12", "schedutil", Nanos(MS));
+    for kernel in ["linux-5.10", "linux-6.12", "linux-7.2"] {
+        let kernel = Kernel::named(kernel).unwrap();
+        for domain in &platform.domains {
+            assert_eq!(flyball_platform::rule::rate_limit_us(domain, &kernel), 500);
+            let seen = flyball_platform::rule::domain(&platform, domain, &kernel, false);
+            assert!(seen.need_update_limits);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Behaviour that changed between versions of Linux: each rule once, with the versions that have it.
+
+use crate::{RateLimitRule, nearest};
+use std::fmt;
+use std::str::FromStr;
+
+/// A version of Linux, of which major and minor count: `6.12`, `6.12.43+deb13-amd64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KernelVersion {
+    /// The first number.
+    pub major: u32,
+    /// The second number.
+    pub minor: u32,
+}
+
+impl KernelVersion {
+    /// Later than every version there is: what it has is what the newest kernel has.
+    pub const NEWEST: KernelVersion = KernelVersion { major: u32::MAX, minor: u32::MAX };
+
+    /// From its two numbers.
+    pub const fn new(major: u32, minor: u32) -> KernelVersion {
+        KernelVersion { major, minor }
+    }
+
+    /// How this version derives schedutil's default rate limit.
+    pub fn rate_limit_rule(self) -> RateLimitRule {
+        if self < KernelVersion::new(6, 9) {
+            RateLimitRule::UpTo6_8
+        } else if self < KernelVersion::new(6, 12) {
+            RateLimitRule::From6_9
+        } else {
+            RateLimitRule::From6_12
+        }
+    }
+}
+
+impl fmt::Display for KernelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// No version of Linux.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a version of Linux such as 6.12, found \"{0}\"")]
+pub struct NoKernelVersion(pub String);
+
+impl FromStr for KernelVersion {
+    type Err = NoKernelVersion;
+
+    /// What follows the second number does not count, as in a release's name.
+    fn from_str(text: &str) -> Result<KernelVersion, NoKernelVersion> {
+        let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor))) => Ok(KernelVersion { major, minor }),
+            _ => Err(NoKernelVersion(text.to_owned())),
+        }
+    }
+}
+
+/// A rule of the scheduler or of cpufreq that some versions of Linux have and others do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum KernelRule {
+    /// A wake-up asks for a frequency before the task's clamp counts.
+    RequestBeforeClamp,
+    /// schedutil clamps the utilisation, then adds the headroom.
+    HeadroomAfterClamp,
+    /// schedutil looks at the time that tasks wait, too.
+    RunnableBoost,
+    /// util_est sees the utilisation as it was before the dequeue's own update.
+    UtilEstBeforeUpdate,
+    /// conservative takes off the steps of missed periods whatever the load, and does not ask at an
+    /// end of the range.
+    DeferredStepsAtAnyLoad,
+}
+
+/// What is known of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelRuleInfo {
+    /// The rule.
+    pub rule: KernelRule,
+    /// Its name in descriptions of kernels.
+    pub name: &'static str,
+    /// The first version that has it; None: all up to the last.
+    pub first: Option<KernelVersion>,
+    /// The last version that has it; None: all from the first on.
+    pub last: Option<KernelVersion>,
+    /// What it does to who looks at times and frequencies, in one sentence.
+    pub effect: &'static str,
+    /// The change that brought or ended it.
+    pub change: &'static str,
+}
+
+impl KernelRuleInfo {
+    /// The versions that have it: `up to 6.15`, `from 6.12`, `6.12 to 6.19`.
+    pub fn versions(&self) -> String {
+        match (self.first, self.last) {
+            (Some(first), Some(last)) => format!("{first} to {last}"),
+            (Some(first), None) => format!("from {first}"),
+            (None, Some(last)) => format!("up to {last}"),
+            (None, None) => "all".to_owned(),
+        }
+    }
+
+    fn holds(&self, version: KernelVersion) -> bool {
+        self.first.is_none_or(|first| first <= version)
+            && self.last.is_none_or(|last| version <= last)
+    }
+}
+
+const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
+    Some(KernelVersion::new(major, minor))
+}
+
+/// Every rule, in the order of [`KernelRule`].
+pub const KERNEL_RULES: [KernelRuleInfo; 5] = [
+    KernelRuleInfo {
+        rule: KernelRule::RequestBeforeClamp,
+        name: "request-before-clamp",
+        first: None,
+        last: version(6, 15),
+        effect: "a task's clamps reach the frequency not at its wake-up but at the next update, at \
+                 the latest a tick later",
+        change: "6.16: sched/uclamp: Align uclamp and util_est and call before freq update (May 2025)",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::HeadroomAfterClamp,
+        name: "headroom-after-clamp",
+        first: None,
+        last: version(6, 7),
+        effect: "schedutil adds its 25 % to the clamped utilisation, so that a task runs above its \
+                 upper clamp and above its lower one",
+        change: "6.8: sched/cpufreq: Rework schedutil governor performance estimation",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::RunnableBoost,
+        name: "runnable-boost",
+        first: version(6, 5),
+        last: None,
+        effect: "schedutil raises the frequency where tasks wait for each other",
+        change: "6.5: sched/fair, cpufreq: Introduce 'runnable boosting'",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::UtilEstBeforeUpdate,
+        name: "util-est-before-update",
+        first: version(6, 12),
+        last: version(6, 19),
+        effect: "util_est of a task that goes to sleep is up to a millisecond of work older",
+        change: "6.12: sched/fair: Implement delayed dequeue; put right in 2026, in 7.0 as is assumed",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::DeferredStepsAtAnyLoad,
+        name: "deferred-steps-at-any-load",
+        first: None,
+        last: version(7, 1),
+        effect: "conservative steps down for idle periods also when the load is high: bursts after \
+                 idle time get lower frequencies",
+        change: "7.2, as is assumed: cpufreq: conservative: Fix incorrect frequency decrease due to \
+                 stale target (May 2026); in stable kernels, too: read in 6.12.117",
+    },
+];
+
+/// Which rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelRules(u16);
+
+impl KernelRules {
+    /// None of the named rules, as where there is no Linux.
+    pub const NONE: KernelRules = KernelRules(0);
+
+    /// Those of a version as it was released.
+    pub fn of(version: KernelVersion) -> KernelRules {
+        let held = KERNEL_RULES.iter().filter(|info| info.holds(version));
+        held.fold(KernelRules::NONE, |rules, info| rules.set(info.rule, true))
+    }
+
+    /// Those of the newest kernel.
+    pub fn newest() -> KernelRules {
+        KernelRules::of(KernelVersion::NEWEST)
+    }
+
+    /// Whether a rule holds.
+    #[inline]
+    pub const fn has(self, rule: KernelRule) -> bool {
+        self.0 & (1 << rule as u8) != 0
+    }
+
+    /// The same with a rule that holds, or not.
+    #[must_use]
+    pub const fn set(self, rule: KernelRule, holds: bool) -> KernelRules {
+        let bit = 1 << rule as u8;
+        KernelRules(if holds { self.0 | bit } else { self.0 & !bit })
+    }
+
+    /// Those that hold, in the order of the table.
+    pub fn iter(self) -> impl Iterator<Item = &'static KernelRuleInfo> {
+        KERNEL_RULES.iter().filter(move |info| self.has(info.rule))
+    }
+}
+
+/// No rule has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the name of a rule ({}), found \"{name}\"", names().join(", "))]
+pub struct UnknownKernelRule {
+    /// What was found.
+    pub name: String,
+    /// The nearest name, where one is near.
+    pub nearest: Option<&'static str>,
+}
+
+fn names() -> Vec<&'static str> {
+    KERNEL_RULES.iter().map(|info| info.name).collect()
+}
+
+impl FromStr for KernelRule {
+    type Err = UnknownKernelRule;
+
+    fn from_str(text: &str) -> Result<KernelRule, UnknownKernelRule> {
+        match KERNEL_RULES.iter().find(|info| info.name == text) {
+            Some(info) => Ok(info.rule),
+            None => {
+                let nearest = nearest(text, names());
+                Err(UnknownKernelRule { name: text.to_owned(), nearest })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(release: &str) -> Vec<&'static str> {
+        KernelRules::of(release.parse().unwrap()).iter().map(|info| info.name).collect()
+    }
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_rules() {
+        for (at, info) in KERNEL_RULES.iter().enumerate() {
+            assert_eq!(info.rule as usize, at, "{}", info.name);
+            assert_eq!(info.name.parse(), Ok(info.rule));
+        }
+    }
+
+    #[test]
+    fn rules_come_and_go_with_versions() {
+        assert_eq!(
+            held("6.1.0-18-amd64"),
+            ["request-before-clamp", "headroom-after-clamp", "deferred-steps-at-any-load"]
+        );
+        let of_6_12 = [
+            "request-before-clamp",
+            "runnable-boost",
+            "util-est-before-update",
+            "deferred-steps-at-any-load",
+        ];
+        assert_eq!(held("6.12.43+deb13"), of_6_12);
+        assert_eq!(held("6.16"), of_6_12[1..]);
+        assert_eq!(held("7.2.0"), ["runnable-boost"]);
+        assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 2)));
+    }
+
+    #[test]
+    fn versions_are_read_from_releases() {
+        let version = |text: &str| text.parse::<KernelVersion>();
+        assert_eq!(version("6.8.0-45-generic"), Ok(KernelVersion::new(6, 8)));
+        assert!(version("6").is_err() && version("").is_err() && version("v6.1").is_err());
+        let rule = |text: &str| version(text).unwrap().rate_limit_rule();
+        assert_eq!(rule("5.15.1"), RateLimitRule::UpTo6_8);
+        assert_eq!(rule("6.8.0-45-generic"), RateLimitRule::UpTo6_8);
+        assert_eq!(rule("6.9.3"), RateLimitRule::From6_9);
+        assert_eq!(rule("6.12.43+deb13-amd64"), RateLimitRule::From6_12);
+        assert_eq!(rule("7.2.0"), RateLimitRule::From6_12);
+    }
+
+    #[test]
+    fn an_unknown_rule_names_the_nearest() {
+        let error = "runable-boost".parse::<KernelRule>().unwrap_err();
+        assert_eq!(error.nearest, Some("runnable-boost"));
+        assert!(error.to_string().starts_with("expected the name of a rule (request-before-"));
+    }
+}
