@@ -44,6 +44,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("hand the costs of that run over", "flyball bench, then --costs RUN"),
     ("begin with a commented one", "flyball sim --init mine.toml"),
     ("give a directory", "--out DIR"),
+    ("quote them, or ask for one", "--shell"),
     ("only models have it", "--machine model:NAME by itself"),
     ("latency_us=COLUMN", "--map"),
 ];

@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub fn command() -> Command {
     let plain = Cli::command();
     let template = format!(
-        "{{about}}\n\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}{{options}}\n\
+        "{{about}}\nUsage: flyball [OPTIONS] <COMMAND>\n\n{}{{options}}\n\
          Start: flyball      Platforms, governors, scenarios, exit codes: flyball help\n",
         groups(&plain)
     );

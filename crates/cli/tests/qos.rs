@@ -27,7 +27,10 @@ fn the_command_line_is_checked_first() {
     for (arguments, expected) in [
         (&["--ramp", "4"][..], "--pid, --name or -- CMD"),
         (&["--ramp", "0", "--", "true"], "--ramp"),
-        (&["--ramp", "4", "--reach", "80%", "--within", "20ms", "--", "true"], "cannot be used with"),
+        (
+            &["--ramp", "4", "--reach", "80%", "--within", "20ms", "--", "true"],
+            "cannot be used with",
+        ),
         (&["--reach", "80%", "--", "true"], "--within"),
         (&["--reach", "80%", "--within", "5ms", "--", "true"], "9ms or more for 80 %"),
         (&["--reach", "fast", "--within", "20ms", "--", "true"], "percent above 0"),

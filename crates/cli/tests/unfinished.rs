@@ -135,7 +135,10 @@ fn a_killed_playing_promises_nothing() {
         drop(RunWriter::create(dir.path().join(kind), &begun).unwrap());
         let (code, stdout, stderr) = run(dir.path(), &["report", kind, "--no-page"]);
         let all = (stdout + &stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(all.contains("may all be lost") && !all.contains("last second"), "{kind} {code}: {all}");
+        assert!(
+            all.contains("may all be lost") && !all.contains("last second"),
+            "{kind} {code}: {all}"
+        );
         assert!(all.contains("60000 milliseconds"), "{kind}: {all}");
     }
 }

@@ -13,7 +13,7 @@ use crate::protocol::windows::crowded;
 use flyball_host::{
     Exit, Host, HostError, Output, ProcessIdentity, ProcessSpec, ProcessTimes, Status,
 };
-use flyball_units::{Diagnostic, Duration, ErrorKind, Nanos};
+use flyball_units::{Diagnostic, Duration, ErrorKind, Mismatch, Nanos};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -241,6 +241,43 @@ impl Program {
             ..Workload::default()
         }
     }
+}
+
+/// One command line for each of `programs`: given once for all of them, or one by one; run by `sh -c`, or split
+/// as [`command`] does.
+///
+/// # Errors
+/// As many as neither, and those of [`command`].
+pub fn each(
+    texts: &[String],
+    programs: usize,
+    shell: bool,
+) -> Result<Vec<Option<Vec<String>>>, Mismatch> {
+    match texts {
+        [] => Ok(vec![None; programs]),
+        [one] => Ok(vec![Some(words(one, shell)?); programs]),
+        several if several.len() == programs => {
+            several.iter().map(|text| words(text, shell).map(Some)).collect()
+        }
+        several => Err(Mismatch::value(format!("1 or {programs}"), several.len())),
+    }
+}
+
+/// A command line in words, for `sh -c` or as [`command`] splits it.
+///
+/// # Errors
+/// As [`command`].
+pub fn words(text: &str, shell: bool) -> Result<Vec<String>, Mismatch> {
+    if shell { Ok(["sh", "-c", text].map(str::to_owned).to_vec()) } else { command(text) }
+}
+
+/// Runs the command that clears up behind all programs.
+///
+/// # Errors
+/// As [`experiment`] of a program that fails.
+pub fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), AbError> {
+    let all = Program { name: "all programs".to_owned(), ..Program::default() };
+    once(host, &all, command, "cleanup").map(|_| ())
 }
 
 /// To whole seconds above one.

@@ -1,9 +1,9 @@
 //! Two commits of a repository, each built in a work tree of its own.
 
-use crate::ab::{AbError, succeed};
+use crate::ab::{AbError, Program, succeed};
 use flyball_host::{Host, ProcessSpec};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Work trees of two commits; removed when this is dropped.
 pub struct WorkTrees<'a> {
@@ -40,9 +40,15 @@ impl<'a> WorkTrees<'a> {
         Ok(this)
     }
 
-    /// Name and folder of each commit.
-    pub fn commits(&self) -> impl Iterator<Item = (&str, &Path)> {
-        self.trees.iter().map(|(commit, folder)| (commit.as_str(), folder.as_path()))
+    /// The same command in each commit's folder, called after the commit.
+    pub fn programs(&self, command: &[String]) -> Vec<Program> {
+        let of = |(commit, folder): &(String, PathBuf)| Program {
+            name: commit.clone(),
+            command: command.to_vec(),
+            folder: Some(folder.clone()),
+            ..Program::default()
+        };
+        self.trees.iter().map(of).collect()
     }
 }
 

@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::flags::time;
 use crate::progress::Bar;
 use crate::{machine, reporting, runs};
-use flyball_host::{Host, ProcessSpec};
 use flyball_lab::ab::{self, Length, Program};
 use flyball_lab::commits::WorkTrees;
 use flyball_lab::session::Progress;
@@ -58,7 +57,8 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let outcome = prepared.run(&host, &destination, &mut bar, None);
     drop(bar);
     if let Some(cleanup) = &args.cleanup {
-        clean_up(host.as_ref(), &words("--cleanup", cleanup, args.shell)?)?;
+        let command = ab::words(cleanup, args.shell);
+        ab::clean_up(host.as_ref(), &command.map_err(|slip| slip.at("--cleanup"))?)?;
     }
     let outcome = outcome?;
     let reported =
@@ -69,20 +69,12 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
 /// The programs with their names.
 fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Failure> {
     let mut programs = match trees {
-        Some(trees) => trees
-            .commits()
-            .map(|(name, folder)| Program {
-                name: name.to_owned(),
-                command: args.program.clone(),
-                folder: Some(folder.to_owned()),
-                ..Program::default()
-            })
-            .collect::<Vec<_>>(),
+        Some(trees) => trees.programs(&args.program),
         None => {
             let program = |text: &String| {
                 Ok(Program {
                     name: text.clone(),
-                    command: words("program", text, args.shell)?,
+                    command: ab::words(text, args.shell).map_err(|slip| slip.at("program"))?,
                     ..Program::default()
                 })
             };
@@ -107,8 +99,10 @@ fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Fa
         program.name.clone_from(name);
     }
     ab::tell_apart(&mut programs);
-    let setups = each("--setup", &args.setup, programs.len(), args.shell)?;
-    let prepares = each("--prepare", &args.prepare, programs.len(), args.shell)?;
+    let each = |flag: &str, texts: &[String]| {
+        ab::each(texts, programs.len(), args.shell).map_err(|slip| slip.at(flag))
+    };
+    let (setups, prepares) = (each("--setup", &args.setup)?, each("--prepare", &args.prepare)?);
     for ((program, setup), prepare) in programs.iter_mut().zip(setups).zip(prepares) {
         (program.setup, program.prepare) = (setup, prepare);
     }
@@ -117,47 +111,4 @@ fn programs(args: &AbArgs, trees: Option<&WorkTrees>) -> Result<Vec<Program>, Fa
         programs.iter_mut().skip(1).for_each(|program| program.setup = None);
     }
     Ok(programs)
-}
-
-/// One command for each program: given once for all, or one by one.
-fn each(
-    flag: &str,
-    texts: &[String],
-    programs: usize,
-    shell: bool,
-) -> Result<Vec<Option<Vec<String>>>, Failure> {
-    match texts {
-        [] => Ok(vec![None; programs]),
-        [one] => Ok(vec![Some(words(flag, one, shell)?); programs]),
-        several if several.len() == programs => {
-            several.iter().map(|text| words(flag, text, shell).map(Some)).collect()
-        }
-        several => Err(Failure::usage(format!(
-            "{flag}: expected 1 or {programs}, found {}",
-            several.len()
-        ))),
-    }
-}
-
-/// A command line in words, as a shell would split it; or for the shell.
-fn words(flag: &str, text: &str, shell: bool) -> Result<Vec<String>, Failure> {
-    if shell {
-        return Ok(vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()]);
-    }
-    ab::command(text).map_err(|slip| {
-        let hint = "pipes, redirections and variables are a shell's: add --shell, or quote them";
-        Failure::from(slip.at(flag)).hint(hint)
-    })
-}
-
-fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), Failure> {
-    let [program, arguments @ ..] = command else { return Ok(()) };
-    let exit = host.spawn(&ProcessSpec::new(program, arguments))?.wait(None)?;
-    match exit {
-        Some(exit) if !exit.is_success() => Err(Failure::input(format!(
-            "--cleanup: expected exit status 0, found {:?}",
-            exit.status
-        ))),
-        _ => Ok(()),
-    }
 }

@@ -9,12 +9,15 @@ use flyball_units::Mismatch;
 /// No program, a quote that is not closed, or something that is a shell's.
 pub fn command(text: &str) -> Result<Vec<String>, Mismatch> {
     const EXPECTED: &str = "a program and its arguments";
+    const HINT: &str =
+        "pipes, redirections and variables are a shell's: quote them, or ask for one";
+    let wrong = |slip: Mismatch| Mismatch { hint: Some(HINT.to_owned()), ..slip };
     if let Some(found) = for_a_shell(text) {
-        return Err(Mismatch::value(EXPECTED, format_args!("`{found}` in \"{text}\"")));
+        return Err(wrong(Mismatch::value(EXPECTED, format_args!("`{found}` in \"{text}\""))));
     }
     match shlex::split(text) {
         Some(words) if !words.is_empty() => Ok(words),
-        _ => Err(Mismatch::text(EXPECTED, text)),
+        _ => Err(wrong(Mismatch::text(EXPECTED, text))),
     }
 }
 
