@@ -36,7 +36,7 @@ fn the_command_line_is_checked_first() {
         (&["--reach", "fast", "--within", "20ms", "--", "true"], "percent above 0"),
         (&["--pid", "1", "--", "true"], "cannot be used with"),
         (&["--recover", "--ramp", "4"], "cannot be used with"),
-        (&["--name", "no-such-name-here", "guard"], "subcommand"),
+        (&["--name", "no-such-name-here", "guard"], "unexpected argument 'guard'"),
     ] {
         let (code, _, stderr) = qos(dir.path(), arguments);
         assert_eq!(code, 2, "{arguments:?}: {stderr}");
