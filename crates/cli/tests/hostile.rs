@@ -74,13 +74,15 @@ fn a_file_without_an_end_is_refused() {
     std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.toml")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.json")).unwrap();
     let began = Instant::now();
-    for arguments in [["sim", "zero.toml"], ["bench", "zero.toml"], ["replay", "zero.json"]] {
+    for arguments in [["sim", "zero.toml"], ["bench", "zero.toml"]] {
         let (code, _, stderr) = run(dir.path(), &arguments);
         assert_eq!(code, 3, "{arguments:?}: {stderr}");
         assert!(stderr.contains("at most 64 MiB, found more"), "{arguments:?}: {stderr}");
     }
     // What could be any recording is refused by its first bytes.
-    assert_eq!(run(dir.path(), &["replay", "zero.toml"]).0, 3);
+    for file in ["zero.toml", "zero.json"] {
+        assert_eq!(run(dir.path(), &["replay", file]).0, 3);
+    }
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
