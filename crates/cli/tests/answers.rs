@@ -99,3 +99,19 @@ fn the_same_twice_is_equal() {
     let effects = found["effects"].as_array().unwrap();
     assert!(effects.iter().all(|effect| effect["verdict"] == "equivalent"), "{effects:#?}");
 }
+
+/// README opens with an answer and says that everybody gets the same one.
+#[test]
+fn the_readme_opens_with_what_is_printed() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs_err::read_to_string(root.join("README.md")).unwrap();
+    let (_, quoted) = readme.split_once("```\nVerdicts\n").unwrap();
+    let (quoted, _) = quoted.split_once("```").unwrap();
+    let dir = folder();
+    let bench =
+        ["bench", "load-fixes-frequency", "--machine", "model:rk3399", "--verbose", "--no-page"];
+    let (code, printed, stderr) = run(dir.path(), &bench);
+    assert_eq!(code, 0, "{stderr}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&printed).contains(&words(quoted)), "{quoted}\nis not in\n{printed}");
+}

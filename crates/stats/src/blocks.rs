@@ -103,23 +103,24 @@ impl BlockDraws {
     ) -> [Replicated; N] {
         let whole = figures(&vec![1; self.blocks]);
         let rows: Vec<[f64; N]> = self.weights.par_iter().map(|weights| figures(weights)).collect();
-        let alone = (0..self.blocks).map(|block| {
-            let mut weights = vec![0; self.blocks];
-            weights[block] = 1;
-            figures(&weights)
-        });
-        let alone: Vec<[f64; N]> = alone.collect();
         std::array::from_fn(|at| Replicated {
             value: whole[at],
             draws: rows.iter().map(|row| row[at]).collect(),
-            blocks: alone.iter().map(|row| row[at]).collect(),
+            blocks: Vec::new(),
         })
     }
 
-    /// A statistic of a cell's values.
+    /// A statistic of a cell's values, of each block alone as well.
     pub fn statistic(&self, values: &BlockValues, statistic: Statistic) -> Replicated {
         let [found] = self.replicate(|weights| [values.0.statistic(statistic, weights)]);
-        found
+        let mut weights = vec![0; self.blocks];
+        let alone = (0..self.blocks).map(|block| {
+            weights[block] = 1;
+            let figure = values.0.statistic(statistic, &weights);
+            weights[block] = 0;
+            figure
+        });
+        Replicated { blocks: alone.collect(), ..found }
     }
 }
 
@@ -130,7 +131,7 @@ pub struct Replicated {
     pub value: f64,
     /// Of each draw.
     pub draws: Vec<f64>,
-    /// Of each block alone.
+    /// Of each block alone, where it is judged; empty where it only splits what was.
     pub blocks: Vec<f64>,
 }
 
