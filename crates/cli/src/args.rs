@@ -319,7 +319,7 @@ pub struct OutputArgs {
     /// Condition that the others are compared with
     #[arg(long, value_name = "CONDITION")]
     pub baseline: Option<String>,
-    /// Exit with 1 if this holds, such as 'p99 > +5%' or 'lateness.p99 > 200us'; repeatable
+    /// Exit with 1 if this holds, such as 'p99 > +5%' or 'lateness.p99 > 200us'; repeatable, see `flyball help rules`
     #[arg(long, value_name = "RULE")]
     pub fail_if: Vec<String>,
     /// Write the HTML page here; by default beside the run

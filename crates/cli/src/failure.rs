@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use flyball_board::BoardError;
 use flyball_lab::MachineError;
-use flyball_lab::ab::AbError;
+use flyball_lab::program::ProgramError;
 use flyball_lab::protocol::rampup::AskError;
 use flyball_units::{Diagnostic, Mismatch};
 use std::fmt;
@@ -132,7 +132,6 @@ told_as_they_are! {
     flyball_host::HostError,
     flyball_lab::compare::CompareError,
     flyball_lab::experiment::ExperimentError,
-    flyball_lab::experiment::ProgramError,
     flyball_lab::protocol::switches::TransitionError,
     flyball_lab::session::EventRecorderError,
     flyball_load::LoadError,
@@ -151,10 +150,10 @@ told_as_they_are! {
     flyball_sim::sweep::SweepError,
 }
 
-impl From<AbError> for Failure {
-    fn from(error: AbError) -> Failure {
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Failure {
         match &error {
-            AbError::Failed { what: "setup" | "preparation", .. } => {
+            ProgramError::Failed { what: "setup" | "preparation", .. } => {
                 Failure::of(&error).hint("run it by hand first; pipes and variables need --shell")
             }
             _ => Failure::of(&error),

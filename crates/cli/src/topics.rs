@@ -66,8 +66,9 @@ const TOPICS: [Topic; 5] = [
 /// A topic that is a text: its name, what it is about, the text.
 type TextTopic = (&'static str, &'static str, fn() -> String);
 
-const TEXTS: [TextTopic; 2] = [
+const TEXTS: [TextTopic; 3] = [
     ("exit-codes", "what a command's exit code says", exit::table),
+    ("rules", "what --fail-if takes", rules),
     ("run-directory", "tables and columns of a run directory", flyball_run::schema::markdown),
 ];
 
@@ -127,6 +128,14 @@ fn listing(topic: &Topic) -> String {
 /// The scenarios, for `flyball sim` alone.
 pub fn scenario_list() -> String {
     TOPICS.iter().find(|topic| topic.name == "scenarios").map(listing).unwrap_or_default()
+}
+
+fn rules() -> String {
+    format!(
+        "{}\nJoined by `;` or given repeatedly: --fail-if 'p99 > +5%; lateness.p99[condition=heavy] > 200us'\n\
+         Exit code 1 where one holds, 7 where one cannot be decided. More: docs/reading-a-report.md\n",
+        include_str!("../help/rules.txt")
+    )
 }
 
 fn platforms() -> Vec<Entry> {

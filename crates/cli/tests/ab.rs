@@ -43,7 +43,7 @@ fn a_program_that_sleeps_is_slower_and_known_soon() {
 #[test]
 fn gates_tell_slower_from_not() {
     let dir = folder();
-    let fast = ["ab", "sleep 0.02", "sleep 0.05", "--name", "a", "--name", "b", "--runs", "6"];
+    let fast = ["ab", "sleep 0.02", "sleep 0.3", "--name", "a", "--name", "b", "--blocks", "8"];
     let gate = |out: &'static str, baseline: &'static str| {
         let rule = ["--fail-if", "median > +10%", "--no-page"];
         let rest = ["--out", out, "--baseline", baseline];
@@ -73,7 +73,7 @@ fn disturbed_blocks_are_kept_and_as_many_done_again() {
     #[allow(clippy::disallowed_types, clippy::disallowed_methods)]
     let mut hog = std::process::Command::new("sh").args(["-c", hog]).spawn().unwrap();
     let programs = ["ab", "sleep 0.02", "sleep 0.021", "--name", "a", "--name", "b"];
-    let rest = ["--runs", "20", "--retry", "8", "--out", "run", "--no-page"];
+    let rest = ["--blocks", "20", "--retry", "8", "--out", "run", "--no-page"];
     let (code, _, stderr) = run(dir.path(), &[&programs[..], &rest].concat());
     hog.kill().unwrap();
     hog.wait().unwrap();
@@ -185,7 +185,7 @@ fn commits_are_built_in_work_trees_that_go_again() {
     let path = dir.path();
     faster_commit(path);
     let build = "cp work.in work && chmod +x work";
-    let arguments = ["ab", "--commits", "HEAD~1", "HEAD", "--build", build, "--runs", "6"];
+    let arguments = ["ab", "--commits", "HEAD~1", "HEAD", "--build", build, "--blocks", "6"];
     let rest = ["--out", "run", "--no-page", "--", "./work"];
     let (code, text, stderr) = run(path, &[&arguments[..], &rest].concat());
     assert_eq!(code, 0, "{stderr}");

@@ -182,6 +182,10 @@ fn shells_and_manuals() {
     assert!(files.lines().all(|file| dir.path().join(file).is_file()), "{files}");
     let (code, text, _) = run(dir.path(), &["help", "exit-codes"]);
     assert!(code == 0 && text.contains("125") && text.contains("130"), "{text}");
+    let (code, text, _) = run(dir.path(), &["help", "rules"]);
+    let grammar = include_str!("../help/rules.txt");
+    assert!(code == 0 && text.starts_with(grammar), "{text}");
+    assert!(include_str!("../../../docs/reading-a-report.md").contains(grammar));
     let (code, text, _) = run(dir.path(), &["help", "bench"]);
     assert!(code == 0 && text.contains("--dry-run"), "{text}");
 }

@@ -3,6 +3,7 @@
 use crate::ThreadUsage;
 use flyball_units::Nanos;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 pub use crate::sys::process::Child;
@@ -87,6 +88,15 @@ pub enum Status {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Code(code) => write!(f, "{code}"),
+            Status::Signal(signal) => write!(f, "signal {signal}"),
+        }
+    }
 }
 
 /// A process that has ended.

@@ -4,10 +4,11 @@
 pub(crate) mod access;
 pub(crate) mod bell;
 pub(crate) mod clock;
+pub(crate) mod cycles;
 pub(crate) mod dma_latency;
 pub(crate) mod kept;
 pub(crate) mod memory;
-pub(crate) mod perf;
+mod perf;
 mod poll;
 pub(crate) mod process;
 pub(crate) mod sched;

@@ -1,25 +1,24 @@
 //! Programs against each other: from their command lines to an experiment in interleaved blocks.
 //!
 //! Every block runs each program for a while, in random order, so that whatever the machine does
-//! meanwhile falls on all of them alike. A short program is run several times in its turn: what
-//! changing over costs then weighs little.
+//! meanwhile falls on all of them alike. A short program is run several times in its trial:
+//! what changing over costs then weighs little.
 
 mod command;
 
 pub use command::command;
 
-use crate::experiment::{Experiment, ExperimentError, Placement, ProbeTiming, Workload, quick};
+use crate::experiment::{Experiment, Placement, ProbeTiming, Workload, quick};
+use crate::program::{ProgramError, succeed};
 use crate::protocol::windows::crowded;
-use flyball_host::{
-    Exit, Host, HostError, Output, ProcessIdentity, ProcessSpec, ProcessTimes, Status,
-};
-use flyball_units::{Diagnostic, Duration, ErrorKind, Mismatch, Nanos};
+use flyball_host::{Exit, Host, ProcessIdentity, ProcessSpec, ProcessTimes};
+use flyball_units::{Duration, Mismatch, Nanos};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// A program's turn in a block lasts at least so long, however short the program is.
-const TURN: Nanos = Nanos::from_millis(40);
-/// Runs in a turn; more would make few and long blocks of a program that takes no time.
+/// A program's trial in a block lasts at least so long, however short the program is.
+const TRIAL: Nanos = Nanos::from_millis(40);
+/// Runs in a trial; more would make few and long blocks of a program that takes no time.
 const MOST_RUNS: u64 = 100;
 /// Blocks beyond which an answer gains nothing.
 const MOST_BLOCKS: u64 = 5_000;
@@ -71,67 +70,6 @@ pub enum Length {
     Blocks(u32),
 }
 
-/// Lines of its output that a program which failed is quoted with.
-const SHOWN: usize = 10;
-
-/// A program that cannot be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum AbError {
-    /// It could not be started.
-    #[error("{0}")]
-    Host(#[from] HostError),
-    /// It failed by itself.
-    #[error("{what} of {program}: expected exit status 0, found {found}{output}")]
-    Failed {
-        /// Its name.
-        program: String,
-        /// `setup`, `run` or `preparation`.
-        what: &'static str,
-        /// The status, in words.
-        found: String,
-        /// The end of what it wrote to standard error.
-        output: String,
-    },
-    /// What came out is no experiment.
-    #[error("{0}")]
-    Experiment(#[from] ExperimentError),
-    /// The user asked to end.
-    #[error("interrupted before the first block")]
-    Interrupted,
-}
-
-impl Diagnostic for AbError {
-    fn inner(&self) -> Option<&dyn Diagnostic> {
-        match self {
-            AbError::Host(error) => Some(error),
-            AbError::Experiment(error) => Some(error),
-            AbError::Interrupted | AbError::Failed { .. } => None,
-        }
-    }
-
-    fn kind(&self) -> ErrorKind {
-        match self {
-            AbError::Interrupted => ErrorKind::Interrupted,
-            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            AbError::Failed { what, .. } => Some(
-                match *what {
-                    "run" => "a program that fails is often faster than one that works; run it by hand first",
-                    "work tree" => "name two commits of the repository that you are in",
-                    "build" => "run it by hand in a checkout of that commit",
-                    _ => "run it by hand first",
-                }
-                .to_owned(),
-            ),
-            _ => self.inner().and_then(Diagnostic::hint),
-        }
-    }
-}
-
 /// Programs that are ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -151,7 +89,7 @@ pub fn experiment(
     programs: &[Program],
     length: Length,
     warm_up: Option<u32>,
-) -> Result<Comparison, AbError> {
+) -> Result<Comparison, ProgramError> {
     let mut longest = Nanos::ZERO;
     let mut total = Nanos::ZERO;
     // The largest share of the CPUs, and whose it is.
@@ -189,7 +127,7 @@ pub fn experiment(
     });
     let crowded = usage.and_then(|usage| crowded(&wanted.1, wanted.0, &usage));
     // The same number for all: every block then has as many windows of each.
-    let runs = TURN.0.div_ceil(longest.0.max(1)).clamp(1, MOST_RUNS);
+    let runs = TRIAL.0.div_ceil(longest.0.max(1)).clamp(1, MOST_RUNS);
     let block = total.0.saturating_mul(runs) + CHANGE.0.saturating_mul(programs.len() as u64);
     let blocks = match length {
         Length::Blocks(blocks) => u64::from(blocks),
@@ -275,7 +213,7 @@ pub fn words(text: &str, shell: bool) -> Result<Vec<String>, Mismatch> {
 ///
 /// # Errors
 /// As [`experiment`] of a program that fails.
-pub fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), AbError> {
+pub fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), ProgramError> {
     let all = Program { name: "all programs".to_owned(), ..Program::default() };
     once(host, &all, command, "cleanup").map(|_| ())
 }
@@ -292,34 +230,8 @@ fn once(
     program: &Program,
     command: &[String],
     what: &'static str,
-) -> Result<Exit, AbError> {
+) -> Result<Exit, ProgramError> {
     let (name, arguments) = command.split_first().map_or(("", command), |(n, a)| (n.as_str(), a));
     let spec = ProcessSpec { folder: program.folder.clone(), ..ProcessSpec::new(name, arguments) };
     succeed(host, &program.name, what, spec)
-}
-
-/// Runs a program that has to succeed.
-pub(crate) fn succeed(
-    host: &dyn Host,
-    program: &str,
-    what: &'static str,
-    spec: ProcessSpec,
-) -> Result<Exit, AbError> {
-    let spec = ProcessSpec { stderr: Output::Capture, ..spec };
-    let exit = host.spawn(&spec)?.wait(None)?.ok_or(AbError::Interrupted)?;
-    if exit.is_success() {
-        return Ok(exit);
-    }
-    let said = String::from_utf8_lossy(&exit.stderr);
-    let lines: Vec<&str> = said.trim_end().lines().collect();
-    let last = lines[lines.len().saturating_sub(SHOWN)..].join("\n    ");
-    Err(AbError::Failed {
-        program: program.to_owned(),
-        what,
-        found: match exit.status {
-            Status::Code(code) => code.to_string(),
-            Status::Signal(signal) => format!("signal {signal}"),
-        },
-        output: if last.is_empty() { String::new() } else { format!("\n    {last}") },
-    })
 }

@@ -1,6 +1,7 @@
 //! Two commits of a repository, each built in a work tree of its own.
 
-use crate::ab::{AbError, Program, succeed};
+use crate::ab::Program;
+use crate::program::{ProgramError, succeed};
 use flyball_host::{Host, ProcessSpec};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ impl<'a> WorkTrees<'a> {
         host: &'a dyn Host,
         commits: [&str; 2],
         build: Option<&str>,
-    ) -> Result<WorkTrees<'a>, AbError> {
+    ) -> Result<WorkTrees<'a>, ProgramError> {
         let mut this = WorkTrees { host, trees: Vec::new() };
         let base = std::env::temp_dir().join(format!("flyball-ab-{}", std::process::id()));
         for (at, commit) in commits.into_iter().enumerate() {

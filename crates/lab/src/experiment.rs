@@ -14,7 +14,7 @@ pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
 pub use condition::{Class, Condition, Placement};
 pub use error::ExperimentError;
 pub use model::{Experiment, Input, ProbeTiming, Workload};
-pub use program::{PILOTS, ProgramError, of_program};
+pub use program::{PILOTS, of_program};
 
 use flyball_host::Scheduling;
 use flyball_units::Duration;

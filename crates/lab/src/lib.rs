@@ -19,6 +19,7 @@ pub mod job;
 pub mod kernels;
 pub mod machine;
 pub mod plan;
+pub mod program;
 pub mod protocol;
 pub mod quick_look;
 pub mod session;

@@ -113,7 +113,7 @@ impl StressNg {
             if let Some(exit) = this.child.wait(Some(pause))? {
                 let said = String::from_utf8_lossy(&exit.stderr).trim().to_owned();
                 return Err(unavailable(&format!(
-                    "stress-ng ended at once ({:?}): {said}",
+                    "stress-ng ended at once (exit status {}): {said}",
                     exit.status
                 )));
             }

@@ -9,6 +9,7 @@
 
 mod balance;
 mod build;
+mod cfs;
 mod check;
 mod cpu;
 mod domain;

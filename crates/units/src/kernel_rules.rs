@@ -73,6 +73,8 @@ pub enum KernelRule {
     /// conservative takes off the steps of missed periods whatever the load, and does not ask at an
     /// end of the range.
     DeferredStepsAtAnyLoad,
+    /// The fair scheduler is CFS, not EEVDF.
+    Cfs,
 }
 
 /// What is known of a rule.
@@ -114,7 +116,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 5] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 6] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -158,6 +160,15 @@ pub const KERNEL_RULES: [KernelRuleInfo; 5] = [
                  idle time get lower frequencies",
         change: "7.2, as is assumed: cpufreq: conservative: Fix incorrect frequency decrease due to \
                  stale target (May 2026); in stable kernels, too: read in 6.12.117",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::Cfs,
+        name: "cfs",
+        first: None,
+        last: version(6, 5),
+        effect: "the fair scheduler is CFS: a task that slept takes the CPU from one that has been running \
+                 at once, and tasks that share a CPU change places rarely",
+        change: "6.6: sched/fair: Commit to EEVDF",
     },
 ];
 
@@ -247,7 +258,7 @@ mod tests {
     fn rules_come_and_go_with_versions() {
         assert_eq!(
             held("6.1.0-18-amd64"),
-            ["request-before-clamp", "headroom-after-clamp", "deferred-steps-at-any-load"]
+            ["request-before-clamp", "headroom-after-clamp", "deferred-steps-at-any-load", "cfs"]
         );
         let of_6_12 = [
             "request-before-clamp",

@@ -25,8 +25,8 @@ pub struct AbArgs {
     #[arg(long, value_name = "TIME", default_value = "1min")]
     pub within: String,
     /// Run exactly this many blocks instead, and do not stop at an answer
-    #[arg(long, value_name = "BLOCKS", conflicts_with = "within", value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: Option<u32>,
+    #[arg(long, alias = "runs", value_name = "N", conflicts_with = "within", value_parser = clap::value_parser!(u32).range(1..))]
+    pub blocks: Option<u32>,
     /// Runs of each program before the first block; by default 3, fewer of a slow program
     #[arg(short, long, value_name = "RUNS")]
     pub warmup: Option<u32>,

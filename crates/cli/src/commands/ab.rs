@@ -18,7 +18,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let rules = reporting::rules(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
     let Share(margin) = args.margin.parse().map_err(|slip: Mismatch| slip.at("--margin"))?;
-    let length = match args.runs {
+    let length = match args.blocks {
         Some(blocks) => Length::Blocks(blocks),
         None => Length::UntilDecided(time("--within", &args.within)?.0),
     };
@@ -49,7 +49,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     bar.planned(
         plan.trials.len() + plan.spare.len(),
-        "turns at most",
+        "trials at most",
         experiment.within.map_or(Nanos(u64::MAX), |within| within.0).min(plan.duration(experiment)),
         "random in each block",
     );

@@ -1,173 +1,53 @@
-//! Cycle counters of the calling thread, by perf events.
+//! Opening perf events.
 #![expect(unsafe_code, reason = "perf_event_open takes a pointer and returns a descriptor")]
 
-use super::this_thread;
-use crate::{Call, Errno, HostError};
-use flyball_units::Nanos;
+use crate::Errno;
 use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{FromRawFd, RawFd};
 
-/// `struct perf_event_attr`, version 0 of include/uapi/linux/perf_event.h, 64 bytes, which every
-/// kernel accepts.
+/// `struct perf_event_attr`, version 5 (Linux 4.1) of include/uapi/linux/perf_event.h, 112 bytes. Older
+/// kernels take it, too, where what they do not know is zero.
 #[repr(C)]
 #[derive(Default)]
-struct PerfEventAttr {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
+pub(super) struct Attributes {
+    pub kind: u32,
+    pub size: u32,
+    pub config: u64,
+    pub sample_period: u64,
+    pub sample_type: u64,
+    pub read_format: u64,
+    pub flags: u64,
+    pub wakeup_watermark: u32,
+    pub breakpoint_type: u32,
+    pub config1: u64,
+    pub config2: u64,
+    pub branch_sample_type: u64,
+    pub sample_registers_user: u64,
+    pub sample_stack_user: u32,
+    pub clock: i32,
+    pub sample_registers_interrupt: u64,
+    pub aux_watermark: u32,
+    pub sample_max_stack: u16,
+    pub reserved: u16,
 }
 
-const TYPE_HARDWARE: u32 = 0;
-const CPU_CYCLES: u64 = 0;
-const INSTRUCTIONS: u64 = 1;
-const REF_CPU_CYCLES: u64 = 9;
-/// PERF_FORMAT_TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING and _GROUP.
-const READ_FORMAT: u64 = 1 | 2 | 8;
-/// exclude_kernel and exclude_hv, bits 5 and 6: allowed up to perf_event_paranoid 2.
-const FLAGS: u64 = 1 << 5 | 1 << 6;
+/// exclude_kernel and exclude_hv: allowed up to perf_event_paranoid 2.
+pub(super) const USER_ONLY: u64 = 1 << 5 | 1 << 6;
 /// PERF_FLAG_FD_CLOEXEC.
 const CLOSE_ON_EXEC: u64 = 8;
 
-/// Counts of one group since it was opened, user mode only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cycles {
-    /// Cycles of the core at whatever frequency it ran.
-    pub cycles: u64,
-    /// Cycles at the constant reference rate; none where the machine does not count them (many
-    /// Arm cores).
-    pub ref_cycles: Option<u64>,
-    /// Instructions retired.
-    pub instructions: u64,
-    /// Time that the group was meant to count.
-    pub enabled: Nanos,
-    /// Time that it did count; less than `enabled` when others wanted the same counters.
-    pub running: Nanos,
-}
-
-impl Cycles {
-    /// What was counted since `earlier`.
-    pub fn since(self, earlier: Cycles) -> Cycles {
-        Cycles {
-            cycles: self.cycles.wrapping_sub(earlier.cycles),
-            ref_cycles: self
-                .ref_cycles
-                .zip(earlier.ref_cycles)
-                .map(|(now, then)| now.wrapping_sub(then)),
-            instructions: self.instructions.wrapping_sub(earlier.instructions),
-            enabled: self.enabled.since(earlier.enabled),
-            running: self.running.since(earlier.running),
-        }
-    }
-
-    /// Whether the counters ran the whole time, so that the counts need no scaling.
-    pub fn is_whole(self) -> bool {
-        self.enabled == self.running
-    }
-}
-
-/// Cycles, reference cycles and instructions of the thread that opened it, as one group: they
-/// count over exactly the same time. One system call per reading, no allocation.
-#[derive(Debug)]
-pub struct CycleCounter {
-    // None on a recorded machine, where nothing runs and every count stays zero.
-    leader: Option<File>,
-    // Held open: closing a member takes it out of the group.
-    _members: Vec<File>,
-    has_ref_cycles: bool,
-}
-
-impl CycleCounter {
-    /// Opens the group for the calling thread.
-    pub(crate) fn open() -> Result<CycleCounter, HostError> {
-        let leader = open_event(CPU_CYCLES, -1).map_err(explain)?;
-        let instructions = open_event(INSTRUCTIONS, leader.as_raw_fd()).map_err(explain)?;
-        let mut members = vec![instructions];
-        // Last, since it is the one that may be missing.
-        let ref_cycles = open_event(REF_CPU_CYCLES, leader.as_raw_fd()).ok();
-        let has_ref_cycles = ref_cycles.is_some();
-        members.extend(ref_cycles);
-        Ok(CycleCounter { leader: Some(leader), _members: members, has_ref_cycles })
-    }
-
-    /// The counters of a machine on which nothing runs.
-    pub(crate) fn idle() -> CycleCounter {
-        CycleCounter { leader: None, _members: Vec::new(), has_ref_cycles: true }
-    }
-
-    /// The counts now.
-    pub fn read(&mut self) -> Result<Cycles, HostError> {
-        let Some(leader) = &mut self.leader else { return Ok(Cycles::default()) };
-        // Layout with READ_FORMAT: number of events, time enabled, time running, values.
-        let mut buffer = [0u8; 6 * 8];
-        let length = leader
-            .read(&mut buffer)
-            .map_err(|error| HostError::call(Call::OpenCycles, this_thread(), Errno::of(&error)))?;
-        let events = 2 + usize::from(self.has_ref_cycles);
-        if length != (3 + events) * 8 {
-            // A group that could not be scheduled at all reads as end of file.
-            return Err(HostError::malformed(
-                "perf event group",
-                format!("{} bytes", (3 + events) * 8),
-                &format!("{length} bytes"),
-            ));
-        }
-        let word = |index: usize| {
-            let mut bytes = [0u8; 8];
-            bytes.copy_from_slice(&buffer[index * 8..index * 8 + 8]);
-            u64::from_ne_bytes(bytes)
+impl Attributes {
+    /// The event of a thread (0: the calling one) on any CPU, in the group of `leader` or, with -1, as one.
+    pub(super) fn open(mut self, tid: u32, leader: RawFd) -> Result<File, Errno> {
+        self.size = size_of::<Attributes>() as u32;
+        // SAFETY: `self` is the kernel's structure with its size inside and outlives the call.
+        let descriptor = unsafe {
+            libc::syscall(libc::SYS_perf_event_open, &self, tid, -1, leader, CLOSE_ON_EXEC)
         };
-        Ok(Cycles {
-            cycles: word(3),
-            instructions: word(4),
-            ref_cycles: self.has_ref_cycles.then(|| word(5)),
-            enabled: Nanos(word(1)),
-            running: Nanos(word(2)),
-        })
-    }
-}
-
-/// Opens one hardware event of the calling thread on any CPU, in the group of `leader` or as one.
-fn open_event(config: u64, leader: RawFd) -> Result<File, Errno> {
-    let attributes = PerfEventAttr {
-        kind: TYPE_HARDWARE,
-        size: size_of::<PerfEventAttr>() as u32,
-        config,
-        read_format: READ_FORMAT,
-        flags: FLAGS,
-        ..PerfEventAttr::default()
-    };
-    // SAFETY: `attributes` is the kernel's structure with its size inside and outlives the call.
-    let descriptor = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &attributes, 0, -1, leader, CLOSE_ON_EXEC)
-    };
-    if descriptor < 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: the kernel just gave this descriptor to us alone.
-    Ok(unsafe { File::from_raw_fd(descriptor as RawFd) })
-}
-
-/// Why the counters can't be opened.
-fn explain(errno: Errno) -> HostError {
-    match errno {
-        Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV => HostError::unsupported(
-            Call::OpenCycles,
-            "cycles of this thread",
-            format!("no hardware cycle counter here (a virtual machine without a PMU?): {errno}"),
-        ),
-        Errno::ENOSYS => HostError::unsupported(
-            Call::OpenCycles,
-            "cycles of this thread",
-            "the kernel was built without perf events, or a sandbox hides them",
-        ),
-        errno => HostError::call(Call::OpenCycles, "cycles of this thread", errno),
+        if descriptor < 0 {
+            return Err(Errno::last());
+        }
+        // SAFETY: the kernel just gave this descriptor to us alone.
+        Ok(unsafe { File::from_raw_fd(descriptor as RawFd) })
     }
 }

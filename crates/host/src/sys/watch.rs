@@ -1,11 +1,11 @@
 //! When a thread runs: the kernel's records of its context switches (perf), as they come.
-#![expect(unsafe_code, reason = "perf_event_open and its ring in shared memory")]
+#![expect(unsafe_code, reason = "the ring of a perf event lies in shared memory")]
 
-use super::check;
+use super::perf::{self, USER_ONLY};
 use crate::{Call, Errno, HostError};
 use flyball_units::Nanos;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,38 +49,12 @@ pub struct SwitchWatch {
     ring: Option<Ring>,
 }
 
-/// `struct perf_event_attr`, version 5 (Linux 4.1) of include/uapi/linux/perf_event.h, 112 bytes.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_watermark: u32,
-    breakpoint_type: u32,
-    config1: u64,
-    config2: u64,
-    branch_sample_type: u64,
-    sample_registers_user: u64,
-    sample_stack_user: u32,
-    clock: i32,
-    sample_registers_interrupt: u64,
-    aux_watermark: u32,
-    sample_max_stack: u16,
-    reserved: u16,
-}
-
 const TYPE_SOFTWARE: u32 = 1;
 const COUNT_DUMMY: u64 = 9;
 const SAMPLE_TIME: u64 = 1 << 2;
-/// exclude_kernel and exclude_hv, without which perf_event_paranoid 2 refuses; task (makes and ends
-/// threads); watermark; sample_id_all (the time in every record); use_clockid; context_switch.
-const FLAGS: u64 = 1 << 5 | 1 << 6 | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25 | 1 << 26;
-const CLOSE_ON_EXEC: u64 = 8;
+/// User mode only, without which perf_event_paranoid 2 refuses; task (makes and ends threads); watermark;
+/// sample_id_all (the time in every record); use_clockid; context_switch.
+const FLAGS: u64 = USER_ONLY | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25 | 1 << 26;
 
 const RECORD_LOST: u32 = 2;
 const RECORD_EXIT: u32 = 4;
@@ -92,23 +66,18 @@ const PREEMPTED: u16 = 1 << 14;
 impl SwitchWatch {
     /// Watches a thread from now on.
     pub(crate) fn open(tid: u32, object: impl Fn() -> String) -> Result<SwitchWatch, HostError> {
-        let attributes = Attributes {
+        let attributes = perf::Attributes {
             kind: TYPE_SOFTWARE,
-            size: size_of::<Attributes>() as u32,
             config: COUNT_DUMMY,
             sample_type: SAMPLE_TIME,
             flags: FLAGS,
             wakeup_watermark: 1,
             clock: libc::CLOCK_MONOTONIC,
-            ..Attributes::default()
+            ..perf::Attributes::default()
         };
-        // SAFETY: `attributes` is the kernel's structure with its size inside and outlives the call.
-        let fd = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &attributes, tid, -1, -1, CLOSE_ON_EXEC)
-        };
-        check(fd, Call::WatchSwitches, &object)?;
-        // SAFETY: the kernel just gave this descriptor to us alone.
-        let file = unsafe { File::from_raw_fd(fd as RawFd) };
+        let file = attributes
+            .open(tid, -1)
+            .map_err(|errno| HostError::call(Call::WatchSwitches, object(), errno))?;
         Ring::new(file, object).map(|ring| SwitchWatch { ring: Some(ring) })
     }
 

@@ -1,60 +1,12 @@
 //! The experiment for a program of the user's own.
 
-use super::{Experiment, ExperimentError, Workload, quick};
-use flyball_host::{Host, HostError, ProcessSpec, Status};
-use flyball_units::{Diagnostic, Duration, ErrorKind, Nanos};
+use super::{Experiment, Workload, quick};
+use crate::program::{ProgramError, succeed};
+use flyball_host::{Host, ProcessSpec};
+use flyball_units::{Duration, Nanos};
 
 /// Runs that say how long the program takes.
 pub const PILOTS: usize = 3;
-
-/// Why there is no experiment for a program.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// It does not start.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// The experiment.
-    #[error(transparent)]
-    Experiment(#[from] ExperimentError),
-    /// Asked to end.
-    #[error("interrupted before the first window")]
-    Interrupted,
-    /// It fails.
-    #[error("{name}: expected exit status 0, found {status:?}")]
-    Failed {
-        /// The program.
-        name: String,
-        /// How it ended.
-        status: Status,
-    },
-}
-
-impl Diagnostic for ProgramError {
-    fn inner(&self) -> Option<&dyn Diagnostic> {
-        match self {
-            ProgramError::Host(error) => Some(error),
-            ProgramError::Experiment(error) => Some(error),
-            ProgramError::Interrupted | ProgramError::Failed { .. } => None,
-        }
-    }
-
-    fn kind(&self) -> ErrorKind {
-        match self {
-            ProgramError::Interrupted => ErrorKind::Interrupted,
-            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            ProgramError::Failed { .. } => Some(
-                "a program that fails has no latency worth measuring; run it by hand first"
-                    .to_owned(),
-            ),
-            _ => self.inner().and_then(Diagnostic::hint),
-        }
-    }
-}
 
 /// The program, its name first, under idle and heavy load. Some runs of it say how long it takes; the
 /// period leaves it twice that, so that a slower condition does not run into the next release.
@@ -72,11 +24,7 @@ pub fn of_program(
     };
     let mut longest = Nanos::ZERO;
     for _ in 0..pilots {
-        let mut child = host.spawn(&ProcessSpec::new(name, arguments))?;
-        let Some(exit) = child.wait(None)? else { return Err(ProgramError::Interrupted) };
-        if !exit.is_success() {
-            return Err(ProgramError::Failed { name: name.to_owned(), status: exit.status });
-        }
+        let exit = succeed(host, name, "run", ProcessSpec::new(name, arguments))?;
         longest = longest.max(exit.elapsed);
     }
     let period_ms = (2 * longest.0).div_ceil(1_000_000).max(20);

@@ -538,8 +538,8 @@ fn who(part: &CausePart) -> String {
     }
 }
 
-/// In a sentence: `+1876 us [1502, 2250] from waiting for the CPU, +40.1 us [31.0, 49.2] from cycles;
-/// nothing from lateness and frequency`.
+/// Behind a figure: `, +1916 us [1540, 2291]: +1876 us [1502, 2250] from waiting for the CPU, +40.1 us
+/// [31.0, 49.2] from cycles; nothing from lateness and frequency`. One part alone is the whole.
 pub(super) fn sentence(cause: &Cause) -> String {
     let whole = cause.total_us.value.abs();
     let nothing =
@@ -550,8 +550,12 @@ pub(super) fn sentence(cause: &Cause) -> String {
     });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
     let names: Vec<String> = none.iter().map(|found| found.part.name().to_owned()).collect();
+    let total = match some.len() {
+        0 | 1 => String::new(),
+        _ => format!(", {}", words::microseconds(&cause.total_us)),
+    };
     match none.is_empty() {
-        true => sizes,
-        false => format!("{sizes}; nothing from {}", words::list(&names)),
+        true => format!("{total}: {sizes}"),
+        false => format!("{total}: {sizes}; nothing from {}", words::list(&names)),
     }
 }

@@ -128,7 +128,7 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
 
 /// The cause of the first figure, which stands beside it since a narrow table cuts the end.
 fn because(matter: &Matter<'_>) -> String {
-    matter.cause.map(|cause| format!(": {}", cause::sentence(cause))).unwrap_or_default()
+    matter.cause.map(cause::sentence).unwrap_or_default()
 }
 
 /// In how many workloads an effect shows by itself: `; shows in 2 of 4 workloads alone`.

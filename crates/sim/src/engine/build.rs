@@ -352,6 +352,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         util_at_dequeue: 0,
         exec_start: 0,
         ungrown: 0,
+        ran: 0,
         vruntime: 0,
         deadline: 0,
         lag: 0,

@@ -8,13 +8,14 @@
 //! ```
 //! The eligible task with the earliest deadline is next. A running task that is eligible keeps the
 //! CPU until its slice ends (the kernel's `RUN_TO_PARITY`), so equals do not preempt each other at
-//! wake-up.
+//! wake-up. Kernels before 6.6 do otherwise: `cfs`.
 
 use super::Machine;
+use flyball_units::KernelRule;
 
 /// `time` of a task of `weight`, as virtual time.
 #[inline]
-fn virtual_time(time: u64, weight: u32) -> i64 {
+pub(super) fn virtual_time(time: u64, weight: u32) -> i64 {
     if weight == 1024 {
         return time as i64;
     }
@@ -67,7 +68,12 @@ impl Machine {
         let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
         task.exec_start = cpu.clock.clock_task();
         task.ungrown += executed;
+        task.ran += executed;
         task.vruntime += virtual_time(executed, task.weight);
+        if self.rules.has(KernelRule::Cfs) {
+            self.advance_least(c);
+            return false;
+        }
         if cpu.fair.is_empty() {
             cpu.min_vruntime = cpu.min_vruntime.max(task.vruntime);
         }
@@ -80,8 +86,11 @@ impl Machine {
     }
 
     /// Gives a task that joins CPU `c` its virtual time: the average, less the lag it left with.
-    /// `new`: its first slice is half as long.
-    pub(super) fn place_virtually(&mut self, t: usize, c: usize, new: bool) {
+    /// `new`: its first slice is half as long; `woken`: it slept.
+    pub(super) fn place_virtually(&mut self, t: usize, c: usize, new: bool, woken: bool) {
+        if self.rules.has(KernelRule::Cfs) {
+            return self.place_at_least(t, c, new, woken);
+        }
         let average = self.average(c);
         let task = &mut self.tasks[t];
         let slice = virtual_time(self.slice, task.weight);
@@ -96,6 +105,10 @@ impl Machine {
 
     /// Remembers the lag of a task that leaves CPU `c`.
     pub(super) fn keep_lag(&mut self, t: usize, c: usize) {
+        if self.rules.has(KernelRule::Cfs) {
+            // It keeps its virtual time.
+            return;
+        }
         let value = self.average(c).value();
         let cpu = &mut self.cpus[c];
         cpu.min_vruntime = cpu.min_vruntime.max(value);
@@ -108,6 +121,9 @@ impl Machine {
         let cpu = &self.cpus[c];
         if cpu.fair.is_empty() {
             return None;
+        }
+        if self.rules.has(KernelRule::Cfs) {
+            return self.pick_first(c);
         }
         let average = self.average(c);
         let key = |t: usize| (self.tasks[t].deadline, self.tasks[t].vruntime, t);

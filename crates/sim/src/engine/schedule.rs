@@ -136,6 +136,7 @@ impl Machine {
         task.enter(State::Running, self.now);
         task.exec_start = cpu.clock.clock_task();
         task.protected = true;
+        task.ran = 0;
         cpu.current = Some(t);
         cpu.runs = Runs::of(task.class);
         cpu.activity = Activity::Busy;

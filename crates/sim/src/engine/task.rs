@@ -143,6 +143,8 @@ pub(super) struct Task {
     pub(super) exec_start: u64,
     /// Execution not yet counted by patch 8's growth, in ns.
     pub(super) ungrown: u64,
+    /// Execution since it was given the CPU, in ns.
+    pub(super) ran: u64,
     /// Virtual time, in ns at weight 1024.
     pub(super) vruntime: i64,
     /// Virtual time at which its slice ends.

@@ -7,7 +7,7 @@ use crate::observe::Observer;
 use crate::setup::Class;
 use flyball_governors::Event;
 use flyball_platform::IdleTick;
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, KernelRule, Nanos};
 
 impl Machine {
     /// The first tick after now.
@@ -37,6 +37,9 @@ impl Machine {
         let mut slice_over = false;
         if self.tasks[t].is_fair() {
             slice_over = self.update_current(c);
+            if self.rules.has(KernelRule::Cfs) {
+                slice_over = self.round_is_over(t, c);
+            }
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
             self.update_others(c, false);

@@ -70,6 +70,10 @@ impl Machine {
     fn note_migration<O: Observer>(&mut self, t: usize, from: usize, to: usize, observer: &mut O) {
         self.tasks[t].account(self.now);
         self.tasks[t].cpu = to;
+        if self.rules.has(KernelRule::Cfs) {
+            let queues = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
+            self.tasks[t].vruntime += queues;
+        }
         self.tasks[t].totals.migrations += 1;
         let (from, to) = (CpuId(from as u32), CpuId(to as u32));
         observer.migrated(Nanos(self.now), TaskId(t as u32), from, to);
@@ -91,7 +95,7 @@ impl Machine {
             if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
                 self.update_current(c);
             }
-            self.place_virtually(t, c, new);
+            self.place_virtually(t, c, new, woken);
             self.load_enqueue(t, c, observer);
             self.queue_task(t, c, false);
         } else {

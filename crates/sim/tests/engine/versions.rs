@@ -76,3 +76,62 @@ fn intel_cpufreq_has_a_rate_limit_of_500_us() {
         }
     }
 }
+
+/// A CPU of one, at 1.7 GHz, under a kernel, HZ=1000, ticks at half a millisecond.
+fn one_cpu(kernel: &str, duration: u64) -> Setup {
+    let mut setup = setup("pentium-m", kernel, "performance", Nanos(duration));
+    setup.kernel.hz = 1000;
+    setup.kernel.slice = Nanos(750_000);
+    setup.tick_phase = Nanos(MS / 2);
+    without_transitions(setup)
+}
+
+/// A task that slept for 19 ms comes back 3 ms (half a latency of 6) before one that spins, which is more
+/// than the wake-up granularity of 1 ms: up to 6.5 it runs at once and for its 1 ms, less than its share of
+/// 3 ms (the first time it is new, and waits for a slice). With EEVDF it waits for the end of the slice: the tick half a millisecond later.
+#[test]
+fn who_slept_runs_at_once_up_to_6_5() {
+    for (kernel, waits) in [("linux-5.10", 0), ("linux-6.1", 0), ("linux-6.6", 500_000)] {
+        let mut setup = one_cpu(kernel, 1_010 * MS);
+        setup.tasks.push(task("spin", Spin));
+        let mut frames = task("frames", Periodic::new(20 * MS, 1_700_000));
+        frames.start = Nanos(20 * MS);
+        setup.tasks.push(frames);
+        let (_, summary) = run(setup);
+        let frames = &summary.tasks[1];
+        let of_each = frames.runnable.0 / frames.wakeups;
+        assert!(of_each.abs_diff(waits) < 100_000, "{kernel}: {of_each} ns, by hand {waits}");
+    }
+}
+
+/// Two that spin have 3 ms each of a latency of 6. They change places at the first tick at which one ran for
+/// more: each fourth. EEVDF changes them at every tick, as its slice is 0.75 ms.
+#[test]
+fn slices_are_long_up_to_6_5() {
+    for (kernel, ticks) in [("linux-6.1", 4), ("linux-6.6", 1)] {
+        let mut setup = one_cpu(kernel, 4_000 * MS);
+        setup.tasks.extend([task("one", Spin), task("two", Spin)]);
+        let (_, summary) = run(setup);
+        let [one, two] = [0, 1].map(|at| &summary.tasks[at]);
+        let found = one.preemptions + two.preemptions;
+        let expected = 4_000 / ticks;
+        assert!(found.abs_diff(expected) * 50 < expected, "{kernel}: {found}, by hand {expected}");
+        assert!(one.running.0.abs_diff(two.running.0) < 5 * MS, "{one:?} {two:?}");
+    }
+}
+
+/// Shares go by weight under both.
+#[test]
+fn nice_values_weigh_under_cfs() {
+    let mut setup = one_cpu("linux-6.1", 20_000 * MS);
+    for nice in [0, 0, 5] {
+        let mut spin = task("spin", Spin);
+        spin.class = flyball_sim::setup::Class::Fair { nice };
+        setup.tasks.push(spin);
+    }
+    let (_, summary) = run(setup);
+    for (task, weight) in summary.tasks.iter().zip([1024.0, 1024.0, 335.0]) {
+        let (found, expected) = (task.running.0 as f64, 20e9 * weight / (1024.0 + 1024.0 + 335.0));
+        assert!((found / expected - 1.0).abs() < 0.02, "{found}, by hand {expected}");
+    }
+}
