@@ -57,11 +57,15 @@ def main() -> int:
 
 
 QUANTITIES = {
+    "response": "responses",
     "time_to_utilization": "times to a utilisation",
+    "busy_frequency": "frequency while busy",
+    "busy_power": "power while busy",
     "running": "shares of the time on a kind of core",
     "busy_residency": "busy time at an operating point",
-    "residency": "time at an operating point",
 }
+# Nanoseconds to ms, kHz to MHz.
+SCALES = {"response": 1e6, "time_to_utilization": 1e6, "busy_frequency": 1e3}
 
 
 def counts(found: dict[str, dict]) -> str:
@@ -83,13 +87,13 @@ def counts(found: dict[str, dict]) -> str:
 def brief(line: dict) -> bool:
     if line["quantity"] == "time_to_utilization":
         return line["board"] is not None or line["model"] is not None
-    return line["agreement"] == "differs" and line["quantity"] != "residency"
+    return line["agreement"] == "differs" or line["quantity"] != "busy_residency"
 
 
 def table(found: dict[str, dict], wanted: Callable[[dict], bool]) -> str:
     lines = [
-        "| scenario | playings | figure | kernel: mean (range) | model | model alone | |",
-        "|---|---|---|---|---|---|---|",
+        "| scenario | playings | figure | kernel: mean (range) | model | model alone | distance | |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, comparison in found.items():
         count = len(comparison["playings"])
@@ -100,23 +104,27 @@ def table(found: dict[str, dict], wanted: Callable[[dict], bool]) -> str:
             kernel = spread(line["board"], line["board_never"], line)
             model = spread(line["model"], line["model_never"], line)
             alone = spread(line["alone"], line["alone_never"], line)
-            lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {alone} | {differs} |")
+            unit = "points" if "points" in line["bar"] else "%"
+            distance = "" if line["distance"] is None else f"{line['distance']:+.1f} {unit}"
+            lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {alone} | {distance} | {differs} |")
             name, count = "", ""
     return "\n".join(lines)
 
 
 def worth_a_line(line: dict) -> bool:
-    if line["quantity"] == "time_to_utilization" or line["agreement"] == "differs":
-        return True
-    return any(side and side["max"] >= 1.0 for side in (line["board"], line["model"]))
+    return line["board"] is not None or line["model"] is not None
 
 
 def figure(line: dict) -> str:
     match line["quantity"]:
         case "time_to_utilization":
             return f"{line['task']}: ms to utilisation {line['level']}"
-        case "residency":
-            return f"{line['domain']}: % at {line['khz'] // 1000} MHz"
+        case "response":
+            return f"{line['task']}: p{line['percentile']} response, ms"
+        case "busy_frequency":
+            return f"{line['domain']}: MHz while busy"
+        case "busy_power":
+            return f"{line['domain']}: mW of busy CPUs"
         case "busy_residency":
             return f"{line['domain']}: % of a CPU busy at {line['khz'] // 1000} MHz"
         case _:
@@ -126,7 +134,7 @@ def figure(line: dict) -> str:
 def spread(side: dict | None, never: int, line: dict) -> str:
     if side is None:
         return "never"
-    scale = 1e6 if line["quantity"] == "time_to_utilization" else 1.0
+    scale = SCALES.get(line["quantity"], 1.0)
     text = f"{side['mean'] / scale:.1f} ({side['min'] / scale:.1f} to {side['max'] / scale:.1f})"
     return text + (f", {never} never" if never else "")
 

@@ -17,5 +17,5 @@ mod text;
 pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{Background, Given, ItemCost, given, with};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse, rehearsed};
-pub use judge::{Agreement, Line, POINTS, judge};
+pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
 pub use run::{CompareError, Compared, RESULT, compare};

@@ -6,8 +6,9 @@ use flyball_events::recording::{Steps, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::Platform;
 use flyball_run::Run;
-use flyball_sim::record::Outcome;
-use flyball_sim::scenario::{Built, Scenario};
+use flyball_sim::record::{Outcome, Quantiles};
+use flyball_sim::scenario::{Built, Group, Scenario};
+use flyball_sim::setup::Class;
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,6 +17,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "quantity", rename_all = "snake_case")]
 pub enum Quantity {
+    /// Response time of a task's items, from the release to the end, in nanoseconds.
+    Response {
+        /// The tasks' common name.
+        task: String,
+        /// Of the items of one playing: 50 or 99.
+        percentile: u8,
+    },
     /// Time in nanoseconds until a task's util_avg reaches a level, from its first mark or its start.
     TimeToUtilization {
         /// The task.
@@ -23,12 +31,15 @@ pub enum Quantity {
         /// The level.
         level: u32,
     },
-    /// Share of the time, in percent, that a clock domain is at an operating point.
-    Residency {
+    /// Mean frequency of a clock domain while its CPUs are busy, in kHz.
+    BusyFrequency {
         /// The clock domain.
         domain: String,
-        /// The operating point.
-        khz: u64,
+    },
+    /// Mean power of a clock domain's busy CPUs by the platform's table, in milliwatts.
+    BusyPower {
+        /// The clock domain.
+        domain: String,
     },
     /// Time that a clock domain's CPUs are busy at an operating point, in percent of one CPU's time.
     BusyResidency {
@@ -46,7 +57,10 @@ pub enum Quantity {
     },
 }
 
-/// Figures by what they are; a time that never came is None.
+/// Percentiles of the response that are compared.
+const PERCENTILES: [u8; 2] = [50, 99];
+
+/// Figures by what they are; a time that never came, and a mean of nothing, is None.
 pub type Figures = BTreeMap<Quantity, Option<f64>>;
 
 /// Of one simulated phase.
@@ -55,9 +69,17 @@ pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figu
     let elapsed = outcome.summary.elapsed;
     for group in &built.groups {
         let value = |name: &str| outcome.value(&group.name, name);
-        for level in &scenario.utilization {
-            let time = value(&format!("util_{level}_ns"));
-            figures.insert(time_to(&group.name, *level), time);
+        if value("items").is_some_and(|items| items > 0.0) {
+            for percentile in PERCENTILES {
+                let time = value(&format!("response_p{percentile}_ns"));
+                figures.insert(response(&group.name, percentile), time);
+            }
+        }
+        if is_fair(built, group) {
+            for level in &scenario.utilization {
+                let time = value(&format!("util_{level}_ns"));
+                figures.insert(time_to(&group.name, *level), time);
+            }
         }
         for core_type in core_types(&scenario.platform) {
             let ran = value(&format!("on_{core_type}_ns")).unwrap_or(0.0);
@@ -65,12 +87,8 @@ pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figu
         }
     }
     for domain in &outcome.summary.domains {
-        for point in &domain.residency {
-            let share = percent(point.time.0 as f64, elapsed);
-            figures.insert(residency(&domain.name, point.frequency.0), Some(share));
-            let busy = percent(point.busy.0 as f64, elapsed);
-            figures.insert(busy_residency(&domain.name, point.frequency.0), Some(busy));
-        }
+        let busy = domain.residency.iter().map(|point| (point.frequency.0, point.busy.0));
+        add_busy(&mut figures, scenario, &domain.name, busy, elapsed);
     }
     figures
 }
@@ -88,7 +106,23 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         let members = built.setup.tasks.get(group.tasks.start as usize..group.tasks.end as usize);
         let names: Vec<String> =
             members.unwrap_or_default().iter().map(|task| comm(&task.name)).collect();
-        times(&mut figures, scenario, &recording, &group.name, names.first())?;
+        if is_fair(built, group) {
+            times(&mut figures, scenario, &recording, &group.name, names.first())?;
+        }
+        let mut responses = Quantiles::default();
+        for item in recording.items().filter(|item| names.contains(&recording.task(item.tid).name))
+        {
+            if let Some(ended_ns) = item.ended_ns {
+                responses.add(ended_ns.saturating_sub(item.released_ns));
+            }
+        }
+        if responses.count() > 0 {
+            for percentile in PERCENTILES {
+                let time = responses.quantile(f64::from(percentile) / 100.0);
+                let time = time.map(|time| time as f64);
+                figures.insert(response(&group.name, percentile), time);
+            }
+        }
         let mut on: BTreeMap<&str, u64> = BTreeMap::new();
         for slice in recording.slices() {
             let ours = names.contains(&recording.task(slice.tid).name);
@@ -112,24 +146,50 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
                 }
             }
         };
-        let points = || domain.points.iter().map(|point| (point.frequency.0, 0)).collect();
-        let mut at: BTreeMap<u64, u64> = points();
-        spent(begin, end, &mut at);
-        for (khz, time) in at {
-            let share = percent(time as f64, elapsed);
-            figures.insert(residency(&domain.name, khz), Some(share));
-        }
-        let mut busy: BTreeMap<u64, u64> = points();
+        let mut busy: BTreeMap<u64, u64> =
+            domain.points.iter().map(|point| (point.frequency.0, 0)).collect();
         let here = |cpu: u32| domain.cpus.iter().any(|id| id.0 == cpu);
         for slice in recording.slices().filter(|slice| here(slice.cpu)) {
             spent(slice.from_ns, slice.to_ns, &mut busy);
         }
-        for (khz, time) in busy {
-            let share = percent(time as f64, elapsed);
-            figures.insert(busy_residency(&domain.name, khz), Some(share));
-        }
+        add_busy(&mut figures, scenario, &domain.name, busy.into_iter(), elapsed);
     }
     Ok(figures)
+}
+
+/// What the busy time of a domain's CPUs at each operating point (kHz, ns) says.
+fn add_busy(
+    figures: &mut Figures,
+    scenario: &Scenario,
+    domain: &str,
+    busy: impl Iterator<Item = (u64, u64)>,
+    elapsed: Nanos,
+) {
+    let points = scenario.platform.domains.iter().find(|own| own.name == domain);
+    let power = |khz: u64| {
+        let point = points?.points.iter().find(|point| point.frequency.0 == khz)?;
+        Some(point.busy_power_mw)
+    };
+    let (mut time, mut cycles, mut energy) = (0.0, 0.0, 0.0);
+    for (khz, ns) in busy {
+        let ns = ns as f64;
+        time += ns;
+        cycles += ns * khz as f64;
+        energy += ns * power(khz).unwrap_or(f64::NAN);
+        let busy = Quantity::BusyResidency { domain: domain.to_owned(), khz };
+        figures.insert(busy, Some(percent(ns, elapsed)));
+    }
+    let domain = || domain.to_owned();
+    let mean = (time > 0.0).then(|| cycles / time);
+    figures.insert(Quantity::BusyFrequency { domain: domain() }, mean);
+    let power = (energy > 0.0).then(|| energy / elapsed.0.max(1) as f64);
+    figures.insert(Quantity::BusyPower { domain: domain() }, power);
+}
+
+/// Whether its tasks have a utilisation of their own: the kernel keeps none of real-time tasks.
+fn is_fair(built: &Built, group: &Group) -> bool {
+    let first = built.setup.tasks.get(group.tasks.start as usize);
+    first.is_some_and(|task| matches!(task.class, Class::Fair { .. }))
 }
 
 /// The stretch of a recording in which the scenario was played.
@@ -184,12 +244,8 @@ fn time_to(task: &str, level: u32) -> Quantity {
     Quantity::TimeToUtilization { task: task.to_owned(), level }
 }
 
-fn residency(domain: &str, khz: u64) -> Quantity {
-    Quantity::Residency { domain: domain.to_owned(), khz }
-}
-
-fn busy_residency(domain: &str, khz: u64) -> Quantity {
-    Quantity::BusyResidency { domain: domain.to_owned(), khz }
+fn response(task: &str, percentile: u8) -> Quantity {
+    Quantity::Response { task: task.to_owned(), percentile }
 }
 
 fn running(task: &str, core_type: &str) -> Quantity {

@@ -2,13 +2,13 @@
 
 use super::figures::Quantity;
 use super::guest::Rehearsed;
-use super::judge::{Agreement, Line};
+use super::judge::{Agreement, Bar, Line};
 use flyball_sim::record::Spread;
 use flyball_sim::scenario::Scenario;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The verdict, and the figures that say something.
+/// The verdict, and the figures.
 pub(super) fn text(
     scenario: &Scenario,
     rehearsed: &Rehearsed,
@@ -19,7 +19,11 @@ pub(super) fn text(
     let differing = lines.iter().filter(|line| line.agreement == Agreement::Differs).count();
     let verdict = match differing {
         0 => format!("model and kernel agree in all {} figures", lines.len()),
-        _ => format!("model and kernel differ in {differing} of {} figures", lines.len()),
+        _ => format!(
+            "model and kernel agree in {} of {} figures",
+            lines.len() - differing,
+            lines.len()
+        ),
     };
     let largest = rehearsed.playings.iter().map(|playing| playing.lost_share).fold(0.0, f64::max);
     let mut text = format!(
@@ -37,16 +41,18 @@ pub(super) fn text(
     }
     let columns = ["kernel: mean (range)", "model: mean (range)", "model alone"];
     let [kernel, model, alone] = columns;
-    let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}", "");
-    for line in lines.iter().filter(|line| worth_a_line(line)) {
+    let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}{:>12}", "", "distance");
+    for line in lines {
         let mark = match line.agreement {
             Agreement::Agrees => "",
             Agreement::Differs => "  differs",
         };
+        let unit = if matches!(line.bar, Bar::Points(_)) { "pts" } else { "%" };
+        let distance = line.distance.map(|by| format!("{by:+.1} {unit}")).unwrap_or_default();
         let (name, scale, digits) = name(&line.quantity);
         let _ = writeln!(
             text,
-            "{name:<36}{:>25}{:>25}{:>25}{mark}",
+            "{name:<36}{:>25}{:>25}{:>25}{distance:>12}{mark}",
             of(line.board.as_ref(), line.board_never, scale, digits),
             of(line.model.as_ref(), line.model_never, scale, digits),
             of(line.alone.as_ref(), line.alone_never, scale, digits)
@@ -56,22 +62,17 @@ pub(super) fn text(
     text
 }
 
-/// Shares that are nothing on both sides say nothing.
-fn worth_a_line(line: &Line) -> bool {
-    let large = |spread: &Option<Spread>| spread.as_ref().is_some_and(|spread| spread.max >= 0.05);
-    let is_time = matches!(line.quantity, Quantity::TimeToUtilization { .. });
-    is_time || line.agreement == Agreement::Differs || large(&line.board) || large(&line.model)
-}
-
 /// What it is, what its values are divided by to be shown, and digits behind the point.
 fn name(quantity: &Quantity) -> (String, f64, usize) {
     match quantity {
         Quantity::TimeToUtilization { task, level } => {
             (format!("{task}: ms to utilisation {level}"), 1e6, 1)
         }
-        Quantity::Residency { domain, khz } => {
-            (format!("{domain}: % of the time at {} MHz", khz / 1000), 1.0, 1)
+        Quantity::Response { task, percentile } => {
+            (format!("{task}: p{percentile} response, ms"), 1e6, 2)
         }
+        Quantity::BusyFrequency { domain } => (format!("{domain}: MHz while busy"), 1e3, 0),
+        Quantity::BusyPower { domain } => (format!("{domain}: mW of busy CPUs"), 1.0, 1),
         Quantity::BusyResidency { domain, khz } => {
             (format!("{domain}: % of a CPU busy at {} MHz", khz / 1000), 1.0, 1)
         }
