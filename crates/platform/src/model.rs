@@ -48,6 +48,8 @@ pub struct Cpu {
     pub work_per_cycle: f64,
     /// Other CPUs on the same core.
     pub siblings: Vec<CpuId>,
+    /// Its speed while one of these is busy, relative to when none is; 1.0 without siblings.
+    pub thread_speed: f64,
 }
 
 /// CPUs that share a clock.

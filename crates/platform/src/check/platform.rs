@@ -20,8 +20,12 @@ struct Core {
     capacity: u32,
     work_per_cycle: Option<f64>,
     siblings: Vec<CpuId>,
+    thread_speed: f64,
     span: Range<usize>,
 }
+
+/// What the threads of a core do together, relative to one alone, where a platform does not say it.
+const THREADS_TOGETHER: f64 = 1.25;
 
 pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Problem> {
     let mut sources = Vec::new();
@@ -146,8 +150,17 @@ fn cores_of(table: &Cores) -> Result<Vec<Core>, Problem> {
             format!("expected a divisor of {} CPUs, found {threads}", cpus.len()),
         ));
     }
+    let thread_speed = match &table.thread_speed {
+        Some(speed) if !(speed.value > 0.0 && speed.value <= 1.0) => {
+            let found = format!("expected a speed above 0 to 1, found {}", speed.value);
+            return Err(Problem::at(&speed.span, found));
+        }
+        Some(speed) => speed.value,
+        None => (THREADS_TOGETHER / threads as f64).min(1.0),
+    };
     let core = |group: &[CpuId], cpu: CpuId| Core {
         cpu,
+        thread_speed,
         core_type: table.core_type.clone(),
         capacity: capacity.value,
         work_per_cycle: table.work_per_cycle.as_ref().map(|work| work.value),
@@ -252,6 +265,7 @@ fn cpus(
             domain: owner.get(&core.cpu).copied().unwrap_or_default(),
             work_per_cycle: work(core),
             siblings: core.siblings.clone(),
+            thread_speed: core.thread_speed,
         })
         .collect())
 }

@@ -266,6 +266,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         misfit: false,
         levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
+        thread_speed: from.thread_speed,
+        share: 1.0,
         balance_at: 0,
         server: cpu::FairServer::OFF,
         tick_at: u64::MAX,

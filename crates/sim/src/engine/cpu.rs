@@ -132,6 +132,10 @@ pub(super) struct Cpu {
     pub(super) misfit: bool,
     /// Other CPUs on the same core.
     pub(super) siblings: Vec<usize>,
+    /// Its speed while one of these is busy, relative to when none is.
+    pub(super) thread_speed: f64,
+    /// Its speed now: this, or 1.
+    pub(super) share: f64,
     /// The groups of CPUs that it balances with, the nearest first.
     pub(super) levels: Vec<BalanceLevel>,
     /// When it next does so.

@@ -230,6 +230,10 @@ impl Machine {
         let state = self.choose_state(c);
         let cpu = &mut self.cpus[c];
         cpu.activity = Activity::Idle(state);
+        if !cpu.siblings.is_empty() {
+            self.share_core(c);
+        }
+        let cpu = &mut self.cpus[c];
         cpu.idle_since = self.now;
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
             *entries += 1;

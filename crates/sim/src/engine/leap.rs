@@ -23,6 +23,14 @@ use flyball_platform::IdleTick;
 use flyball_units::{CpuId, Nanos};
 
 impl Machine {
+    /// Whether CPUs of one core, of which each slows the other, both have some of these tasks.
+    fn shares_a_core(&self, tasks: &[u32]) -> bool {
+        let has = |c: usize| tasks.get(c).is_some_and(|&count| count > 0);
+        self.cpus.iter().enumerate().any(|(c, cpu)| {
+            has(c) && cpu.thread_speed < 1.0 && cpu.siblings.iter().any(|&other| has(other))
+        })
+    }
+
     /// Why time cannot pass in leaps here; None where it can.
     pub fn cannot_leap(&self) -> Option<&'static str> {
         let needs =
@@ -53,6 +61,8 @@ impl Machine {
             Some("several tasks share a CPU")
         } else if !self.hints.is_empty() {
             Some("hints are given")
+        } else if self.shares_a_core(&tasks) {
+            Some("tasks share a core")
         } else {
             None
         }

@@ -29,7 +29,7 @@ impl Cpu {
         self.complete_at = match segment {
             None => u64::MAX,
             Some(segment) => {
-                self.ns_per_unit = segment.ns_per_unit(self.ns_per_cycle[point]);
+                self.ns_per_unit = segment.ns_per_unit(self.ns_per_cycle[point]) / self.share;
                 let left = rounded_up(segment.units * self.ns_per_unit);
                 now.max(self.frozen_until).saturating_add(left)
             }
@@ -71,6 +71,26 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.set_completion(self.now, self.domains[cpu.domain].point, &self.tasks);
         self.requeue(c);
+    }
+
+    /// CPU `c` has become busy or idle: it and the others of its core share its speed.
+    pub(super) fn share_core(&mut self, c: usize) {
+        for at in 0..self.cpus[c].siblings.len() {
+            let other = self.cpus[c].siblings[at];
+            let share = self.share_of_core(other);
+            if share != self.cpus[other].share {
+                self.progress(other);
+                self.cpus[other].share = share;
+                self.set_completion(other);
+            }
+        }
+        self.cpus[c].share = self.share_of_core(c);
+    }
+
+    fn share_of_core(&self, c: usize) -> f64 {
+        let cpu = &self.cpus[c];
+        let busy = |&other: &usize| self.cpus[other].activity == Activity::Busy;
+        if cpu.siblings.iter().any(busy) { cpu.thread_speed } else { 1.0 }
     }
 
     /// See [`Cpu::freeze`].

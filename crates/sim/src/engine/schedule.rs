@@ -147,6 +147,9 @@ impl Machine {
             true => self.account_fair(c, true),
             false => self.watch_fair(c),
         }
+        if !self.cpus[c].siblings.is_empty() {
+            self.share_core(c);
+        }
         self.set_power(c);
         observer.switched_in(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
     }

@@ -74,6 +74,8 @@ fn recorded(cpu: u32, seed: u64, share: u64, memory: bool) -> Arc<[Recorded]> {
 fn loaded(platform: &str, governor: &str, seed: u64, share: u64, pace: Pace) -> Setup {
     let mut setup = setup(platform, "linux-6.12", governor, Nanos::from_secs(SECONDS));
     let cpus = setup.platform.cpus.len() as u32;
+    // CPUs that slow each other leap only where no two of a core have tasks.
+    setup.platform.cpus.iter_mut().for_each(|cpu| cpu.thread_speed = 1.0);
     for cpu in 0..cpus.saturating_sub(1).max(1) {
         let items = recorded(cpu, seed, share, cpu % 2 == 1);
         let mut one = task(&format!("cpu{cpu}"), Replay::new(items, pace));

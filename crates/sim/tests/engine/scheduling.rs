@@ -204,3 +204,28 @@ fn setups_that_contradict_themselves_are_refused() {
     assert!(matches!(refused(initial), SetupError::Initial { .. }));
     assert!(matches!(refused(|s| s.tasks[0].uclamp_min = 2000), SetupError::TaskRange { .. }));
 }
+
+/// 100 ms of work alone on a core. After 50 ms the other CPU of the core begins to spin: from then on each has
+/// 0.62 of the core's speed, so the other half of the work takes 80.6 ms. When the work is done the spinning
+/// CPU has the core again: by 200 ms it has done 80.6 x 0.62 + 69.4 ms of work.
+#[test]
+fn cpus_of_a_core_share_its_speed() {
+    let mut setup =
+        without_transitions(setup("laptop-x86", "linux-6.12", "powersave", Nanos(200 * MS)));
+    let khz = setup.platform.domains[0].points[0].effective.0;
+    let mut work = task("work", Script::new(vec![cycles(khz * 100)]));
+    work.allowed = vec![CpuId(0)];
+    let mut spin = task("spin", Spin);
+    (spin.allowed, spin.start) = (vec![CpuId(1)], Nanos(50 * MS));
+    let mut alone = task("alone", Script::new(vec![cycles(khz * 100)]));
+    alone.allowed = vec![CpuId(2)];
+    setup.tasks.extend([work, spin, alone]);
+    let (_, summary) = run(setup);
+    let [work, spin, alone] = [0, 1, 2].map(|at| &summary.tasks[at]);
+    assert_close(alone.ended.unwrap(), 100e6, 0.001);
+    let second = 50e6 / 0.62;
+    // Less what the other one needs to leave its idle state.
+    assert_close(work.ended.unwrap(), 50e6 + second, 0.01);
+    let expected = khz as f64 * (second * 0.62 + 150e6 - second) / 1e6;
+    assert!((spin.cycles / expected - 1.0).abs() < 0.01, "{} of {expected}", spin.cycles);
+}
