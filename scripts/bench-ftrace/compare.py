@@ -11,6 +11,7 @@ same machine:
 
   reader      read_trace TEXT        every line parsed, nothing kept
   dat         read_trace TRACE.dat   the binary file itself, every record decoded
+  report      flyball report TEXT    every line into columns, every question asked, printed
   import      flyball report TEXT --out DIR  the same into a run directory (NDJSON, then Parquet)
   trace-cmd   trace-cmd report DAT   binary to text, to /dev/null
   python      one regular expression per line, events counted
@@ -162,6 +163,7 @@ def measure(options: argparse.Namespace, folder: Path, dat: Path, text: Path, si
     contenders = {
         "reader": lambda: run([options.reader, text]),
         "dat": lambda: run([options.reader, dat]),
+        "report": lambda: run([options.flyball, "--quiet", "report", text, "--no-page"]),
         "import": lambda: imported(options, folder, text),
         "trace-cmd": lambda: to_null(["trace-cmd", "report", "-i", dat]),
         "python": lambda: run([sys.executable, "-c", PYTHON_READER, text]),

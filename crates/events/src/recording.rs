@@ -2,11 +2,13 @@
 
 mod events;
 mod gaps;
+mod rows;
 mod scan;
 mod steps;
 mod topology;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flyball_run::{Manifest, Run, Tables};
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use crate::Missing;
 
 pub use events::{Decided, Ended, Mark, Ran, Signals, Subject, Woken, Worked};
 pub use gaps::Gaps;
+use rows::RowsByTask;
 pub use steps::{Segment, Steps};
 pub use topology::{Cpu, Topology};
 
@@ -75,6 +78,15 @@ pub struct Recording<'a> {
     topology: Topology,
     gaps: Gaps,
     tasks: BTreeMap<u32, String>,
+    found: Arc<Found>,
+}
+
+/// What was found out once somebody asked: the same through every stretch of time.
+#[derive(Debug, Default)]
+struct Found {
+    by_task: OnceLock<RowsByTask>,
+    /// By domain.
+    steps: Mutex<BTreeMap<String, Arc<Steps<u64>>>>,
 }
 
 impl<'a> Recording<'a> {
@@ -95,7 +107,7 @@ impl<'a> Recording<'a> {
         let span = scan::whole(tables, trial);
         let gaps = Gaps::of(tables, trial);
         let tasks = scan::names(tables, trial);
-        Recording { tables, trial, span, topology, gaps, tasks }
+        Recording { tables, trial, span, topology, gaps, tasks, found: Arc::default() }
     }
 
     /// The numbers of the trials that have events, ascending; none where events belong to the run.
@@ -155,7 +167,7 @@ impl<'a> Recording<'a> {
         let candidates: Vec<u32> = self.tasks.iter().filter(fits).map(|(&tid, _)| tid).collect();
         let mut ran = BTreeMap::<u32, u64>::new();
         if candidates.len() > 1 {
-            for slice in self.slices().filter(|slice| candidates.contains(&slice.tid)) {
+            for slice in candidates.iter().flat_map(|tid| self.slices_in_table(*tid)) {
                 let sum = ran.entry(slice.tid).or_default();
                 *sum = sum.saturating_add(slice.length_ns());
             }
@@ -188,8 +200,14 @@ impl<'a> Recording<'a> {
     }
 
     /// The steps of a clock domain's frequency over all of the recording, in kHz.
-    pub fn frequency(&self, domain: &str) -> Steps<u64> {
-        scan::frequency(self.tables, self.trial, domain)
+    pub fn frequency(&self, domain: &str) -> Arc<Steps<u64>> {
+        let mut known = self.found.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(steps) = known.get(domain) {
+            return Arc::clone(steps);
+        }
+        let steps = Arc::new(scan::frequency(self.tables, self.trial, domain));
+        known.insert(domain.to_owned(), Arc::clone(&steps));
+        steps
     }
 
     /// The names of the clock domains with frequency rows, in order of appearance.
@@ -199,7 +217,7 @@ impl<'a> Recording<'a> {
 
     /// The steps of the frequency of the domain that a CPU belongs to; none where nobody recorded
     /// it.
-    pub fn frequency_of_cpu(&self, cpu: u32) -> Option<Steps<u64>> {
+    pub fn frequency_of_cpu(&self, cpu: u32) -> Option<Arc<Steps<u64>>> {
         let own = format!("cpu{cpu}");
         let domain = self.topology.cpu(cpu).and_then(|cpu| cpu.domain.clone());
         [domain, Some(own)]

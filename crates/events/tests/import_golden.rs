@@ -85,3 +85,25 @@ fn domains_are_cpus_that_change_together() {
     let first = frequency.row(0).unwrap();
     assert_eq!((first.domain.as_str(), first.claimed_khz), ("policy0", Some(1_000_000)));
 }
+
+/// However long a trace is: rows that one import takes out to write them stay in the other.
+#[test]
+fn a_long_trace_has_all_its_rows_in_memory_and_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.txt");
+    let switches = 140_000;
+    let line = |at: u32| {
+        let (t_us, prev, next) = (at % 1_000_000, at % 7 + 1, (at + 1) % 7 + 1);
+        format!(
+            "t-{prev} [000] d..2. 1.{t_us:06}: sched_switch: prev_comm=t prev_pid={prev} prev_prio=120 \
+             prev_state=S ==> next_comm=t next_pid={next} next_prio=120\n"
+        )
+    };
+    fs_err::write(&path, (0..switches).map(line).collect::<String>()).unwrap();
+    let options = flyball_events::import::Options::default();
+    let run = flyball_events::import::import(&path, &options).unwrap();
+    assert_eq!(run.tables.slices.len(), switches as usize + 1);
+    let written = flyball_events::import::import_to(&path, dir.path().join("run"), &options);
+    let read = flyball_run::Run::open(written.unwrap().dir).unwrap();
+    assert_eq!(read.tables.slices, run.tables.slices);
+}

@@ -8,6 +8,7 @@ use flyball_events::recording::{Ended, Ran, Steps};
 use flyball_run::Run;
 use flyball_units::Nanos;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The work of a run with the tables `slices` and `wakeups`; of its first trial where it has trials.
 ///
@@ -69,7 +70,7 @@ pub fn work(run: &Run) -> Result<Work, ReplayError> {
 
 /// The clock of each CPU over time, and what its cycles are worth.
 struct Clocks {
-    of_cpu: BTreeMap<u32, (Steps<u64>, f64)>,
+    of_cpu: BTreeMap<u32, (Arc<Steps<u64>>, f64)>,
 }
 
 impl Clocks {

@@ -47,6 +47,8 @@ pub trait Store: Default + Clone {
     fn append(&mut self, other: Self);
     /// Makes room for `additional` cells, exactly where that costs anything.
     fn reserve(&mut self, additional: usize);
+    /// Adds empty cells (null, zero, no text) until there are `len`.
+    fn fill(&mut self, len: usize);
 }
 
 macro_rules! plain_fields {
@@ -101,7 +103,7 @@ impl Field for Option<String> {
     }
 }
 
-impl<T: Copy> Store for Vec<T> {
+impl<T: Copy + Default> Store for Vec<T> {
     type Value = T;
     fn push(&mut self, value: T) {
         self.push(value);
@@ -121,6 +123,9 @@ impl<T: Copy> Store for Vec<T> {
     }
     fn reserve(&mut self, additional: usize) {
         self.reserve_exact(additional);
+    }
+    fn fill(&mut self, len: usize) {
+        self.resize(len.max(self.len()), T::default());
     }
 }
 
@@ -178,12 +183,12 @@ impl<T: Copy + Default> Nullable<T> {
             Some(value) => {
                 self.materialise();
                 self.values.push(value);
-                self.set_valid(self.len);
+                self.push_valid(1);
             }
             None if self.values.is_empty() => {}
             None => {
                 self.values.push(T::default());
-                self.valid.resize(self.values.len().div_ceil(64), 0);
+                self.push_valid(0);
             }
         }
         self.len += 1;
@@ -196,10 +201,12 @@ impl<T: Copy + Default> Nullable<T> {
         }
     }
 
-    fn set_valid(&mut self, row: usize) {
-        self.valid.resize((row + 1).div_ceil(64).max(self.valid.len()), 0);
-        if let Some(word) = self.valid.get_mut(row / 64) {
-            *word |= 1 << (row % 64);
+    /// The bit of the cell that is being added.
+    fn push_valid(&mut self, bit: u64) {
+        let bit = bit << (self.len % 64);
+        match self.valid.get_mut(self.len / 64) {
+            Some(word) => *word |= bit,
+            None => self.valid.push(bit),
         }
     }
 }
@@ -229,6 +236,12 @@ impl<T: Copy + Default> Store for Nullable<T> {
             self.values.reserve_exact(additional);
         }
     }
+    fn fill(&mut self, len: usize) {
+        if self.values.is_empty() {
+            self.len = len.max(self.len);
+        }
+        (self.len..len).for_each(|_| self.push(None));
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +258,27 @@ mod tests {
         column.push(None);
         assert_eq!((column.len(), column.count()), (1002, 1));
         assert_eq!((column.get(999), column.get(1000), column.get(1001)), (None, Some(7), None));
+    }
+
+    #[test]
+    fn columns_are_filled_up_with_empty_cells() {
+        let (mut null, mut some) = (Nullable::<u32>::default(), Nullable::<u32>::default());
+        some.push(Some(3));
+        let (mut plain, mut labels) = (vec![7_u64], Labels::default());
+        let mut nullable = NullableLabels::default();
+        nullable.push(Some("a"));
+        null.fill(70);
+        some.fill(70);
+        Store::fill(&mut plain, 3);
+        labels.fill(2);
+        nullable.fill(2);
+        assert!(null.is_all_null() && null.len() == 70 && null.get(69).is_none());
+        assert_eq!((some.len(), some.count(), some.get(0)), (70, 1, Some(3)));
+        assert_eq!((plain, labels.iter().collect::<Vec<_>>()), (vec![7, 0, 0], vec!["", ""]));
+        assert_eq!(nullable.iter().collect::<Vec<_>>(), [Some("a"), None]);
+        some.push(Some(4));
+        some.fill(5);
+        assert_eq!((some.len(), some.get(70)), (71, Some(4)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod go_benchmark;
 mod google_benchmark;
 mod hyperfine;
 mod jmh;
+mod line_shape;
 mod loadrec;
 mod pyperf;
 mod pytest_benchmark;

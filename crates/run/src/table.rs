@@ -63,6 +63,8 @@ pub trait Table: Default + Clone + Send + 'static {
     fn append(&mut self, other: Self);
     /// Makes room for `additional` rows.
     fn reserve(&mut self, additional: usize);
+    /// Gives every column as many cells as the longest has: empty ones at its end.
+    fn fill(&mut self);
     /// The columns, in the order of the schema.
     fn columns(&self) -> Vec<&dyn Column>;
     /// The columns, in the order of the schema.
@@ -223,6 +225,11 @@ macro_rules! table {
 
             fn reserve(&mut self, additional: usize) {
                 $( $crate::column::Store::reserve(&mut self.$column, additional); )*
+            }
+
+            fn fill(&mut self) {
+                let len = $crate::table::Table::len(self);
+                $( $crate::column::Store::fill(&mut self.$column, len); )*
             }
 
             fn columns(&self) -> Vec<&dyn $crate::storage::Column> {

@@ -25,6 +25,7 @@ pub use percentile::percentile_bootstrap;
 pub(crate) use plan::{ENOUGH_REPEATS, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How to resample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,18 +160,26 @@ pub(crate) fn product_of(
     let value = groups.iter().map(|group| once(group, &vec![1; group.plan.unit_count()]));
     let value = value.sum::<f64>().exp();
     let parts = groups.iter().enumerate().map(|(number, group)| {
-        let drawn = drawn(group.plan, options.seed, number, options.replicates);
-        let replicate = |weights: &mut Vec<Weight>, replicate: u32| match &drawn {
-            Some(drawn) => once(group, drawn.replicate(replicate)),
+        let logs = match drawn(group.plan, options.seed, number, options.replicates) {
+            Some(drawn) => {
+                let term =
+                    |t: &Term<'_>| (t.power, t.index.logs(statistic, &drawn, options.replicates));
+                let terms: Vec<(f64, Arc<[f64]>)> = group.terms.iter().map(term).collect();
+                let once = |at: usize| terms.iter().map(|(power, logs)| power * logs[at]).sum();
+                (0..options.replicates as usize).map(once).collect()
+            }
             None => {
-                group.plan.draw(&mut replicate_of(options.seed, number, replicate), weights);
-                once(group, weights)
+                let replicate = |weights: &mut Vec<Weight>, replicate: u32| {
+                    group.plan.draw(&mut replicate_of(options.seed, number, replicate), weights);
+                    once(group, weights)
+                };
+                let start = || vec![0; group.plan.unit_count()];
+                let replicates = (0..options.replicates).into_par_iter().with_min_len(64);
+                replicates.map_init(start, replicate).collect()
             }
         };
-        let start = || vec![0; group.plan.unit_count()];
-        let logs = (0..options.replicates).into_par_iter().with_min_len(64);
         Part {
-            logs: logs.map_init(start, replicate).collect(),
+            logs,
             units: group.plan.top_units(),
             repeats: group.plan.repeat_count(),
             scheme: group.plan.describe(),

@@ -8,6 +8,7 @@
 mod cpus;
 mod decimal;
 mod diagnostic;
+mod digits;
 mod duration;
 mod frequency;
 pub mod goal;
@@ -25,6 +26,7 @@ pub mod text;
 pub use cpus::CpuSet;
 pub use decimal::{Unit, with_unit};
 pub use diagnostic::{Diagnostic, ErrorKind};
+pub use digits::leading_number;
 pub use duration::Duration;
 pub use frequency::Frequency;
 pub use goal::Goal;

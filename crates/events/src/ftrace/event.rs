@@ -6,7 +6,7 @@ use super::interrupt;
 use super::line::Malformed;
 use super::probe;
 use crate::event::{Event, TaskRef};
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 
 /// `cpu_idle`'s state for leaving idle.
 const AWAKE: u32 = u32::MAX;
@@ -14,9 +14,8 @@ const AWAKE: u32 = u32::MAX;
 /// Reads what follows the time: `event: text`. A tracer's line without an event counts as one of
 /// the name `function`.
 pub(super) fn parse(text: &[u8]) -> Parsed<'_, Event<'_>> {
-    let colon =
-        memchr(b':', text).filter(|at| !text.get(..*at).unwrap_or_default().contains(&b' '));
-    let Some(colon) = colon else { return Ok(Event::Other(b"function")) };
+    let end = memchr2(b':', b' ', text).filter(|at| text.get(*at) == Some(&b':'));
+    let Some(colon) = end else { return Ok(Event::Other(b"function")) };
     let event = text.get(..colon).unwrap_or_default();
     let text = trim(text.get(colon + 1..).unwrap_or_default());
     match event {
@@ -108,8 +107,14 @@ fn switch(text: &[u8]) -> Parsed<'_, Event<'_>> {
     }
     let (prev, rest) = task(text, "prev_comm=", "prev_pid=", "prev_prio=")?;
     let malformed = Malformed { expected: "prev_state=", found: rest };
-    let state = letters(word(trim(rest).strip_prefix(b"prev_state=").ok_or(malformed)?));
-    let (_, rest) = name(rest, "next_comm=")?;
+    let text = trim(rest).strip_prefix(b"prev_state=").ok_or(malformed)?;
+    let written = word(text);
+    let state = letters(written);
+    let behind = text.get(written.len()..).unwrap_or_default();
+    let rest = match behind.strip_prefix(b" ==> ") {
+        Some(rest) if rest.starts_with(b"next_comm=") => rest,
+        _ => name(rest, "next_comm=")?.1,
+    };
     let (next, _) = task(rest, "next_comm=", "next_pid=", "next_prio=")?;
     Ok(Event::Switch { prev, state, next })
 }

@@ -1,18 +1,40 @@
 //! Words and numbers in the text of an event, by bytes.
 
 use super::line::Malformed;
+use flyball_units::leading_number;
 use memchr::memchr;
 
 /// What a parser here returns.
 pub(super) type Parsed<'a, T> = Result<T, Malformed<'a>>;
 
 /// `text` without leading spaces.
+#[inline]
 pub(super) fn trim(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().take_while(|byte| **byte == b' ').count();
-    text.get(blanks..).unwrap_or_default()
+    let mut rest = text;
+    while let Some((chunk, behind)) = rest.split_first_chunk::<8>() {
+        let others = u64::from_le_bytes(*chunk) ^ BLANKS;
+        if others != 0 {
+            return rest.get(others.trailing_zeros() as usize / 8..).unwrap_or_default();
+        }
+        rest = behind;
+    }
+    let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
+    rest.get(blanks..).unwrap_or_default()
+}
+
+/// Eight of them.
+const BLANKS: u64 = u64::from_le_bytes([b' '; 8]);
+
+/// Where the blanks of eight bytes stand: the highest bit of each one.
+#[inline]
+fn blanks_of(chunk: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let others = chunk ^ BLANKS;
+    !((others & LOW).wrapping_add(LOW) | others | LOW)
 }
 
 /// What follows the first word that begins with `key`.
+#[inline]
 pub(super) fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let mut rest = text;
     loop {
@@ -34,17 +56,8 @@ pub(super) fn word(text: &[u8]) -> &[u8] {
 /// the number exceeds 64 bits.
 #[inline]
 pub(super) fn number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0_u64;
-    let mut digits = 0;
-    for byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
-        value = value.checked_mul(10)?.checked_add(digit.into())?;
-        digits += 1;
-    }
-    (digits > 0).then(|| (value, text.get(digits..).unwrap_or_default()))
+    let (value, digits) = leading_number(text)?;
+    Some((value, text.get(digits..).unwrap_or_default()))
 }
 
 /// A number that may be written `0x...`.
@@ -91,6 +104,9 @@ pub(super) const NAME_BYTES: usize = 15;
 /// A name that may hold spaces: from `text`'s begin up to ` key`, and what follows from `key` on. A name may
 /// hold the key, too; so the last one counts that leaves it no longer than the kernel's are.
 pub(super) fn name<'a>(text: &'a [u8], key: &'static str) -> Parsed<'a, (&'a [u8], &'a [u8])> {
+    if let Some(found) = short_name(text, key.as_bytes()) {
+        return Ok(found);
+    }
     let mut from = 0;
     let mut found = None;
     while let Some(blank) = text.get(from..).and_then(|rest| memchr(b' ', rest)) {
@@ -106,6 +122,28 @@ pub(super) fn name<'a>(text: &'a [u8], key: &'static str) -> Parsed<'a, (&'a [u8
     found.ok_or(Malformed { expected: key, found: text })
 }
 
+/// The same for a name that is no longer than the kernel's; none where there is no key so near.
+#[inline]
+fn short_name<'a>(text: &'a [u8], key: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    const CHUNK: usize = 8;
+    const { assert!(NAME_BYTES + 1 == 2 * CHUNK) };
+    // From the last one on.
+    for from in [CHUNK, 0] {
+        let chunk = text.get(from..).and_then(<[u8]>::first_chunk::<CHUNK>)?;
+        let mut blanks = blanks_of(u64::from_le_bytes(*chunk));
+        while blanks != 0 {
+            let last = 63 - blanks.leading_zeros();
+            let end = from + last as usize / 8;
+            let rest = text.get(end + 1..)?;
+            if rest.starts_with(key) {
+                return Some((text.get(..end)?, rest));
+            }
+            blanks ^= 1 << last;
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +157,27 @@ mod tests {
         assert_eq!(hex_or_decimal(b"0x"), None);
         assert!(need::<u32>(b"pid=4294967296", "pid=").is_err());
         assert!(need::<u32>(b"pid=12a", "pid=").is_err());
+    }
+
+    proptest::proptest! {
+        /// The way by chunks finds what the way by words does.
+        #[test]
+        fn near_names_as_far_ones(text in "[ab =]{0,24}( a=)?[ab ]{0,9}") {
+            let key = b"a=";
+            let near = short_name(text.as_bytes(), key).map(|(name, _)| name.len());
+            let ends = (0..=NAME_BYTES).rev();
+            let is_key = |end: &usize| {
+                text.as_bytes().get(*end..).is_some_and(|rest| rest.starts_with(b" a="))
+            };
+            // Fewer than two chunks are left to the other way.
+            let expected = if text.len() < 2 * 8 { None } else { ends.clone().find(is_key) };
+            proptest::prop_assert_eq!(near, expected);
+            let found = name(text.as_bytes(), "a=").map(|(name, _)| name.len()).ok();
+            let far = || (0..text.len()).find(is_key);
+            proptest::prop_assert_eq!(found, ends.clone().find(is_key).or_else(far));
+            let blanks = text.bytes().take_while(|byte| *byte == b' ').count();
+            proptest::prop_assert_eq!(trim(text.as_bytes()), &text.as_bytes()[blanks..]);
+        }
     }
 
     #[test]

@@ -103,6 +103,9 @@ fn unheaded(line: &[u8]) -> Result<Line<'_>, Malformed<'_>> {
 /// The head of a line and what follows its time. A task's name may hold brackets, so the first
 /// bracket from which everything reads counts, behind the name where that has its columns.
 pub(super) fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    if let Some(found) = head_in_columns(line) {
+        return Some(found);
+    }
     let number = line.get(NAME_COLUMNS..).and_then(|rest| rest.strip_prefix(b"-"));
     let in_columns = number.and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit);
     let from = if in_columns { NAME_COLUMNS } else { 0 };
@@ -110,30 +113,51 @@ pub(super) fn head(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
     brackets.map(|at| from + at).find_map(|at| head_at(line, at))
 }
 
+/// The head that nearly every line has: a name in its columns, the thread's number, blanks, the CPU.
+#[inline]
+fn head_in_columns(line: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    let (name, rest) = line.split_first_chunk::<NAME_COLUMNS>()?;
+    let task = trim(name);
+    // One that fills all columns is longer than the kernel's.
+    if task.len() > NAME_BYTES {
+        return None;
+    }
+    let (tid, rest) = number(rest.strip_prefix(b"-")?)?;
+    let (cpu, flags, t_ns, rest) = behind_bracket(trim(rest).strip_prefix(b"[")?)?;
+    let tid = u32::try_from(tid).ok()?;
+    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, trim(rest)))
+}
+
 fn head_at(line: &[u8], bracket: usize) -> Option<(Record<'_>, &[u8])> {
-    let (cpu, rest) = number(line.get(bracket + 1..)?)?;
+    let (cpu, flags, t_ns, rest) = behind_bracket(line.get(bracket + 1..)?)?;
+    let before = line.get(..bracket)?;
+    let ((task, tid), of_perf) = match thread(before) {
+        Some(thread) => (thread, false),
+        None => (perf_thread(before)?, true),
+    };
+    let text = if of_perf { perf_event(rest) } else { trim(rest) };
+    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, text))
+}
+
+/// CPU, flags and time, and what follows: `001] d..2.    10.421724: `.
+#[inline]
+fn behind_bracket(text: &[u8]) -> Option<(u32, &[u8], u64, &[u8])> {
+    let (cpu, rest) = number(text)?;
     let cpu = u32::try_from(cpu).ok().filter(|_| cpu < CPUS_MAX)?;
     // Counts of more than 12 digits leave trace-cmd no blank.
     let rest = rest.strip_prefix(b"]")?;
     if !rest.first().is_some_and(|byte| *byte == b' ' || byte.is_ascii_digit()) {
         return None;
     }
-    let before = line.get(..bracket)?;
-    let ((task, tid), of_perf) = match thread(before) {
-        Some(thread) => (thread, false),
-        None => (perf_thread(before)?, true),
-    };
     let rest = trim(rest);
-    let (flags, t_ns, rest) = match time(rest) {
-        Some((t_ns, rest)) => (b"".as_slice(), t_ns, rest),
+    match time(rest) {
+        Some((t_ns, rest)) => Some((cpu, b"", t_ns, rest)),
         None => {
             let end = memchr(b' ', rest)?;
             let (t_ns, behind) = time(trim(rest.get(end..)?))?;
-            (rest.get(..end)?, t_ns, behind)
+            Some((cpu, rest.get(..end)?, t_ns, behind))
         }
-    };
-    let text = if of_perf { perf_event(rest) } else { trim(rest) };
-    Some((Record { t_ns, cpu, tid, task, flags, event: Event::Other(b"") }, text))
+    }
 }
 
 /// `perf script`: the name, blanks, `tid` or `pid/tid`.

@@ -131,9 +131,11 @@ impl<R: Read> Reader<R> {
                 }
             }
             let parsed = line::parse(line);
-            let blank = !line.is_empty() && line.iter().all(|byte| *byte == b' ');
+            let is_blank = || !line.is_empty() && line.iter().all(|byte| *byte == b' ');
             match parsed {
-                Ok(Line::Preamble) if blank => self.broken.begin(line, self.counts.lines, ""),
+                Ok(Line::Preamble) if is_blank() => {
+                    self.broken.begin(line, self.counts.lines, "");
+                }
                 Err(Malformed { expected, .. }) if may_go_on(line) => {
                     self.broken.begin(line, self.counts.lines, expected);
                 }

@@ -1,7 +1,8 @@
 //! Items of a trace become rows of the event tables.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
+use ahash::HashMap;
 use flyball_run::{Loss, Manifest, Marker, Tables};
 
 use super::clocks::{Burst, Clocks};
@@ -194,8 +195,9 @@ impl Builder {
     fn see(&mut self, record: &Record<'_>) {
         let t_ns = record.t_ns;
         self.widen(t_ns);
-        let first = !self.cpus.contains_key(&record.cpu);
-        let cpu = self.cpus.entry(record.cpu).or_default();
+        let entry = self.cpus.entry(record.cpu);
+        let first = matches!(entry, Entry::Vacant(_));
+        let cpu = entry.or_default();
         if t_ns < cpu.last_ns {
             self.backwards += 1;
         }

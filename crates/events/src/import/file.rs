@@ -100,8 +100,10 @@ pub struct Added {
 /// The file cannot be read, or is not a trace; the disk is full.
 pub fn add_to(path: impl AsRef<Path>, writer: &mut RunWriter, options: &Options) -> Result<Added> {
     let mut rows = 0;
-    let (built, warnings, join) = read(path.as_ref(), options, |tables| {
-        rows += append(writer, &tables)?;
+    let (built, warnings, join) = read(path.as_ref(), options, |builder| {
+        if builder.is_full() {
+            rows += append(writer, &builder.take())?;
+        }
         Ok(())
     })?;
     rows += append(writer, &built.tables)?;
@@ -117,11 +119,12 @@ fn write(path: &Path, mut writer: RunWriter, options: &Options) -> Result<Import
     Ok(Imported { dir, events, rows, warnings, join })
 }
 
-/// Reads the whole file; hands full batches of rows to `each`.
+/// Reads the whole file; after each item `each` may take the rows so far. What it leaves is in the end
+/// all here.
 fn read(
     path: &Path,
     options: &Options,
-    mut each: impl FnMut(Tables) -> Result<()>,
+    mut each: impl FnMut(&mut Builder) -> Result<()>,
 ) -> Result<(Built, Vec<Warning>, Option<Join>)> {
     let failed = |error: &std::io::Error| Error::io(path, "to read it", error);
     let mut reader = Reader::open(path)?;
@@ -129,9 +132,7 @@ fn read(
     let mut refused = None;
     let outcome = reader.for_each(|item: Item<'_>| -> std::io::Result<()> {
         builder.item(item);
-        if builder.is_full()
-            && let Err(error) = each(builder.take())
-        {
+        if let Err(error) = each(&mut builder) {
             refused = Some(error);
             return Err(std::io::ErrorKind::Other.into());
         }

@@ -1,7 +1,5 @@
 //! Interrupts: entries and exits become stretches of time.
 
-use flyball_run::Interrupt;
-
 use super::builder::{Builder, text_of};
 use crate::event::InterruptRef;
 
@@ -63,16 +61,15 @@ impl Builder {
     fn write(&mut self, cpu: u32, entered: Entered, to_ns: u64, cut: Option<&str>) {
         let Entered { kind, number, name, from_ns } = entered;
         self.rows += 1;
-        self.tables.interrupts.push(Interrupt {
-            cpu,
-            kind: kind.to_owned(),
-            number,
-            name,
-            from_ns,
-            to_ns: to_ns.max(from_ns),
-            cut: cut.map(str::to_owned),
-            trial: None,
-        });
+        let interrupts = &mut self.tables.interrupts;
+        interrupts.cpu.push(cpu);
+        interrupts.kind.push(kind);
+        interrupts.number.push(number);
+        interrupts.name.push(name.as_deref());
+        interrupts.from_ns.push(from_ns);
+        interrupts.to_ns.push(to_ns.max(from_ns));
+        interrupts.cut.push(cut);
+        interrupts.trial.push(None);
     }
 }
 

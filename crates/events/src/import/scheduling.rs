@@ -1,8 +1,6 @@
 //! Who ran where, who was woken and who moved.
 
-use std::collections::HashMap;
-
-use flyball_run::{IdleStay, Migration, Slice, Wakeup};
+use ahash::HashMap;
 
 use super::builder::{Builder, text_of};
 use crate::event::{Record, TaskRef};
@@ -63,11 +61,11 @@ impl Asleep {
         }
     }
 
-    fn why(self) -> Option<String> {
+    fn why(self) -> Option<&'static str> {
         match self {
-            Asleep::No => Some("preempted".to_owned()),
-            Asleep::Yes => Some("slept".to_owned()),
-            Asleep::Gone => Some("exited".to_owned()),
+            Asleep::No => Some("preempted"),
+            Asleep::Yes => Some("slept"),
+            Asleep::Gone => Some("exited"),
             Asleep::Unseen => None,
         }
     }
@@ -113,8 +111,8 @@ impl Tasks {
         self.0.get(&tid)
     }
 
-    pub fn name_of(&self, tid: u32) -> String {
-        self.0.get(&tid).map(|task| task.name.clone()).unwrap_or_default()
+    pub fn name_of(&self, tid: u32) -> &str {
+        self.0.get(&tid).map_or("", |task| &task.name)
     }
 }
 
@@ -197,17 +195,17 @@ impl Builder {
             (false, _) => None,
         };
         self.rows += 1;
-        self.tables.slices.push(Slice {
-            cpu: number,
-            tid,
-            task: self.tasks.name_of(tid),
-            from_ns,
-            to_ns: to_ns.max(from_ns),
-            why: asleep.why(),
-            cut: cut.map(str::to_owned),
-            priority,
-            trial: None,
-        });
+        // Cell by cell, here and below: rows own their texts, and these are known to the columns.
+        let slices = &mut self.tables.slices;
+        slices.cpu.push(number);
+        slices.tid.push(tid);
+        slices.task.push(self.tasks.name_of(tid));
+        slices.from_ns.push(from_ns);
+        slices.to_ns.push(to_ns.max(from_ns));
+        slices.why.push(asleep.why());
+        slices.cut.push(cut);
+        slices.priority.push(priority);
+        slices.trial.push(None);
     }
 
     pub(super) fn waking(&mut self, record: &Record<'_>, task: TaskRef<'_>) {
@@ -235,17 +233,16 @@ impl Builder {
         let Some(cpu) = woken.cpu.or(ran_cpu) else { return };
         let ran_ns = ran.map(|(t_ns, _)| t_ns.max(woken.t_ns));
         self.rows += 1;
-        self.tables.wakeups.push(Wakeup {
-            woken_ns: woken.t_ns,
-            ran_ns,
-            latency_ns: ran_ns.map(|ran_ns| ran_ns - woken.t_ns),
-            cpu,
-            ran_cpu,
-            tid,
-            task: self.tasks.name_of(tid),
-            waker_tid: woken.waker,
-            trial: None,
-        });
+        let wakeups = &mut self.tables.wakeups;
+        wakeups.woken_ns.push(woken.t_ns);
+        wakeups.ran_ns.push(ran_ns);
+        wakeups.latency_ns.push(ran_ns.map(|ran_ns| ran_ns - woken.t_ns));
+        wakeups.cpu.push(cpu);
+        wakeups.ran_cpu.push(ran_cpu);
+        wakeups.tid.push(tid);
+        wakeups.task.push(self.tasks.name_of(tid));
+        wakeups.waker_tid.push(woken.waker);
+        wakeups.trial.push(None);
     }
 
     /// Wake-ups whose tasks did not run until the end.
@@ -264,15 +261,14 @@ impl Builder {
         let waking = known.asleep || known.woken.is_some_and(|woken| woken.cpu.is_none());
         known.cpu = Some(to_cpu);
         self.rows += 1;
-        self.tables.migrations.push(Migration {
-            t_ns,
-            tid: task.tid,
-            task: text_of(task.name),
-            from_cpu,
-            to_cpu,
-            why: waking.then(|| "wakeup".to_owned()),
-            trial: None,
-        });
+        let migrations = &mut self.tables.migrations;
+        migrations.t_ns.push(t_ns);
+        migrations.tid.push(task.tid);
+        migrations.task.push(self.tasks.name_of(task.tid));
+        migrations.from_cpu.push(from_cpu);
+        migrations.to_cpu.push(to_cpu);
+        migrations.why.push(waking.then_some("wakeup"));
+        migrations.trial.push(None);
     }
 
     pub(super) fn idle(&mut self, t_ns: u64, number: u32, state: Option<u32>) {
@@ -284,14 +280,13 @@ impl Builder {
     pub(super) fn end_idle(&mut self, number: u32, to_ns: u64, unseen: bool) {
         let Some((state, from_ns)) = self.cpu(number).idle.take() else { return };
         self.rows += 1;
-        self.tables.idle.push(IdleStay {
-            cpu: number,
-            state,
-            name: None,
-            from_ns,
-            to_ns: to_ns.max(from_ns),
-            cut: unseen.then(|| "end".to_owned()),
-            trial: None,
-        });
+        let idle = &mut self.tables.idle;
+        idle.cpu.push(number);
+        idle.state.push(state);
+        idle.name.push(None);
+        idle.from_ns.push(from_ns);
+        idle.to_ns.push(to_ns.max(from_ns));
+        idle.cut.push(unseen.then_some("end"));
+        idle.trial.push(None);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ahash::HashMap;
+
 use serde::Serialize;
 
 use crate::Missing;
-use crate::recording::{Recording, Task};
+use crate::recording::{Ran, Recording, Task};
 
 /// Running time on one CPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,7 +39,7 @@ impl CpuTime {
     /// # Errors
     /// No slice in the span.
     pub fn all(recording: &Recording<'_>) -> Result<Vec<CpuTime>, Missing> {
-        CpuTime::of_tasks(recording, |_| true)
+        CpuTime::of_slices(recording, recording.slices())
     }
 
     /// The same with only one task's running time.
@@ -45,17 +47,21 @@ impl CpuTime {
     /// # Errors
     /// The task did not run in the span.
     pub fn of_task(recording: &Recording<'_>, tid: u32) -> Result<Vec<CpuTime>, Missing> {
-        CpuTime::of_tasks(recording, |found| found == tid)
+        CpuTime::of_slices(recording, recording.slices_in_table(tid))
     }
 
-    fn of_tasks(
+    fn of_slices(
         recording: &Recording<'_>,
-        wanted: impl Fn(u32) -> bool,
+        slices: impl Iterator<Item = Ran>,
     ) -> Result<Vec<CpuTime>, Missing> {
-        let mut ran = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
-        for slice in recording.slices().filter(|slice| wanted(slice.tid)) {
-            let sum = ran.entry(slice.cpu).or_default().entry(slice.tid).or_default();
+        let mut sums = HashMap::<(u32, u32), u64>::default();
+        for slice in slices {
+            let sum = sums.entry((slice.cpu, slice.tid)).or_default();
             *sum = sum.saturating_add(slice.length_ns());
+        }
+        let mut ran = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
+        for ((cpu, tid), sum) in sums {
+            ran.entry(cpu).or_default().insert(tid, sum);
         }
         if ran.is_empty() {
             return Err(Missing::rows("running time", "slices"));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::residency::{Share, Tally};
-use crate::recording::{Recording, Steps};
+use crate::recording::Recording;
 use crate::{Missing, Span};
 
 /// A clock domain's frequency over time.
@@ -69,7 +69,7 @@ impl FrequencyResidency {
     /// # Errors
     /// No row of this domain.
     pub fn of(recording: &Recording<'_>, domain: &str) -> Result<FrequencyResidency, Missing> {
-        let steps: Steps<u64> = recording.frequency(domain);
+        let steps = recording.frequency(domain);
         if steps.is_empty() {
             return Err(Missing::rows(format!("clock domain `{domain}`"), "frequency"));
         }

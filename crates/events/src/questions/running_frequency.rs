@@ -46,8 +46,8 @@ impl RunningFrequency {
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "slices"));
         }
         let cpus: BTreeSet<u32> = slices.iter().map(|slice| slice.cpu).collect();
-        let steps: BTreeMap<u32, _> =
-            cpus.iter().filter_map(|&cpu| Some((cpu, recording.frequency_of_cpu(cpu)?))).collect();
+        let of_cpu = |&cpu: &u32| Some((cpu, (recording.frequency_of_cpu(cpu)?, 0)));
+        let mut steps: BTreeMap<u32, _> = cpus.iter().filter_map(of_cpu).collect();
         if steps.is_empty() {
             return Err(Missing::rows(
                 format!("the CPUs of task {} ({tid})", task.name),
@@ -55,15 +55,21 @@ impl RunningFrequency {
             ));
         }
         let mut cores = BTreeMap::<Option<String>, (BTreeSet<u32>, Tally<u64>)>::new();
+        for &cpu in &cpus {
+            let (of_kind, _) = cores.entry(recording.topology().core_type(cpu)).or_default();
+            of_kind.insert(cpu);
+        }
+        let kinds: BTreeMap<u32, Option<String>> =
+            cpus.iter().map(|&cpu| (cpu, recording.topology().core_type(cpu))).collect();
         let (mut unknown_ns, mut lost_ns) = (0_u64, 0_u64);
         for slice in &slices {
-            let (cpus, tally) = cores.entry(recording.topology().core_type(slice.cpu)).or_default();
-            cpus.insert(slice.cpu);
-            let Some(steps) = steps.get(&slice.cpu) else {
+            let tally = kinds.get(&slice.cpu).and_then(|kind| cores.get_mut(kind));
+            let Some((_, tally)) = tally else { continue };
+            let Some((steps, near)) = steps.get_mut(&slice.cpu) else {
                 unknown_ns = unknown_ns.saturating_add(slice.length_ns());
                 continue;
             };
-            for segment in steps.segments(slice.from_ns, slice.to_ns) {
+            for segment in steps.segments_near(near, slice.from_ns, slice.to_ns) {
                 let (from, to) = (segment.from_ns, segment.to_ns);
                 let lost = recording.gaps().overlap_ns(None, from, to);
                 lost_ns = lost_ns.saturating_add(lost);

@@ -66,12 +66,14 @@ impl Stages {
                 cpus.clear();
                 stages.push(begin(recording, slice, capacity));
             }
-            cpus.insert(slice.cpu);
+            let another = cpus.insert(slice.cpu);
             gave_up_ns = slice.to_ns;
             if let Some(stage) = stages.last_mut() {
                 stage.capacity = stage.capacity.or(capacity);
                 stage.ran_ns = stage.ran_ns.saturating_add(slice.length_ns());
-                stage.cpus = cpus.iter().copied().collect();
+                if another {
+                    stage.cpus = cpus.iter().copied().collect();
+                }
             }
         }
         let Some(last) = stages.last() else {

@@ -1,7 +1,5 @@
 //! How a task spends its time: running, runnable but waiting, sleeping.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::Missing;
@@ -51,17 +49,12 @@ impl States {
     /// # Errors
     /// Neither slices nor wake-ups in the span.
     pub fn all(recording: &Recording<'_>) -> Result<Vec<States>, Missing> {
-        let mut found = BTreeMap::<u32, Vec<(u64, Change)>>::new();
-        for slice in recording.slices() {
-            found.entry(slice.tid).or_default().extend(of_slice(slice));
-        }
-        for woken in recording.wakeups() {
-            found.entry(woken.tid).or_default().push(of_wakeup(&woken));
-        }
+        let of = |tid: u32| States::of(recording, tid).ok();
+        let found: Vec<States> = recording.seen().into_iter().filter_map(of).collect();
         if found.is_empty() {
             return Err(Missing::rows("the tasks", "slices"));
         }
-        Ok(found.into_iter().map(|(tid, changes)| states(recording, tid, changes)).collect())
+        Ok(found)
     }
 
     /// Of one task.
@@ -69,10 +62,9 @@ impl States {
     /// # Errors
     /// It neither ran nor woke up in the span.
     pub fn of(recording: &Recording<'_>, tid: u32) -> Result<States, Missing> {
-        let slices = recording.slices().filter(|slice| slice.tid == tid);
-        let wakeups = recording.wakeups().filter(|woken| woken.tid == tid);
+        let slices = recording.slices_in_table(tid);
         let mut changes: Vec<(u64, Change)> = slices.flat_map(of_slice).collect();
-        changes.extend(wakeups.map(|woken| of_wakeup(&woken)));
+        changes.extend(recording.wakeups_of(tid).map(|woken| of_wakeup(&woken)));
         if changes.is_empty() {
             let task = recording.task(tid);
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "slices"));

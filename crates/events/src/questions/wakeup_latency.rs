@@ -1,12 +1,10 @@
 //! From a task's wake-up until it runs.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::distribution::Distribution;
 use crate::Missing;
-use crate::recording::{Recording, Task, Woken};
+use crate::recording::{Recording, Task};
 
 /// The wake-up latencies of one task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,14 +26,12 @@ impl WakeupLatency {
     /// # Errors
     /// No wake-up in the span.
     pub fn all(recording: &Recording<'_>) -> Result<Vec<WakeupLatency>, Missing> {
-        let mut woken = BTreeMap::<u32, Vec<Woken>>::new();
-        for wakeup in recording.wakeups() {
-            woken.entry(wakeup.tid).or_default().push(wakeup);
-        }
-        if woken.is_empty() {
+        let of = |tid: u32| WakeupLatency::of(recording, tid).ok();
+        let found: Vec<WakeupLatency> = recording.seen().into_iter().filter_map(of).collect();
+        if found.is_empty() {
             return Err(Missing::rows("wake-ups", "wakeups"));
         }
-        Ok(woken.into_iter().map(|(tid, woken)| latency(recording, tid, &woken)).collect())
+        Ok(found)
     }
 
     /// Of one task.
@@ -43,25 +39,19 @@ impl WakeupLatency {
     /// # Errors
     /// No wake-up of it in the span.
     pub fn of(recording: &Recording<'_>, tid: u32) -> Result<WakeupLatency, Missing> {
-        let woken: Vec<Woken> = recording.wakeups().filter(|wakeup| wakeup.tid == tid).collect();
-        if woken.is_empty() {
-            let task = recording.task(tid);
+        let (mut unfinished, mut lost, mut latencies) = (0, 0, Vec::new());
+        for wakeup in recording.wakeups_of(tid) {
+            match wakeup.ran_ns {
+                None => unfinished += 1,
+                Some(ran) if recording.gaps().touch(wakeup.t_ns, ran) => lost += 1,
+                Some(ran) => latencies.push(ran.saturating_sub(wakeup.t_ns)),
+            }
+        }
+        let task = recording.task(tid);
+        if unfinished + lost == 0 && latencies.is_empty() {
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "wakeups"));
         }
-        Ok(latency(recording, tid, &woken))
+        let latency = Distribution::of(latencies);
+        Ok(WakeupLatency { task, latency, unfinished, lost })
     }
-}
-
-fn latency(recording: &Recording<'_>, tid: u32, woken: &[Woken]) -> WakeupLatency {
-    let (mut unfinished, mut lost) = (0, 0);
-    let mut latencies = Vec::with_capacity(woken.len());
-    for wakeup in woken {
-        match wakeup.ran_ns {
-            None => unfinished += 1,
-            Some(ran) if recording.gaps().touch(wakeup.t_ns, ran) => lost += 1,
-            Some(ran) => latencies.push(ran.saturating_sub(wakeup.t_ns)),
-        }
-    }
-    let latency = Distribution::of(latencies);
-    WakeupLatency { task: recording.task(tid), latency, unfinished, lost }
 }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use flyball_run::Nullable;
+use flyball_run::{Nullable, Slices, Wakeups};
 use serde::{Deserialize, Serialize};
 
-use super::{Recording, Steps};
+use super::rows::RowsByTask;
+use super::{Recording, Span, Steps};
 
 /// Why a task gave a CPU up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,13 +28,13 @@ pub enum Ended {
 }
 
 impl Ended {
-    fn of(why: Option<&str>) -> Ended {
+    fn of(why: &str) -> Ended {
         match why {
-            Some("slept") => Ended::Slept,
-            Some("preempted") => Ended::Preempted,
-            Some("yielded") => Ended::Yielded,
-            Some("migrated") => Ended::Migrated,
-            Some("exited") => Ended::Exited,
+            "slept" => Ended::Slept,
+            "preempted" => Ended::Preempted,
+            "yielded" => Ended::Yielded,
+            "migrated" => Ended::Migrated,
+            "exited" => Ended::Exited,
             _ => Ended::Unknown,
         }
     }
@@ -147,33 +148,84 @@ pub struct Worked {
     pub deadline_ns: Option<u64>,
 }
 
+/// Reads rows of the table `slices`: texts are looked at once each, not once per row.
+struct SliceReader<'a> {
+    rows: &'a Slices,
+    span: Span,
+    /// By the code of `why`.
+    ended: Vec<Ended>,
+    /// By the code of `cut`, whether the end was not seen.
+    open: Vec<bool>,
+}
+
+impl<'a> SliceReader<'a> {
+    fn new(rows: &'a Slices, span: Span) -> SliceReader<'a> {
+        let ended = rows.why.names().iter().map(|why| Ended::of(why)).collect();
+        let open = rows.cut.names().iter().map(|cut| matches!(&**cut, "end" | "both")).collect();
+        SliceReader { rows, span, ended, open }
+    }
+
+    #[inline]
+    fn read(&self, row: usize) -> Option<Ran> {
+        let rows = self.rows;
+        let (from_ns, end) = (*rows.from_ns.get(row)?, *rows.to_ns.get(row)?);
+        let (from_ns, to_ns) = self.span.clip_or_moment(from_ns, end)?;
+        let open = rows.cut.code(row).and_then(|code| self.open.get(code as usize));
+        let why = rows.why.code(row).and_then(|code| self.ended.get(code as usize));
+        let unseen = open == Some(&true) || to_ns < end;
+        let ended = if unseen { Ended::Unknown } else { why.copied().unwrap_or(Ended::Unknown) };
+        Some(Ran { cpu: *rows.cpu.get(row)?, tid: *rows.tid.get(row)?, from_ns, to_ns, ended })
+    }
+}
+
+fn wakeup(rows: &Wakeups, span: Span, row: usize) -> Option<Woken> {
+    let t_ns = *rows.woken_ns.get(row)?;
+    let woken = Woken {
+        t_ns,
+        ran_ns: rows.ran_ns.get(row),
+        cpu: *rows.cpu.get(row)?,
+        tid: *rows.tid.get(row)?,
+    };
+    span.holds(t_ns).then_some(woken)
+}
+
 impl<'a> Recording<'a> {
     /// Who ran where, cut to the span, in the order of the table; also tasks whose running took no
     /// time by the trace's clock.
     pub fn slices(&self) -> impl Iterator<Item = Ran> + use<'a> {
-        let (rows, span, trial) = (&self.tables.slices, self.span, self.trial);
-        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
-            move |row| {
-                let (from_ns, end) = (*rows.from_ns.get(row)?, *rows.to_ns.get(row)?);
-                let (from_ns, to_ns) = span.clip_or_moment(from_ns, end)?;
-                let cut = matches!(rows.cut.get(row), Some("end" | "both")) || to_ns < end;
-                let ended = if cut { Ended::Unknown } else { Ended::of(rows.why.get(row)) };
-                Some(Ran {
-                    cpu: *rows.cpu.get(row)?,
-                    tid: *rows.tid.get(row)?,
-                    from_ns,
-                    to_ns,
-                    ended,
-                })
-            },
-        )
+        let (rows, trial) = (&self.tables.slices, self.trial);
+        let reader = SliceReader::new(rows, self.span);
+        (0..rows.len())
+            .filter(move |&row| of_trial(&rows.trial, row, trial))
+            .filter_map(move |row| reader.read(row))
+    }
+
+    fn by_task(&self) -> &RowsByTask {
+        self.found.by_task.get_or_init(|| RowsByTask::of(self.tables, self.trial))
+    }
+
+    /// The numbers of all tasks that ran or woke up at any time, ascending.
+    pub fn seen(&self) -> Vec<u32> {
+        self.by_task().tasks()
+    }
+
+    /// As [`Recording::slices`], of one task.
+    pub fn slices_in_table(&self, tid: u32) -> impl Iterator<Item = Ran> + '_ {
+        let reader = SliceReader::new(&self.tables.slices, self.span);
+        self.by_task().slices(tid).iter().filter_map(move |&row| reader.read(row as usize))
     }
 
     /// Who ran where, of one task, ascending in time.
     pub fn slices_of(&self, tid: u32) -> Vec<Ran> {
-        let mut slices: Vec<Ran> = self.slices().filter(|slice| slice.tid == tid).collect();
+        let mut slices: Vec<Ran> = self.slices_in_table(tid).collect();
         slices.sort_by_key(|slice| slice.from_ns);
         slices
+    }
+
+    /// As [`Recording::wakeups`], of one task.
+    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = Woken> + '_ {
+        let (rows, span) = (&self.tables.wakeups, self.span);
+        self.by_task().wakeups(tid).iter().filter_map(move |&row| wakeup(rows, span, row as usize))
     }
 
     /// When a task moved to a CPU, in the span, in the order of the table.
@@ -189,18 +241,9 @@ impl<'a> Recording<'a> {
     /// Wake-ups in the span.
     pub fn wakeups(&self) -> impl Iterator<Item = Woken> + use<'a> {
         let (rows, span, trial) = (&self.tables.wakeups, self.span, self.trial);
-        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
-            move |row| {
-                let t_ns = *rows.woken_ns.get(row)?;
-                let woken = Woken {
-                    t_ns,
-                    ran_ns: rows.ran_ns.get(row),
-                    cpu: *rows.cpu.get(row)?,
-                    tid: *rows.tid.get(row)?,
-                };
-                span.holds(t_ns).then_some(woken)
-            },
-        )
+        (0..rows.len())
+            .filter(move |&row| of_trial(&rows.trial, row, trial))
+            .filter_map(move |row| wakeup(rows, span, row))
     }
 
     /// Signals of the whole recording, in the order of the table: the value in force at the

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ahash::HashMap;
+
 use flyball_run::column::Store;
 use flyball_run::{Labels, Tables};
 
@@ -64,11 +66,14 @@ pub(super) fn names(tables: &Tables, trial: Option<u32>) -> BTreeMap<u32, String
     macro_rules! own {
         ($($table:ident),+) => {$(
             let rows = &tables.$table;
+            let mut codes = HashMap::<u32, u32>::default();
             for (row, (&tid, &code)) in rows.tid.iter().zip(rows.task.codes()).enumerate() {
-                if let Some(name) = rows.task.name(code).filter(|_| of_trial(&rows.trial, row, trial)) {
-                    names.insert(tid, name);
+                if of_trial(&rows.trial, row, trial) {
+                    codes.insert(tid, code);
                 }
             }
+            let named = codes.into_iter().filter_map(|(tid, code)| Some((tid, rows.task.name(code)?)));
+            names.extend(named);
         )+};
     }
     // The later table wins: slices name a task as it was when it ran.

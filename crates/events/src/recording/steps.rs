@@ -55,10 +55,21 @@ impl<T: Copy + PartialEq> Steps<T> {
 
     /// The stretch `from` to `to`, cut at every point; what lies before the first is unknown.
     pub fn segments(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = Segment<T>> + '_ {
-        let first = self.points.partition_point(|point| point.0 <= from_ns);
-        let mut next = first;
+        self.segments_near(&mut 0, from_ns, to_ns)
+    }
+
+    /// The same, for stretches one behind the other: `near` is where the one before was found.
+    pub fn segments_near(
+        &self,
+        near: &mut usize,
+        from_ns: u64,
+        to_ns: u64,
+    ) -> impl Iterator<Item = Segment<T>> + use<'_, T> {
+        let mut next = self.first_behind(*near, from_ns);
+        *near = next;
         let mut from = from_ns;
-        let mut value = self.at(from_ns);
+        let value_before = next.checked_sub(1).and_then(|last| self.points.get(last));
+        let mut value = value_before.map(|point| point.1);
         std::iter::from_fn(move || {
             if from >= to_ns {
                 return None;
@@ -72,6 +83,19 @@ impl<T: Copy + PartialEq> Steps<T> {
             }
             Some(segment)
         })
+    }
+
+    /// The number of points up to a time; looked for close behind `near` first.
+    fn first_behind(&self, near: usize, t_ns: u64) -> usize {
+        const CLOSE: usize = 8;
+        let is_before = |at: usize| self.points.get(at).is_some_and(|point| point.0 <= t_ns);
+        if near == 0 || is_before(near - 1) {
+            let close = (near..near + CLOSE).find(|&at| !is_before(at));
+            if let Some(close) = close {
+                return close;
+            }
+        }
+        self.points.partition_point(|point| point.0 <= t_ns)
     }
 
     /// The points where the value differs from the one before, with that one.
@@ -100,6 +124,18 @@ mod tests {
         assert_eq!(cut(&steps, 12, 12), []);
         assert_eq!(cut(&steps, 25, 26), [(25, 26, Some(3))]);
         assert_eq!(cut(&Steps::default(), 1, 2), [(1, 2, None)]);
+    }
+
+    #[test]
+    fn where_the_one_before_was_found_changes_nothing() {
+        let steps = Steps::from_points((0..40_u8).map(|n| (u64::from(n) * 10, n)).collect());
+        for near in [0, 1, 7, 39, 40, 90] {
+            for (from, to) in [(0, 5), (5, 35), (75, 81), (200, 260), (395, 900), (77, 78)] {
+                let close: Vec<_> = steps.segments_near(&mut { near }, from, to).collect();
+                assert_eq!(close, steps.segments(from, to).collect::<Vec<_>>(), "{near} {from}");
+                assert_eq!(close[0].value, steps.at(from));
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use flyball_sim::setup::Class;
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a figure is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -223,7 +224,7 @@ fn times(
 
 /// The frequency of a CPU from the begin of the recording's span on: what cpufreq said last before that
 /// is in force until the first change.
-pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Steps<u64> {
+pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<Steps<u64>> {
     let begin = recording.span().from_ns;
     let changes = recording.frequency_of_cpu(cpu).unwrap_or_default();
     if changes.at(begin).is_some() {
@@ -237,7 +238,7 @@ pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Steps
         .filter(|(t_ns, _)| *t_ns <= begin)
         .max_by_key(|(t_ns, _)| *t_ns);
     let points = claimed.map(|(_, khz)| (begin, khz)).into_iter();
-    Steps::from_points(points.chain(changes.points().iter().copied()).collect())
+    Arc::new(Steps::from_points(points.chain(changes.points().iter().copied()).collect()))
 }
 
 fn time_to(task: &str, level: u32) -> Quantity {

@@ -1,6 +1,6 @@
 //! Text columns: few distinct texts, many cells.
 
-use std::collections::HashMap;
+use ahash::HashMap;
 use std::sync::Arc;
 
 use super::{Nullable, Store};
@@ -112,6 +112,12 @@ impl Store for Labels {
     fn reserve(&mut self, additional: usize) {
         self.codes.reserve_exact(additional);
     }
+    fn fill(&mut self, len: usize) {
+        if self.len() < len {
+            let code = self.intern("");
+            self.codes.resize(len, code);
+        }
+    }
 }
 
 /// Text cells that may be null.
@@ -181,6 +187,9 @@ impl Store for NullableLabels {
     }
     fn reserve(&mut self, additional: usize) {
         self.codes.reserve(additional);
+    }
+    fn fill(&mut self, len: usize) {
+        self.codes.fill(len);
     }
 }
 

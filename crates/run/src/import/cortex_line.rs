@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::line_shape::{Fields, LineShapes};
 use crate::blocks::Block;
-use crate::column::Labels;
+use crate::column::{Labels, Nullable, Store};
+use crate::table::Table;
 use crate::tables::{Window, Windows};
 use crate::tally::Tally;
 
@@ -69,6 +71,95 @@ struct Line<'a> {
     dtype: Option<u32>,
 }
 
+/// The numbers of a line, as [`Line`] has them.
+const NUMBERS: [&str; 22] = [
+    "window_index",
+    "release_ts_ns",
+    "deadline_ts_ns",
+    "start_ts_ns",
+    "end_ts_ns",
+    "deadline_missed",
+    "warmup",
+    "repeat",
+    "W",
+    "H",
+    "C",
+    "Fs",
+    "device_tstart_ns",
+    "device_tend_ns",
+    "window_failed",
+    "error_code",
+    "cpu_freq_mhz",
+    "pmu_cycle_count",
+    "pmu_instruction_count",
+    "pmu_backend_stall_cycles",
+    "osnoise_total_ns",
+    "dtype",
+];
+
+/// Its texts.
+const TEXTS: [&str; 2] = ["plugin", "adapter_name"];
+
+impl<'a> Line<'a> {
+    /// None where a field is missing that every window has, or a number is too large for it.
+    fn of(fields: &Fields<'a, 22, 2>) -> Option<Line<'a>> {
+        fn small<T: TryFrom<u64>>(number: Option<u64>) -> Option<Option<T>> {
+            number.map(T::try_from).transpose().ok()
+        }
+        let [
+            window_index,
+            release_ts_ns,
+            deadline_ts_ns,
+            start_ts_ns,
+            end_ts_ns,
+            deadline_missed,
+            warmup,
+            repeat,
+            window,
+            hop,
+            channels,
+            rate_hz,
+            device_tstart_ns,
+            device_tend_ns,
+            window_failed,
+            error_code,
+            cpu_freq_mhz,
+            pmu_cycle_count,
+            pmu_instruction_count,
+            pmu_backend_stall_cycles,
+            osnoise_total_ns,
+            dtype,
+        ] = fields.numbers;
+        let [plugin, adapter_name] = fields.texts;
+        Some(Line {
+            plugin: Cow::Borrowed(plugin?),
+            window_index: window_index?,
+            release_ts_ns: release_ts_ns?,
+            deadline_ts_ns: deadline_ts_ns?,
+            start_ts_ns: start_ts_ns?,
+            end_ts_ns: end_ts_ns?,
+            deadline_missed,
+            warmup,
+            repeat: small(repeat)?,
+            window: small(window)?,
+            hop: small(hop)?,
+            channels: small(channels)?,
+            rate_hz: small(rate_hz)?,
+            device_tstart_ns,
+            device_tend_ns,
+            window_failed,
+            error_code: small(error_code)?,
+            cpu_freq_mhz: cpu_freq_mhz.map(|mhz| mhz as f64),
+            pmu_cycle_count,
+            pmu_instruction_count,
+            pmu_backend_stall_cycles,
+            osnoise_total_ns,
+            adapter_name: adapter_name.map(Cow::Borrowed),
+            dtype: small(dtype)?,
+        })
+    }
+}
+
 /// What CORTEX knows of the system; every field may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -113,15 +204,19 @@ pub(super) struct Parsed {
 
 pub(super) fn parse(block: &Block) -> Parsed {
     let mut parsed = Parsed::default();
+    let mut shapes = LineShapes::new(&NUMBERS, &TEXTS);
     match block.text() {
         // Checked once for the block rather than for each string in it.
         Some(lines) => lines.for_each(|(line, whole)| {
-            parsed.line(serde_json::from_str(line), line.as_bytes(), whole);
+            let plain = shapes.read(line).and_then(|fields| Line::of(&fields));
+            let read = plain.map_or_else(|| serde_json::from_str(line), Ok);
+            parsed.line(read, line.as_bytes(), whole);
         }),
         None => block.lines().for_each(|(line, whole)| {
             parsed.line(serde_json::from_slice(line), line, whole);
         }),
     }
+    parsed.windows.fill();
     parsed
 }
 
@@ -152,11 +247,41 @@ impl Parsed {
         Some(())
     }
 
+    /// Adds a row, of the columns that CORTEX has.
+    fn push(&mut self, row: Window) {
+        let windows = &mut self.windows;
+        let at = windows.end_ns.len();
+        windows.repeat.push(row.repeat);
+        windows.index.push(row.index);
+        windows.warmup.push(row.warmup);
+        windows.release_ns.push(row.release_ns);
+        windows.dispatch_ns.push(row.dispatch_ns);
+        windows.end_ns.push(row.end_ns);
+        windows.lateness_ns.push(row.lateness_ns);
+        windows.exec_ns.push(row.exec_ns);
+        windows.response_ns.push(row.response_ns);
+        windows.deadline_ns.push(row.deadline_ns);
+        windows.missed.push(row.missed);
+        fn put<T: Copy + Default>(column: &mut Nullable<T>, at: usize, value: Option<T>) {
+            if value.is_some() {
+                column.fill(at);
+                column.push(value);
+            }
+        }
+        put(&mut windows.transport_ns, at, row.transport_ns);
+        put(&mut windows.cycles, at, row.cycles);
+        put(&mut windows.instructions, at, row.instructions);
+        put(&mut windows.stalled_cycles, at, row.stalled_cycles);
+        put(&mut windows.noise_ns, at, row.noise_ns);
+        put(&mut windows.delivered_khz, at, row.delivered_khz);
+        put(&mut windows.exit_status, at, row.exit_status);
+    }
+
     fn window(&mut self, line: &Line<'_>) -> Result<(), String> {
         let row = row(line)?;
         let claimed = line.cpu_freq_mhz.map(|mhz| (mhz * 1e3).round() as u64);
         self.claimed.extend(claimed.filter(|khz| *khz > 0).map(|khz| (row.release_ns, khz)));
-        self.windows.push(row);
+        self.push(row);
         self.workload.push(&line.plugin);
         self.tally.rows += 1;
         if self.workload.names().len() > self.facts.len() {

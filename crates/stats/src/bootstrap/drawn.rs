@@ -6,20 +6,23 @@ use super::plan::Plan;
 use crate::rng::Rng;
 use rayon::prelude::*;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Weights that are kept in all; more are drawn again each time.
 const KEPT: usize = 16 << 20;
 
 /// Weights of all replicates, behind each other.
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
+    /// No two have the same.
+    pub(crate) number: u64,
     weights: Vec<Weight>,
     units: usize,
 }
 
 impl Drawn {
     /// The weights of one replicate.
-    pub(super) fn replicate(&self, replicate: u32) -> &[Weight] {
+    pub(crate) fn replicate(&self, replicate: u32) -> &[Weight] {
         let at = replicate as usize * self.units;
         self.weights.get(at..at + self.units).unwrap_or_default()
     }
@@ -38,6 +41,7 @@ struct Memo {
     weights: usize,
 }
 
+static DRAWN: AtomicU64 = AtomicU64::new(0);
 static MEMO: Mutex<Memo> = Mutex::new(Memo { kept: VecDeque::new(), weights: 0 });
 
 /// The draws of a group of cells by this plan; none where they are too many to keep.
@@ -55,7 +59,8 @@ pub(super) fn drawn(plan: &Plan, seed: u64, group: usize, replicates: u32) -> Op
             plan.draw(&mut replicate_of(seed, group, replicate), weights);
         });
     }
-    let drawn = Arc::new(Drawn { weights, units });
+    let number = DRAWN.fetch_add(1, Ordering::Relaxed);
+    let drawn = Arc::new(Drawn { number, weights, units });
     let mut memo = memo();
     memo.weights += size;
     memo.kept.push_back((key, Arc::clone(&drawn)));

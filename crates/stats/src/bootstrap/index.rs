@@ -6,8 +6,11 @@
 //! weights per step) and a walk inside one bucket: microseconds instead of a sort. Where the counts fit
 //! 15 bits, as almost always, the dot product takes eight of them at a time.
 
+use super::drawn::Drawn;
 use super::{Statistic, Weight};
 use crate::quantile::{QuantileType, interpolate, position};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Windows in ascending order with the unit of each.
 #[derive(Clone, Debug)]
@@ -20,7 +23,20 @@ pub(crate) struct Index {
     units: usize,
     sizes: Vec<u32>,
     sums: Vec<f64>,
+    /// What was asked before: a cell is compared with several others, by the same draws.
+    known: Arc<Mutex<Vec<Replicates>>>,
 }
+
+/// The logarithms of a statistic over all replicates of one drawing.
+#[derive(Debug)]
+struct Replicates {
+    statistic: Statistic,
+    drawn: u64,
+    logs: Arc<[f64]>,
+}
+
+/// Logarithms that an index keeps at most.
+const KEPT: usize = 1 << 15;
 
 const MAX_BUCKETS: usize = 512;
 /// Units that few repeats are cut into at most.
@@ -56,7 +72,8 @@ impl Index {
             true => Counts::Narrow(below.into_iter().map(|count: u32| count as i16).collect()),
             false => Counts::Wide(below),
         };
-        Index { sorted, unit_of, below, bucket_size, units, sizes, sums }
+        let known = Arc::default();
+        Index { sorted, unit_of, below, bucket_size, units, sizes, sums, known }
     }
 
     /// All values, ascending.
@@ -74,6 +91,24 @@ impl Index {
                 sum / wide_dot(&self.sizes, weights) as f64
             }
         }
+    }
+
+    /// The logarithm of the statistic in each replicate.
+    pub(crate) fn logs(&self, statistic: Statistic, drawn: &Drawn, replicates: u32) -> Arc<[f64]> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |one: &&Replicates| one.statistic == statistic && one.drawn == drawn.number;
+        if let Some(one) = known().iter().find(same) {
+            return Arc::clone(&one.logs);
+        }
+        let each = (0..replicates).into_par_iter().with_min_len(64);
+        let log = |replicate| self.statistic(statistic, drawn.replicate(replicate)).ln();
+        let logs: Arc<[f64]> = each.map(log).collect::<Vec<f64>>().into();
+        let mut known = known();
+        if known.iter().map(|one| one.logs.len()).sum::<usize>() + logs.len() <= KEPT {
+            let (logs, drawn) = (Arc::clone(&logs), drawn.number);
+            known.push(Replicates { statistic, drawn, logs });
+        }
+        logs
     }
 
     fn quantile(&self, p: f64, weights: &[Weight]) -> f64 {

@@ -4,7 +4,6 @@
 use crate::protocol::rampup::RampupError;
 use crate::protocol::rampup::spin::steps;
 use crate::session::{Destination, Outcome, Progress};
-use flyball_events::recording::Steps;
 use flyball_events::{Missing, Recording};
 use flyball_host::Host;
 use flyball_platform::Platform;
@@ -169,7 +168,7 @@ fn rows(
         ..RampUp::default()
     })?;
     let platform = &case.scenario.platform;
-    let clocks: Vec<Steps<u64>> = platform
+    let clocks: Vec<_> = platform
         .cpus
         .iter()
         .map(|cpu| recording.frequency_of_cpu(cpu.id.0).unwrap_or_default())

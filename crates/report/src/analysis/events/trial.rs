@@ -44,7 +44,11 @@ pub(super) fn all(context: &Context<'_>, several: bool) -> Vec<EventTrial> {
 pub(crate) fn numbers(tables: &Tables) -> Vec<Option<u32>> {
     let mut found: Vec<u32> = Vec::new();
     macro_rules! see {
-        ($($table:ident),+) => {$( found.extend(tables.$table.trial.iter().flatten()); )+};
+        ($($table:ident),+) => {$(
+            if !tables.$table.trial.is_all_null() {
+                found.extend(tables.$table.trial.iter().flatten());
+            }
+        )+};
     }
     see!(slices, utilization, frequency, governor, items, energy, idle, wakeups);
     found.sort_unstable();
