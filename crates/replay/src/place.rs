@@ -5,7 +5,7 @@ use crate::work::{Item, Work};
 use flyball_governors::Governor;
 use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior;
-use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_sim::workload::{Pace, Recorded, Replay};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::sync::Arc;
@@ -156,6 +156,7 @@ impl Load {
             uclamp_max: 1024,
             rampup_multiplier: None,
             start: Nanos::ZERO,
+            creator: Creator::Nobody,
             initial_util: None,
             behavior: Box::new(Replay::new(Arc::clone(&stint.items), self.pace)),
         };

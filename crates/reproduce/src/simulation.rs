@@ -7,7 +7,7 @@ use flyball_platform::{Kernel, rule};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Observer, SwitchOut};
-use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskId, TaskSetup};
+use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskId, TaskSetup};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -68,6 +68,7 @@ pub(crate) fn task(name: &str, start: Nanos, behavior: impl Behavior + 'static) 
         uclamp_max: 1024,
         rampup_multiplier: None,
         start,
+        creator: Creator::Nobody,
         initial_util: None,
         behavior: Box::new(behavior),
     }

@@ -12,7 +12,7 @@ use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Blind;
-use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_units::{CpuId, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
@@ -91,6 +91,7 @@ fn task(allowed: Vec<CpuId>, behavior: Box<dyn Behavior>) -> TaskSetup {
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos::ZERO,
+        creator: Creator::Nobody,
         initial_util: None,
         behavior,
     }

@@ -16,6 +16,7 @@ mod domain;
 mod error;
 mod fair;
 mod finish;
+mod fork;
 mod frequency;
 mod govern;
 mod hints;

@@ -70,10 +70,24 @@ pub struct TaskSetup {
     pub rampup_multiplier: Option<u32>,
     /// When it is created.
     pub start: Nanos,
+    /// Who creates it.
+    pub creator: Creator,
     /// Initial util_avg where it did not start as a new task does.
     pub initial_util: Option<u32>,
     /// What it does.
     pub behavior: Box<dyn Behavior>,
+}
+
+/// Who creates a task. The kernel looks from its CPU on for one on which a new task begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Creator {
+    /// Nobody: it begins on the smallest idle CPU that it fits.
+    #[default]
+    Nobody,
+    /// A task, awake for it on the CPU on which it ran last.
+    Task(TaskId),
+    /// Somebody who is no task of the model, awake on this CPU.
+    Cpu(CpuId),
 }
 
 /// A call that tells the scheduler something about one task: patch 10 of the response-time series

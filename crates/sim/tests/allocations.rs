@@ -8,7 +8,7 @@ use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Blind;
-use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
@@ -41,6 +41,7 @@ fn machine(governor: &str) -> Machine {
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos(n * 1_000_000),
+        creator: Creator::Nobody,
         initial_util: None,
         behavior: Box::new(Periodic(n * 1_000_000, false)),
     };

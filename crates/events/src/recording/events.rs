@@ -73,6 +73,8 @@ pub struct Woken {
     pub cpu: u32,
     /// The task.
     pub tid: u32,
+    /// Who woke it or created it, where that was recorded.
+    pub waker: Option<u32>,
 }
 
 impl Woken {
@@ -185,6 +187,7 @@ fn wakeup(rows: &Wakeups, span: Span, row: usize) -> Option<Woken> {
         ran_ns: rows.ran_ns.get(row),
         cpu: *rows.cpu.get(row)?,
         tid: *rows.tid.get(row)?,
+        waker: rows.waker_tid.get(row),
     };
     span.holds(t_ns).then_some(woken)
 }

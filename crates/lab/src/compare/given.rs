@@ -3,14 +3,15 @@
 //! - what else ran: its kernel's own threads wake on every CPU, and let the governor choose again,
 //!   where a model without them keeps a frequency that nobody uses;
 //! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
-//!   ten thousand instructions per period, which a board's slow CPUs feel.
+//!   ten thousand instructions per period, which a board's slow CPUs feel;
+//! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there.
 
 use super::figures::{frequency, span};
 use flyball_events::recording::comm;
 use flyball_events::{Missing, Recording};
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
-use flyball_sim::setup::Class;
+use flyball_sim::setup::{Class, Creator};
 use flyball_sim::workload::{Amount, FullSpeed, Service};
 use flyball_units::{CpuId, Nanos};
 use serde::Serialize;
@@ -41,6 +42,15 @@ pub struct ItemCost {
     pub measured_cycles: u64,
 }
 
+/// Where a task was created.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Birth {
+    /// The task.
+    pub task: String,
+    /// The CPU on which its creator was awake in most playings.
+    pub creator_cpu: CpuId,
+}
+
 /// What was measured on a guest, over all playings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Given {
@@ -48,6 +58,8 @@ pub struct Given {
     pub background: Vec<Background>,
     /// The scenario's periodic tasks.
     pub items: Vec<ItemCost>,
+    /// The scenario's tasks of which the creator was seen.
+    pub births: Vec<Birth>,
 }
 
 /// What a model has to be given of these playings.
@@ -64,12 +76,20 @@ pub fn given<'a>(
     let mut wakeups: BTreeMap<u32, u64> = BTreeMap::new();
     let mut cycles: BTreeMap<u32, f64> = BTreeMap::new();
     let mut worked: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
     for run in runs {
         let recording = span(&Recording::of(run))?;
         elapsed_s += recording.span().length_ns() as f64 / 1e9;
         let name = |tid: u32| recording.task(tid).name;
-        for woken in recording.wakeups().filter(|woken| !ours.contains(&name(woken.tid))) {
-            *wakeups.entry(woken.cpu).or_default() += 1;
+        // When each task was woken first, and by whom.
+        let mut first: BTreeMap<String, (u64, Option<u32>)> = BTreeMap::new();
+        for woken in recording.wakeups() {
+            let name = name(woken.tid);
+            if !ours.contains(&name) {
+                *wakeups.entry(woken.cpu).or_default() += 1;
+            } else if first.get(&name).is_none_or(|first| woken.t_ns < first.0) {
+                first.insert(name, (woken.t_ns, woken.waker));
+            }
         }
         let cpus = &scenario.platform.cpus;
         let clocks: Vec<_> = cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
@@ -80,6 +100,11 @@ pub fn given<'a>(
                 Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
             });
             let spent = spent.sum::<f64>() * cpu.work_per_cycle;
+            for (name, (t_ns, waker)) in &first {
+                if *waker == Some(slice.tid) && (slice.from_ns..slice.to_ns).contains(t_ns) {
+                    *creators.entry(name.clone()).or_default().entry(slice.cpu).or_default() += 1;
+                }
+            }
             let name = name(slice.tid);
             if ours.contains(&name) {
                 worked.entry(name).or_default().0 += spent;
@@ -109,14 +134,23 @@ pub fn given<'a>(
         })
     });
     let items = items.collect();
-    Ok(Given { background, items })
+    let births = scenario.tasks.iter().filter_map(|task| {
+        let seen = creators.get(&comm(&task.name)).filter(|_| task.creator == Creator::Nobody)?;
+        let (&cpu, _) = seen.iter().max_by_key(|(_, playings)| **playings)?;
+        Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu) })
+    });
+    let births = births.collect();
+    Ok(Given { background, items, births })
 }
 
-/// The scenario with the items' measured work, and a task on each CPU that wakes up at random as often
+/// The scenario with the items' measured work and the tasks' creators, and a task on each CPU that wakes up at random as often
 /// as what was not the scenario's, and works as much.
 pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     let mut scenario = scenario.clone();
     for task in &mut scenario.tasks {
+        if let Some(birth) = given.births.iter().find(|birth| birth.task == task.name) {
+            task.creator = Creator::Cpu(birth.creator_cpu);
+        }
         let item = given.items.iter().find(|item| item.task == task.name);
         if let (Workload::Periodic(release), Some(item)) = (&mut task.workload, item) {
             release.work = Amount::Cycles(item.measured_cycles);
@@ -131,6 +165,7 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos::ZERO,
+        creator: Creator::Nobody,
         initial_util: Some(0),
         workload: Workload::Poisson {
             mean: Nanos((1e9 / of.per_s) as u64),

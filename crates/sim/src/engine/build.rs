@@ -10,7 +10,7 @@ use super::idle::Sleeps;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
-use crate::setup::{Class, GovernorCost, Setup, TaskSetup, random_stream};
+use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
@@ -313,6 +313,7 @@ fn new_task(
         },
         uclamp_max: from.uclamp_max,
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
+        creator: from.creator,
         initial_util: from.initial_util,
         random: random_stream(seed, t),
         timer: from.start.0,
@@ -336,6 +337,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         uclamp_min: 0,
         uclamp_max: 1024,
         multiplier: 1,
+        creator: Creator::Nobody,
         initial_util: None,
         program,
         random: Xoshiro256PlusPlus::seed_from_u64(0),

@@ -1,7 +1,7 @@
 //! A task as the engine sees it.
 
 use crate::behavior::{Behavior, Work};
-use crate::setup::Class;
+use crate::setup::{Class, Creator};
 use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -111,6 +111,7 @@ pub(super) struct Task {
     pub(super) uclamp_max: u32,
     /// Patch 11's ramp-up multiplier.
     pub(super) multiplier: u32,
+    pub(super) creator: Creator,
     pub(super) initial_util: Option<u32>,
     pub(super) program: Program,
     pub(super) random: Xoshiro256PlusPlus,

@@ -36,7 +36,7 @@ impl Machine {
     }
 
     fn create<O: Observer>(&mut self, t: usize, observer: &mut O) {
-        let c = self.choose_cpu(t, None);
+        let c = self.choose_for_new(t);
         self.cpus[c].touch(self.now);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;

@@ -2,7 +2,7 @@
 
 use super::model::{InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
-use crate::setup::{Class, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
+use crate::setup::{Class, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
@@ -202,6 +202,7 @@ impl<'a> Tasks<'a> {
             uclamp_max: spec.uclamp_max,
             rampup_multiplier: spec.rampup_multiplier,
             start: spec.start,
+            creator: spec.creator,
             initial_util: spec.initial_util,
             behavior,
         });
@@ -242,6 +243,7 @@ impl<'a> Tasks<'a> {
                 uclamp_max: thread.uclamp_max,
                 rampup_multiplier: spec.rampup_multiplier,
                 start: thread.delay,
+                creator: Creator::Nobody,
                 initial_util: None,
                 behavior: Box::new(Thread::new(thread, self.full_speed, first, program.duration)),
             });
@@ -292,6 +294,7 @@ fn plain(
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos::ZERO,
+        creator: Creator::Nobody,
         initial_util: None,
         behavior,
     }

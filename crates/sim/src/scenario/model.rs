@@ -1,7 +1,7 @@
 //! A scenario after it was read and checked.
 
 use crate::behavior::Behavior;
-use crate::setup::{Class, Hint, Placement};
+use crate::setup::{Class, Creator, Hint, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, FullSpeed, Overrun, Service};
 use flyball_platform::{Kernel, Platform};
@@ -96,6 +96,8 @@ pub struct TaskSpec {
     pub rampup_multiplier: Option<u32>,
     /// When it is created.
     pub start: Nanos,
+    /// Who creates it.
+    pub creator: Creator,
     /// Utilisation at the start.
     pub initial_util: Option<u32>,
     /// What it does.

@@ -7,7 +7,7 @@ use super::kinds::{KINDS, Kind};
 use super::model::{TaskSpec, Workload};
 use super::parse::{Source, on_machine, unknown_name};
 use super::reader::{Fields, Item};
-use crate::setup::Class;
+use crate::setup::{Class, Creator, TaskId};
 use crate::workload::rt_app;
 use flyball_units::{CpuId, Nanos};
 use std::collections::BTreeSet;
@@ -64,6 +64,13 @@ fn read(
     };
     let (workload, deadline) = (kind.read)(&fields, source)?;
     let parent = fields.get("parent").map(|item| parent(&item, before)).transpose()?;
+    let creator_cpu = fields
+        .get("creator_cpu")
+        .map(|item| match parent {
+            Some(_) => Err(item.wrong("expected parent or creator_cpu, found both")),
+            None => item.integer(0..=i64::from(cpus) - 1).map(|cpu| CpuId(cpu as u32)),
+        })
+        .transpose()?;
     // What the parent's hint is, its children never learn.
     let inherited = parent.map_or(Inherited::default(), Inherited::of);
     let uclamp_min = number("uclamp_min", inherited.uclamp_min, 1024)?;
@@ -86,6 +93,11 @@ fn read(
         uclamp_max,
         rampup_multiplier: optional("rampup_multiplier", MAX_MULTIPLIER)?,
         start,
+        creator: match (parent, creator_cpu) {
+            (Some(parent), _) => Creator::Task(number_of(parent, before)),
+            (None, Some(cpu)) => Creator::Cpu(cpu),
+            (None, None) => Creator::Nobody,
+        },
         initial_util: optional("initial_util", 1024)?,
         workload,
         deadline,
@@ -141,6 +153,12 @@ fn parent<'t>(item: &Item<'_>, before: &'t [TaskSpec]) -> Result<&'t TaskSpec, S
     })
 }
 
+/// The number of a task's first, which those above it come before.
+fn number_of(task: &TaskSpec, before: &[TaskSpec]) -> TaskId {
+    let above = before.iter().take_while(|other| !std::ptr::eq(*other, task));
+    TaskId(above.map(|other| other.names().len() as u32).sum())
+}
+
 fn kind(item: &Item<'_>) -> Result<&'static Kind, ScenarioError> {
     let fields = item.any_fields()?;
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
@@ -187,9 +205,17 @@ fn check_rt_app(
     fields: &Fields<'_>,
     cpus: u32,
 ) -> Result<(), ScenarioError> {
-    for key in
-        ["count", "parent", "class", "cpus", "uclamp_min", "uclamp_max", "start", "initial_util"]
-    {
+    for key in [
+        "count",
+        "parent",
+        "creator_cpu",
+        "class",
+        "cpus",
+        "uclamp_min",
+        "uclamp_max",
+        "start",
+        "initial_util",
+    ] {
         if let Some(item) = fields.get(key) {
             return Err(item
                 .wrong("expected this in the rt-app file, found it here")

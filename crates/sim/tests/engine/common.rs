@@ -57,6 +57,7 @@ pub fn task(name: &str, behavior: impl Behavior + 'static) -> TaskSetup {
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos::ZERO,
+        creator: flyball_sim::setup::Creator::Nobody,
         initial_util: None,
         behavior: Box::new(behavior),
     }

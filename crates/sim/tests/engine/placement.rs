@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use flyball_sim::behavior::{Step, Work};
-use flyball_sim::setup::Setup;
+use flyball_sim::setup::{Creator, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
 fn cycles(cycles: u64) -> Step {
@@ -57,4 +57,49 @@ fn from_a_busy_cpu_it_goes_to_the_next_idle_one_that_fits() {
         setup.tasks.push(spin);
     }
     assert_eq!(cpus(setup), [0, 2]);
+}
+
+/// Where a task begins that somebody on `creator` creates, beside spinning tasks on `busy`: on a machine of
+/// four small CPUs (0 to 3) and four big ones (4 to 7), each kind a clock domain.
+fn born_on(creator: Creator, busy: &[u32], uclamp_min: u32) -> u32 {
+    let mut setup = setup("apple-m1", "linux-6.12", "schedutil", Nanos(20 * MS));
+    for cpu in busy {
+        let mut spin = task("busy", Spin);
+        spin.allowed = vec![CpuId(*cpu)];
+        setup.tasks.push(spin);
+    }
+    let mut born = task("born", Spin);
+    (born.start, born.creator, born.uclamp_min) = (Nanos(10 * MS), creator, uclamp_min);
+    setup.tasks.push(born);
+    let number = setup.tasks.len() - 1;
+    let (_, summary) = run(setup);
+    let running = &summary.tasks[number].running_on;
+    let first = running.iter().position(|time| *time > Nanos::ZERO).unwrap();
+    assert!(running[first] > Nanos(3 * MS), "{running:?}");
+    first as u32
+}
+
+#[test]
+fn a_new_task_goes_to_the_group_with_most_idle_cpus() {
+    let on = |cpu| Creator::Cpu(CpuId(cpu));
+    assert_eq!(born_on(Creator::Nobody, &[], 0), 0, "nobody creates it: the smallest");
+    // The creator's own CPU is not idle: three against four.
+    assert!((4..8).contains(&born_on(on(1), &[], 0)));
+    assert!((0..4).contains(&born_on(on(5), &[], 0)));
+    // Three and three: it stays in the creator's group, but not on its CPU.
+    let stays = born_on(on(1), &[6], 0);
+    assert!((0..4).contains(&stays) && stays != 1, "{stays}");
+    // Two against three.
+    assert!((0..4).contains(&born_on(on(5), &[6, 0], 0)));
+    // No small CPU has what it asks for.
+    let clamped = born_on(on(5), &[6, 7], 900);
+    assert!(clamped == 4, "{clamped}");
+}
+
+#[test]
+fn a_parent_creates_from_where_it_runs() {
+    // The first task spins on CPU 5: three big CPUs are idle, and four small ones.
+    assert!((0..4).contains(&born_on(Creator::Task(TaskId(0)), &[5], 0)));
+    // On CPU 2 it leaves three small ones, and four big ones are idle.
+    assert!((4..8).contains(&born_on(Creator::Task(TaskId(0)), &[2], 0)));
 }

@@ -3,7 +3,7 @@
 
 use flyball_load::{Controller, DEFAULT_PERIOD, Slot, Step as Wish};
 use flyball_sim::behavior::{Behavior, Step, Work};
-use flyball_sim::setup::{Class, TaskSetup};
+use flyball_sim::setup::{Class, Creator, TaskSetup};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -37,6 +37,7 @@ pub(super) fn task(number: usize, slot: &Slot, seed: u64) -> TaskSetup {
         uclamp_max: 1024,
         rampup_multiplier: None,
         start: Nanos::ZERO,
+        creator: Creator::Nobody,
         initial_util: None,
         behavior: Box::new(LoadTask { controller, used: Nanos::ZERO }),
     }

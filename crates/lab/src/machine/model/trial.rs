@@ -15,7 +15,7 @@ use flyball_probe::Calibrations;
 use flyball_run::{FrequencySample, Window};
 use flyball_sim::behavior::Work;
 use flyball_sim::engine::Machine;
-use flyball_sim::setup::{GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_sim::workload::uniform;
 use flyball_units::{KiloHertz, Nanos, Relation};
 use rand_core::{RngCore, SeedableRng};
@@ -242,6 +242,7 @@ impl Trial<'_> {
             uclamp_max,
             rampup_multiplier: None,
             start: Nanos::ZERO,
+            creator: Creator::Nobody,
             initial_util: None,
             behavior: Box::new(measured),
         }];

@@ -2,7 +2,7 @@
 
 use crate::protocol::score::PlayError;
 use flyball_sim::scenario::Scenario;
-use flyball_sim::setup::{Class, TaskSetup};
+use flyball_sim::setup::{Class, Creator, TaskSetup};
 use flyball_units::{CpuSet, Nanos};
 
 /// The tasks of one playing.
@@ -56,6 +56,9 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
     let refuse = |expected: &str, found: String| PlayError::unplayable(object(), expected, found);
     if let Some(cpu) = task.allowed.iter().find(|cpu| !online.contains(**cpu)) {
         return Err(refuse(&format!("CPUs among {online}"), cpu.to_string()));
+    }
+    if let Creator::Cpu(cpu) = task.creator {
+        return Err(refuse("no creator_cpu: a kernel chooses it", cpu.to_string()));
     }
     if let Some(util) = task.initial_util {
         return Err(refuse("no initial_util: a kernel chooses it", util.to_string()));
