@@ -101,6 +101,8 @@ impl LastTimes {
 pub(crate) struct Sample {
     /// Highest load of the policy's CPUs, in percent.
     pub load: u32,
+    /// The same of this sample alone, where [`LoadMeter`] repeats an earlier load.
+    pub own_load: u32,
     /// Least number of whole sampling periods that a CPU was idle, where one was idle for more
     /// than two.
     pub idle_periods: Option<u32>,
@@ -113,9 +115,19 @@ pub(crate) struct Sample {
 /// before counts once more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadMeter {
-    last: LastTimes,
+    last: Vec<CpuTimes>,
     last_look: Nanos,
     previous: Vec<u32>,
+}
+
+/// Idle time between two looks as Linux reads it: counters in whole microseconds, each truncated.
+fn idle_us(now: CpuTimes, before: CpuTimes, reading: Reading) -> u64 {
+    let idle = |times: CpuTimes| {
+        let iowait = if reading.iowait_is_busy { 0 } else { times.iowait.0 / 1000 };
+        (times.idle.0 / 1000).saturating_add(iowait)
+    };
+    let nice = if reading.nice_is_idle { now.nice.since(before.nice).0 / 1000 } else { 0 };
+    idle(now).saturating_sub(idle(before)).saturating_add(nice)
 }
 
 impl LoadMeter {
@@ -129,24 +141,30 @@ impl LoadMeter {
     ) -> Option<Sample> {
         let elapsed = (now.0 / 1000).saturating_sub(self.last_look.0 / 1000);
         self.last_look = now;
-        let Some(spent) = self.last.advance(times, reading) else {
-            self.previous = vec![0; times.len()];
+        if times.is_empty() || times.len() != self.last.len() {
+            self.last.clear();
+            self.last.extend_from_slice(times);
+            self.previous.clear();
+            self.previous.resize(times.len(), 0);
             return None;
-        };
-        let mut sample = Sample { load: 0, idle_periods: None };
+        }
+        let mut sample = Sample { load: 0, own_load: 0, idle_periods: None };
         let long = period_us.saturating_mul(2);
-        for (spent, previous) in spent.iter().zip(&mut self.previous) {
-            let idle = spent.idle / 1000;
-            let load = if elapsed == 0 || spent.total == 0 {
+        for ((before, previous), &now) in self.last.iter_mut().zip(&mut self.previous).zip(times) {
+            let idle = idle_us(now, *before, reading);
+            let frozen = *before == now;
+            *before = now;
+            let own_load = if elapsed == 0 || frozen {
                 *previous
-            } else if idle > long && *previous > 0 {
+            } else {
+                // Between 0 and 100, as what was busy is at most what elapsed.
+                scaled(elapsed.saturating_sub(idle), 100, elapsed) as u32
+            };
+            let load = if elapsed > 0 && idle > long && *previous > 0 {
                 std::mem::take(previous)
             } else {
-                let busy = elapsed.saturating_sub(idle);
-                // Between 0 and 100, as busy <= elapsed.
-                let load = scaled(busy, 100, elapsed) as u32;
-                *previous = load;
-                load
+                *previous = own_load;
+                own_load
             };
             if idle > long {
                 let periods = u32::try_from(idle / period_us.max(1)).unwrap_or(u32::MAX);
@@ -154,6 +172,7 @@ impl LoadMeter {
                 sample.idle_periods = Some(least);
             }
             sample.load = sample.load.max(load);
+            sample.own_load = sample.own_load.max(own_load);
         }
         Some(sample)
     }
@@ -181,9 +200,9 @@ mod tests {
             meter.sample(&times(busy, idle), now, 10_000, Reading::default())
         };
         assert_eq!(look(0, 0), None);
-        assert_eq!(look(8, 2), Some(Sample { load: 80, idle_periods: None }));
-        assert_eq!(look(8, 32), Some(Sample { load: 80, idle_periods: Some(3) }));
-        assert_eq!(look(8, 62), Some(Sample { load: 0, idle_periods: Some(3) }));
+        assert_eq!(look(8, 2), Some(Sample { load: 80, own_load: 80, idle_periods: None }));
+        assert_eq!(look(8, 32), Some(Sample { load: 80, own_load: 0, idle_periods: Some(3) }));
+        assert_eq!(look(8, 62), Some(Sample { load: 0, own_load: 0, idle_periods: Some(3) }));
     }
 
     #[test]

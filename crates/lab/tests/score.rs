@@ -85,9 +85,9 @@ fn ten_wrong_rules_are_each_seen() {
             Box::new(set(KernelRule::RunnableBoost, false)),
         ),
         (
-            "conservative's old steps",
+            "conservative's steps of 20 %",
             bursts("conservative"),
-            Box::new(set(KernelRule::DeferredStepsAtAnyLoad, true)),
+            Box::new(|of| of.governors = governors("conservative\"\nfreq_step = 20 #")),
         ),
         ("CFS", beside.clone(), Box::new(set(KernelRule::Cfs, true))),
         ("a tick of 10 ms", beside.clone(), Box::new(|of| of.kernel.hz = 100)),

@@ -53,6 +53,19 @@ impl CpuDemand {
     };
 }
 
+impl CpuDemand {
+    /// A utilisation within the clamps, where they are in use; the lower one wins.
+    #[inline]
+    #[must_use]
+    pub const fn clamp(&self, util: u32) -> u32 {
+        let CpuDemand { uclamp_min: min, uclamp_max: max, .. } = *self;
+        if !self.uclamp_used || util > min && util < max {
+            return util;
+        }
+        if min >= max || util <= min { min } else { max }
+    }
+}
+
 impl Default for CpuDemand {
     fn default() -> CpuDemand {
         CpuDemand::IDLE
@@ -132,6 +145,30 @@ pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
     Effective { util, min, max }
 }
 
+/// The same up to Linux 6.7, where clamps bound the utilisation of fair and real-time tasks itself and
+/// there are no other bounds: what schedutil adds its headroom to.
+///
+/// ```text
+///   capacity                    where a real-time task is runnable and uclamp is not in use,
+///                               irq >= capacity, or C + dl >= capacity
+///   else irq + C * (capacity - irq) / capacity + bw_dl, at most the capacity
+///   with C = cfs + rt, within the clamps where uclamp is in use
+/// ```
+#[must_use]
+pub fn clamped_utilization(demand: &CpuDemand, capacity: u32) -> u32 {
+    let irq = demand.irq;
+    if (demand.rt_runnable && !demand.uclamp_used) || irq >= capacity {
+        return capacity;
+    }
+    let clamped = demand.clamp(demand.cfs.saturating_add(demand.rt));
+    if u64::from(clamped) + u64::from(demand.dl) >= capacity.into() {
+        return capacity;
+    }
+    // Below the capacity, which is above 0 here.
+    let left = u64::from(clamped) * u64::from(capacity - irq) / u64::from(capacity);
+    irq.saturating_add(left as u32).saturating_add(demand.bw_dl).min(capacity)
+}
+
 /// A performance on the capacity scale, asked of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PerfLevel {
@@ -197,6 +234,23 @@ mod tests {
         let all = Effective { util: 459, min: 459, max: 459 };
         assert_eq!(effective_utilization(&flooded, 459), all);
         assert_eq!(effective_utilization(&IDLE, 0), Effective { util: 0, min: 0, max: 0 });
+    }
+
+    /// By hand, of a CPU of 1024 with irq 256: fair 300 and rt 50 are clamped to 200, of which the
+    /// three quarters that interrupts leave are 150; 256 + 150 + 10 = 416. Without clamps 350 become
+    /// 262.
+    #[test]
+    fn up_to_6_7_clamps_bound_the_utilisation_itself() {
+        let demand = CpuDemand { cfs: 300, rt: 50, dl: 50, irq: 256, bw_dl: 10, ..IDLE };
+        assert_eq!(clamped_utilization(&demand, 1024), 256 + 262 + 10);
+        let clamped = CpuDemand { uclamp_used: true, uclamp_max: 200, ..demand };
+        assert_eq!(clamped_utilization(&clamped, 1024), 416);
+        let inverted = CpuDemand { uclamp_min: 700, ..clamped };
+        assert_eq!(clamped_utilization(&inverted, 1024), 256 + 700 * 3 / 4 + 10);
+        assert_eq!(clamped_utilization(&CpuDemand { cfs: 950, ..demand }, 1024), 1024);
+        assert_eq!(clamped_utilization(&CpuDemand { irq: 1024, ..clamped }, 1024), 1024);
+        let runs = CpuDemand { rt_runnable: true, ..demand };
+        assert_eq!(clamped_utilization(&runs, 800), 800);
     }
 
     #[test]

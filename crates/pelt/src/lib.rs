@@ -71,7 +71,7 @@ pub use clock::{ClockPelt, CpuSpeed, SATURATED, frequency_scale, scale_time};
 pub use decay::{LOAD_AVG_MAX, MIN_DIVIDER, PERIOD, decay, divider};
 pub use effective::{
     CpuDemand, DomainFrequency, Effective, FairSignals, PerfLevel, cfs_utilization,
-    effective_utilization, raw_frequency, reference_frequency,
+    clamped_utilization, effective_utilization, raw_frequency, reference_frequency,
 };
 pub use features::{Features, MigrationMargin, PeltMultiplier};
 pub use fits::{CpuCapacity, Fit, Uclamp, util_fits_cpu};

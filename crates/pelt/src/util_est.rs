@@ -28,7 +28,8 @@ pub struct SleepingTask {
     pub util: u32,
     /// The task's `runnable_avg` at the same time.
     pub runnable: u64,
-    /// Capacity of the CPU at its highest frequency, without pressure.
+    /// Capacity of the CPU at its highest frequency, without pressure; `u32::MAX` on kernels that do not
+    /// look at it (7.2).
     pub capacity: u32,
 }
 

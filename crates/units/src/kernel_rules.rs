@@ -70,9 +70,14 @@ pub enum KernelRule {
     RunnableBoost,
     /// util_est sees the utilisation as it was before the dequeue's own update.
     UtilEstBeforeUpdate,
-    /// conservative takes off the steps of missed periods whatever the load, and does not ask at an
-    /// end of the range.
+    /// conservative takes off the steps of missed periods whatever the load.
     DeferredStepsAtAnyLoad,
+    /// conservative does not ask at an end of the range.
+    ConservativeStopsAtEnds,
+    /// conservative keeps the frequency it wants over new limits.
+    ConservativeKeepsRequest,
+    /// util_est does not fall where the task needed more than its CPU's capacity.
+    UtilEstNeedsIdleTime,
     /// The fair scheduler is CFS, not EEVDF.
     Cfs,
 }
@@ -116,7 +121,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 6] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 9] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -132,7 +137,8 @@ pub const KERNEL_RULES: [KernelRuleInfo; 6] = [
         first: None,
         last: version(6, 7),
         effect: "schedutil adds its 25 % to the clamped utilisation, so that a task runs above its \
-                 upper clamp and above its lower one",
+                 upper clamp and above its lower one; without frequency invariance the present \
+                 frequency counts without a quarter on top",
         change: "6.8: sched/cpufreq: Rework schedutil governor performance estimation",
     },
     KernelRuleInfo {
@@ -155,11 +161,39 @@ pub const KERNEL_RULES: [KernelRuleInfo; 6] = [
         rule: KernelRule::DeferredStepsAtAnyLoad,
         name: "deferred-steps-at-any-load",
         first: None,
-        last: version(7, 1),
+        last: version(7, 3),
         effect: "conservative steps down for idle periods also when the load is high: bursts after \
                  idle time get lower frequencies",
-        change: "7.2, as is assumed: cpufreq: conservative: Fix incorrect frequency decrease due to \
-                 stale target (May 2026); in stable kernels, too: read in 6.12.117",
+        change: "cpufreq: conservative: Restrict deferred downscaling to low load, after 7.3; in \
+                 6.12.117 and 7.3.4, too; not in 7.2.13",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::ConservativeStopsAtEnds,
+        name: "conservative-stops-at-ends",
+        first: None,
+        last: version(7, 1),
+        effect: "conservative asks for nothing while the frequency it wants is the highest or lowest, \
+                 also where steps for idle periods led there",
+        change: "7.2, as is assumed: cpufreq: conservative: Simplify frequency limit handling; in \
+                 6.12.97, too",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::ConservativeKeepsRequest,
+        name: "conservative-keeps-request",
+        first: None,
+        last: version(6, 19),
+        effect: "conservative goes on from the frequency it wanted before new limits, where that lies \
+                 inside them",
+        change: "7.0, as is assumed: cpufreq: conservative: Reset requested_freq on limits change; in \
+                 6.12.80, too",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::UtilEstNeedsIdleTime,
+        name: "util-est-needs-idle-time",
+        first: None,
+        last: version(6, 19),
+        effect: "util_est of a task that needs more than its CPU's capacity does not fall",
+        change: "read without it in 7.2.13; ended with util-est-before-update, as is assumed",
     },
     KernelRuleInfo {
         rule: KernelRule::Cfs,
@@ -258,18 +292,29 @@ mod tests {
     fn rules_come_and_go_with_versions() {
         assert_eq!(
             held("6.1.0-18-amd64"),
-            ["request-before-clamp", "headroom-after-clamp", "deferred-steps-at-any-load", "cfs"]
+            [
+                "request-before-clamp",
+                "headroom-after-clamp",
+                "deferred-steps-at-any-load",
+                "conservative-stops-at-ends",
+                "conservative-keeps-request",
+                "util-est-needs-idle-time",
+                "cfs",
+            ]
         );
         let of_6_12 = [
             "request-before-clamp",
             "runnable-boost",
             "util-est-before-update",
             "deferred-steps-at-any-load",
+            "conservative-stops-at-ends",
+            "conservative-keeps-request",
+            "util-est-needs-idle-time",
         ];
         assert_eq!(held("6.12.43+deb13"), of_6_12);
         assert_eq!(held("6.16"), of_6_12[1..]);
-        assert_eq!(held("7.2.0"), ["runnable-boost"]);
-        assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 2)));
+        assert_eq!(held("7.2.0"), ["runnable-boost", "deferred-steps-at-any-load"]);
+        assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }
 
     #[test]

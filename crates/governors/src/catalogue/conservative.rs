@@ -5,7 +5,7 @@ use crate::cpufreq_policy::CpufreqPolicy;
 use crate::transition_delay;
 use crate::tunables::{TunableSpec, Tunables, switch};
 use crate::{CpuTimes, Decision, Domain, Event, Governor, Needs, Tunable, TunableError};
-use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
+use flyball_units::{KernelRule, KernelRules, KiloHertz, Nanos, Relation};
 
 /// Linux's `conservative`.
 ///
@@ -14,9 +14,11 @@ use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
 /// every `sampling_down_factor` samples (resolved with LE), and then a step more for each missed
 /// sampling period of an idle CPU. New limits begin it anew from the present frequency.
 ///
-/// By the older rule ([`KernelRule::DeferredStepsAtAnyLoad`]) the missed periods' steps come off
-/// whatever the load, also before a step up, nothing is asked for at an end of the range, and new
-/// limits change what it keeps only where that lies outside them.
+/// The missed periods' steps come off only where the load of the sample itself is below
+/// `down_threshold`; by [`KernelRule::DeferredStepsAtAnyLoad`] whatever the load. By
+/// [`KernelRule::ConservativeStopsAtEnds`] nothing is asked for at an end of the range, by
+/// [`KernelRule::ConservativeKeepsRequest`] new limits change what it keeps only where that lies
+/// outside them.
 #[derive(Debug)]
 pub struct Conservative {
     tunables: Tunables<6>,
@@ -25,8 +27,7 @@ pub struct Conservative {
     /// Where it stands; kept between samples.
     requested: KiloHertz,
     down_skip: i64,
-    /// See [`KernelRule::DeferredStepsAtAnyLoad`].
-    older: bool,
+    rules: KernelRules,
 }
 
 const SAMPLING_RATE: usize = 0;
@@ -106,20 +107,27 @@ impl Conservative {
             0 => LEAST_STEP,
             step => step,
         };
-        let deferred = u64::from(sample.idle_periods.unwrap_or(0)).saturating_mul(step);
+        // Also before a step up: after idle time the load may be that of the sample before.
+        let any_load = self.rules.has(KernelRule::DeferredStepsAtAnyLoad);
+        let low = i64::from(sample.own_load) < self.tunables.get(DOWN_THRESHOLD);
+        let periods = sample.idle_periods.filter(|_| any_load || low);
+        // In 32 bits, as the kernel's.
+        let deferred = u64::from(periods.unwrap_or(0).wrapping_mul(step as u32));
         let less = |from: u64, steps: u64| {
-            let above = policy.min.0.saturating_add(steps);
-            if from > above { from - steps } else { policy.min.0 }
+            let above = u64::from(policy.min.0.wrapping_add(steps) as u32);
+            if from > above { u64::from(from.wrapping_sub(steps) as u32) } else { policy.min.0 }
         };
-        // The older rule keeps what idle periods took off only if a step follows, and so do we.
-        let kept = self.requested.0;
-        let wanted = if self.older { less(kept, deferred) } else { kept };
+        // What idle periods took off is kept only if a step follows.
+        let wanted =
+            if periods.is_some() { less(self.requested.0, deferred) } else { self.requested.0 };
+        let stops_at_ends = self.rules.has(KernelRule::ConservativeStopsAtEnds);
         if i64::from(sample.load) > self.tunables.get(UP_THRESHOLD) {
             self.down_skip = 0;
-            if self.older && wanted == policy.max.0 {
+            if stops_at_ends && wanted == policy.max.0 {
                 return Decision::NONE;
             }
-            self.requested = KiloHertz(wanted.saturating_add(step).min(policy.max.0));
+            let higher = u64::from(wanted.wrapping_add(step) as u32);
+            self.requested = KiloHertz(higher.min(policy.max.0));
             return policy.target(self.requested, Relation::HE, "a step up");
         }
         self.down_skip += 1;
@@ -130,8 +138,8 @@ impl Conservative {
         if i64::from(sample.load) >= self.tunables.get(DOWN_THRESHOLD) {
             return Decision::NONE;
         }
-        self.requested = KiloHertz(if !self.older {
-            less(wanted, deferred.saturating_add(step))
+        self.requested = KiloHertz(if !stops_at_ends {
+            less(wanted, step)
         } else if wanted == policy.min.0 {
             return Decision::NONE;
         } else if wanted > step {
@@ -151,7 +159,7 @@ impl Default for Conservative {
             meter: LoadMeter::default(),
             requested: KiloHertz(0),
             down_skip: 0,
-            older: false,
+            rules: KernelRules::NONE,
         }
     }
 }
@@ -172,7 +180,7 @@ impl Governor for Conservative {
         self.meter.clear();
         self.requested = domain.current;
         self.down_skip = 0;
-        self.older = domain.rules.has(KernelRule::DeferredStepsAtAnyLoad);
+        self.rules = domain.rules;
         Decision::NONE.wake_at(now)
     }
 
@@ -182,7 +190,7 @@ impl Governor for Conservative {
             Event::Poll { times } => self.sample(times, now),
             Event::Limits { min, max } => {
                 let decision = policy.apply_limits(*min, *max);
-                if !self.older {
+                if !self.rules.has(KernelRule::ConservativeKeepsRequest) {
                     self.requested = policy.current;
                 }
                 decision.wake_at(now)
@@ -219,7 +227,7 @@ impl Governor for Conservative {
 mod tests {
     use super::*;
     use crate::testing::{Load, domain};
-    use flyball_units::{KernelRules, KernelVersion};
+    use flyball_units::KernelVersion;
 
     const LEVELS: [u64; 6] = [600_000, 800_000, 1_000_000, 1_200_000, 1_400_000, 1_700_000];
 
@@ -278,13 +286,14 @@ mod tests {
         assert_eq!(governor.requested.0 / 1000, 1615 - 6 * 85, "five periods and a step");
     }
 
-    /// A burst after idle time, by both rules. From 1700 MHz with a step of 85: 50 ms idle are five
-    /// periods of 10 ms and repeat the load of before once, 100 %. By the older rule the kept 1700
-    /// becomes 1700 - 5 x 85 + 85 = 1360; by the newer one it stays, for the load is high.
+    /// A burst after idle time, by both rules. From 1700 MHz with a step of 85: 30 ms idle are three
+    /// periods of 10 ms and repeat the load of before once, 100 %; with 20 ms busy after them the load
+    /// of the sample itself is 40 %. By the older rule the kept 1700 becomes 1700 - 3 x 85 + 85 = 1530;
+    /// by the newer one it stays, for 40 is not below down_threshold.
     #[test]
     fn deferred_steps_count_at_a_high_load_by_the_older_rule_only() {
         for (rules, requested) in
-            [(KernelRules::of(KernelVersion::new(6, 12)), 1360), (KernelRules::newest(), 1700)]
+            [(KernelRules::of(KernelVersion::new(6, 12)), 1530), (KernelRules::newest(), 1700)]
         {
             let mut governor = Conservative::default();
             governor.set("sampling_rate", 10_000).unwrap();
@@ -295,7 +304,7 @@ mod tests {
                 step(&mut governor, &mut load, 100);
             }
             assert_eq!(governor.requested.0 / 1000, 1700);
-            load.pass(50, 0);
+            load.pass(30, 0).pass(20, 100);
             governor.on(&load.poll(), load.now());
             assert_eq!(governor.requested.0 / 1000, requested);
         }

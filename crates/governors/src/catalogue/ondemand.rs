@@ -12,7 +12,9 @@ use flyball_units::{KiloHertz, Nanos, Relation};
 /// load > `up_threshold`: the policy's maximum, and the next sample `sampling_down_factor` times
 /// later. Else f_min + load x (f_max - f_min) / 100 with the *hardware's* limits, so that a narrow
 /// policy does not change the slope. `powersave_bias` lowers each target by so many thousandths and
-/// reaches the result on average, by alternating two operating points within a sample.
+/// reaches the result on average, by alternating two operating points within a sample; the kernel
+/// computes the parts of that sample in 32 bits, so they are wrong where more than 4.29 x 10^12 Hz us
+/// lie between the two (537 MHz at 8 ms), and so are ours.
 #[derive(Debug)]
 pub struct Ondemand {
     tunables: Tunables<6>,
@@ -20,8 +22,17 @@ pub struct Ondemand {
     meter: LoadMeter,
     /// The sampling period is stretched by this while at the maximum.
     rate_mult: u64,
-    /// Second part of an alternating sample: its frequency and length.
-    low: Option<(KiloHertz, u64)>,
+    /// Second part of an alternating sample.
+    low: Option<SecondPart>,
+}
+
+/// How a sample goes on that is to reach a frequency between two operating points on average.
+#[derive(Clone, Copy, Debug)]
+struct SecondPart {
+    low: KiloHertz,
+    /// Length of the part before, at the higher point. Where it is 0 there is no second part.
+    first_us: u32,
+    rest_us: u32,
 }
 
 const SAMPLING_RATE: usize = 0;
@@ -76,11 +87,11 @@ impl Ondemand {
     fn sample(&mut self, times: &[CpuTimes], now: Nanos) -> Decision {
         let rate = self.period_us();
         let period = rate.saturating_mul(self.rate_mult);
-        if let Some((low, rest)) = self.low.take()
+        if let Some(part) = self.low.take().filter(|part| part.first_us > 0)
             && let Some(policy) = &mut self.policy
         {
-            let decision = policy.target(low, Relation::HE, "second part of a biased sample");
-            return decision.wake_at(now + Nanos::from_micros(rest));
+            let decision = policy.target(part.low, Relation::HE, "second part of a biased sample");
+            return decision.wake_at(after(now, part.rest_us.into()));
         }
         let reading = Reading {
             nice_is_idle: self.tunables.on(IGNORE_NICE_LOAD),
@@ -91,10 +102,10 @@ impl Ondemand {
         };
         let decision = self.decide(sample.load);
         let next = match self.low {
-            Some((_, rest)) => rate.saturating_sub(rest),
+            Some(part) => part.first_us.into(),
             None => rate.saturating_mul(self.rate_mult),
         };
-        decision.wake_at(now + Nanos::from_micros(next))
+        decision.wake_at(after(now, next))
     }
 
     fn decide(&mut self, load: u32) -> Decision {
@@ -125,32 +136,36 @@ impl Ondemand {
     }
 }
 
-/// The operating point to begin a biased sample with, and the one to end it with and for how many
-/// us, where two are needed to reach the lowered frequency on average.
+/// So many us after `now`. A part of no length ends at the next update of the scheduler, which is later.
+fn after(now: Nanos, us: u64) -> Nanos {
+    now + Nanos::from_micros(us).max(Nanos(1))
+}
+
+/// The operating point to begin a biased sample with, and the second part, where two are needed to
+/// reach the lowered frequency on average.
 fn biased(
     policy: &CpufreqPolicy,
     target: KiloHertz,
     relation: Relation,
     bias: u64,
     rate: u64,
-) -> (KiloHertz, Option<(KiloHertz, u64)>) {
-    let wanted = policy.resolve(target, relation).0;
-    let bias = u128::from(bias.min(1000));
-    // At most what is wanted.
-    let average = wanted - (u128::from(wanted) * bias / 1000) as u64;
-    let low = policy.resolve(KiloHertz(average), Relation::HE).0;
-    let high = policy.resolve(KiloHertz(average), Relation::LE).0;
-    if high <= low {
-        return (KiloHertz(low), None);
+) -> (KiloHertz, Option<SecondPart>) {
+    let wanted = policy.resolve(target, relation).0 as u32;
+    let average = wanted.wrapping_sub(wanted.wrapping_mul(bias.min(1000) as u32) / 1000);
+    // Of the whole table, whatever the limits.
+    let (opps, rate) = (&policy.opps, rate as u32);
+    let point = |relation| {
+        opps.resolve(KiloHertz(average.into()), opps.min(), opps.max(), relation).0 as u32
+    };
+    let (low, high) = (point(Relation::HE), point(Relation::LE));
+    if high == low {
+        return (KiloHertz(low.into()), None);
     }
-    let (above, span) = (u128::from(average.clamp(low, high) - low), u128::from(high - low));
-    // At most `rate`, as above <= span.
-    let high_part = ((above * u128::from(rate) + span / 2) / span) as u64;
-    match rate.saturating_sub(high_part) {
-        0 => (KiloHertz(high), None),
-        rest if rest == rate => (KiloHertz(low), None),
-        rest => (KiloHertz(high), Some((KiloHertz(low), rest))),
-    }
+    // Not 0, and with efficient points both may lie on one side of the average.
+    let span = high.wrapping_sub(low);
+    let first_us = average.wrapping_sub(low).wrapping_mul(rate).wrapping_add(span / 2) / span;
+    let rest_us = rate.wrapping_sub(first_us);
+    (KiloHertz(high.into()), Some(SecondPart { low: KiloHertz(low.into()), first_us, rest_us }))
 }
 
 impl Default for Ondemand {
@@ -215,9 +230,18 @@ impl Governor for Ondemand {
     }
 
     fn set(&mut self, name: &str, value: i64) -> Result<(), TunableError> {
-        let changed = self.tunables.set(name, value)?;
-        if changed == SAMPLING_DOWN_FACTOR {
-            self.rate_mult = 1;
+        match self.tunables.set(name, value)? {
+            SAMPLING_DOWN_FACTOR => self.rate_mult = 1,
+            // The next sample is a whole one.
+            SAMPLING_RATE => self.low = None,
+            // The kernel forgets the frequency of the second part but not the part: it ends at the
+            // lowest.
+            POWERSAVE_BIAS => {
+                if let Some(part) = &mut self.low {
+                    part.low = KiloHertz(0);
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

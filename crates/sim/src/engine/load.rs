@@ -199,10 +199,11 @@ impl Machine {
     /// Updates util_est of a task that goes to sleep on CPU `c`.
     fn update_util_est(&mut self, t: usize, c: usize) {
         let (task, cpu) = (&mut self.tasks[t], &self.cpus[c]);
+        let needs_idle_time = self.rules.has(KernelRule::UtilEstNeedsIdleTime);
         let seen = SleepingTask {
             util: task.avg.util_avg(),
             runnable: task.avg.runnable_avg(),
-            capacity: cpu.capacity,
+            capacity: if needs_idle_time { cpu.capacity } else { u32::MAX },
         };
         if task.util_est.sleep_with(seen, task.multiplier, &self.features) {
             task.util_at_dequeue = seen.util;

@@ -5,8 +5,8 @@ use crate::{CpuSignals, Domain, UtilFlags, transition_delay};
 use flyball_pelt::{
     CpuDemand, DomainFrequency, FairSignals, Features, Headroom, IowaitBoost, PerfLevel,
     ResponseTime, TopPoints, UpdateDelay, apply_headroom, apply_response_time, cfs_utilization,
-    default_response_time_ms, effective_utilization, headroom_quarter, raw_frequency,
-    reference_frequency, response_time_multiplier,
+    clamped_utilization, default_response_time_ms, effective_utilization, headroom_quarter,
+    raw_frequency, reference_frequency, response_time_multiplier,
 };
 use flyball_units::{KernelRule, KernelRules, KiloHertz, Nanos, Relation};
 
@@ -19,8 +19,9 @@ use flyball_units::{KernelRule, KernelRules, KiloHertz, Nanos, Relation};
 /// raw  = reference x perf / capacity                         reference: f_max, or 1.25 x current
 /// next = lowest operating point >= raw inside the limits     the last one where raw is unchanged
 /// ```
-/// Up to 6.7 the quarter is added to what the clamps leave (`headroom-after-clamp`), and up to 6.4
-/// tasks that wait do not count (no `runnable-boost`).
+/// Up to 6.7 clamps bound the utilisation before interrupts scale it, the quarter is added to what they
+/// leave, and the reference without invariance is the present frequency (`headroom-after-clamp`); up to
+/// 6.4 tasks that wait do not count (no `runnable-boost`).
 ///
 /// An update passes when `rate_limit_us` is over since the last *accepted change*: an unchanged
 /// frequency leaves the limiter open. New limits and more deadline bandwidth than the last
@@ -57,7 +58,8 @@ pub struct SugovPolicy {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     boost: IowaitBoost,
-    /// Least performance at the last look: what deadline bandwidth is compared with.
+    /// Least performance at the last look (up to 6.7 deadline bandwidth): what deadline bandwidth is
+    /// compared with.
     min: u32,
     idle_calls: u64,
     /// Utilisation at the last headroom (patch 14).
@@ -120,7 +122,7 @@ impl SugovPolicy {
         self.next = KiloHertz(0);
         self.cached_raw = 0;
         self.last_update = 0;
-        self.need_update = false;
+        self.need_update = self.need_update_limits;
     }
 
     /// A utilisation update of CPU number `cpu` (its position among the policy's CPUs, as in
@@ -188,11 +190,14 @@ impl SugovPolicy {
             .uclamp_max(signals.uclamp_max)
             .uclamp_used(self.uclamp_used)
             .rt_runnable(signals.rt_runnable);
+        if self.rules.has(KernelRule::HeadroomAfterClamp) {
+            state.min = signals.bw_dl;
+            let util = clamped_utilization(&demand, capacity);
+            let boosts = state.boost.boost() > 0;
+            return headroom_quarter(if boosts { util.max(demand.clamp(boost)) } else { util });
+        }
         let effective = effective_utilization(&demand, capacity);
         state.min = effective.min;
-        if self.rules.has(KernelRule::HeadroomAfterClamp) {
-            return headroom_quarter(effective.perf(effective.util).max(boost));
-        }
         let util = effective.util.max(boost);
         let ahead =
             if self.stock { headroom_quarter(util) } else { self.series(cpu, util, signals) };
@@ -222,12 +227,16 @@ impl SugovPolicy {
 
     /// The operating point for a performance of `perf`; the same raw value twice skips the look-up.
     pub fn next_frequency(&mut self, perf: u32) -> KiloHertz {
-        let reference = reference_frequency(DomainFrequency {
-            highest: self.limits.opps.max().0,
-            current: self.limits.current.0,
-            invariant: self.invariant,
-        });
-        let raw = raw_frequency(reference, PerfLevel { perf, capacity: self.capacity });
+        let (highest, current) = (self.limits.opps.max().0, self.limits.current.0);
+        let reference = if self.invariant || !self.rules.has(KernelRule::HeadroomAfterClamp) {
+            let invariant = self.invariant;
+            reference_frequency(DomainFrequency { highest, current, invariant })
+        } else {
+            current
+        };
+        // In 32 bits, as the kernel's.
+        let raw = raw_frequency(reference, PerfLevel { perf, capacity: self.capacity }) as u32;
+        let raw = u64::from(raw);
         if raw == self.cached_raw && !self.need_update {
             return self.next;
         }
