@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Everything an evaluator may look at.
 pub(crate) struct Context<'a> {
     pub catalogue: &'a Catalogue,
-    /// The folder of the recordings.
+    /// The folder of the recordings; none: the tables that ship.
     data: Option<PathBuf>,
     /// One slot per type.
     made: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -48,10 +48,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Path of a folder of recordings that exists.
-    pub(crate) fn folder(&self, folder: &Folder) -> Result<PathBuf, Undecided> {
-        let path = self.data.as_ref().map(|dir| dir.join(folder.name));
-        path.filter(|path| path.is_dir())
+    /// Path of a folder of recordings that exists; none where the tables that ship are to be read.
+    pub(crate) fn folder(&self, folder: &Folder) -> Result<Option<PathBuf>, Undecided> {
+        let Some(data) = &self.data else { return Ok(None) };
+        let path = data.join(folder.name);
+        path.is_dir()
+            .then_some(Some(path))
             .ok_or(Undecided::DataAbsent { folder: folder.name, published_at: folder.published_at })
     }
 }

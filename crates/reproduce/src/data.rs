@@ -1,7 +1,8 @@
-//! Numbers from recordings: `--data DIR` holds their folders.
+//! Numbers from recordings: a folder of them, or else the tables that ship (`data/README.md`).
 
 mod coremark;
 mod cortex;
+mod shipped;
 
 use crate::function::Function;
 

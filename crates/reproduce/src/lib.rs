@@ -42,7 +42,7 @@ use std::path::PathBuf;
 /// What to reproduce.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Folder of the recordings (their names as in the sources' list), if there is one.
+    /// Folder of the recordings (their names as in the sources' list); none: the tables that ship.
     pub data: Option<PathBuf>,
     /// Letters of sources; empty: all.
     pub sources: Vec<String>,

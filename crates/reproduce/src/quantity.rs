@@ -29,10 +29,10 @@ pub struct Range {
 /// Why there is no number of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecided {
-    /// It needs recordings that were not given.
+    /// It needs recordings that the given folder does not hold.
     #[error("data absent: {folder} (published: {published_at})")]
     DataAbsent {
-        /// Folder below `--data`.
+        /// Its folder below the given one.
         folder: &'static str,
         /// Where the recordings are published.
         published_at: &'static str,

@@ -6,10 +6,8 @@ use flyball_reproduce::{Options, functions, markdown, reproduce};
 const BEGIN: &str = "<!-- generated: begin -->\n";
 const END: &str = "<!-- generated: end -->";
 
-/// The powerd text (C) and the response-time series (E): what needs no recordings, and so is the same everywhere.
 fn generated() -> String {
-    let sources = vec!["C".to_owned(), "E".to_owned()];
-    let all = reproduce(&Options { sources, ..Options::default() }, &|_, _| {});
+    let all = reproduce(&Options::default(), &|_, _| {});
     let mut text = markdown(&all.expect("a sound catalogue"));
     text.push_str("\n### Functions of the formulas\n\n| function | gives |\n|---|---|\n");
     for (name, doc) in functions() {

@@ -18,7 +18,7 @@ pub struct ReproduceArgs {
     /// Only numbers with this verdict; repeatable
     #[arg(long, value_name = "VERDICT", value_parser = verdicts())]
     pub verdict: Vec<Verdict>,
-    /// Folder with the sources' recordings; without it their numbers are not decidable
+    /// Folder with the sources' recordings, instead of the tables of them that ship
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Only the counts per source, without what is refuted

@@ -53,7 +53,7 @@ fn options(args: &ReproduceArgs) -> Result<Options, Failure> {
     if let Some(dir) = args.data.as_ref().filter(|dir| !dir.is_dir()) {
         let message = format!("--data: expected a folder, found {}", dir.display());
         return Err(Failure::input(message)
-            .hint("where each recording is published: flyball reproduce --summary"));
+            .hint("without --data, tables of the recordings that ship are read"));
     }
     Ok(Options { data: args.data.clone(), sources: args.source.clone(), ids: args.id.clone() })
 }

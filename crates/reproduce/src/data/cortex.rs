@@ -1,5 +1,6 @@
 //! CORTEX (sources A and B): windows of four kernels under governors (Linux) and loads (macOS).
 
+use super::shipped;
 use crate::context::{Context, Folder};
 use crate::function::Parameter::{Number, Text};
 use crate::function::{Arguments, Function, function};
@@ -50,46 +51,53 @@ pub(super) const FUNCTIONS: [Function; 9] = [
 ];
 
 /// Executions and claimed frequencies by condition.
+#[derive(Default)]
 struct Cortex {
     /// Executions in microseconds, without warm-up.
     cells: BTreeMap<(String, String), Summary>,
-    /// Claimed frequencies in MHz.
+    /// Claimed frequencies in MHz by condition and policy.
     claimed: BTreeMap<(String, String), Vec<f64>>,
     /// Conditions by folder.
-    folders: BTreeMap<&'static str, Vec<String>>,
+    folders: BTreeMap<String, Vec<String>>,
 }
 
+/// Executions in microseconds by folder, condition and kernel.
+type Executions = BTreeMap<(String, String, String), Vec<f64>>;
+
 impl Cortex {
-    /// Reads what is there of the two folders; at least one has to be.
+    /// Reads the two folders, or the tables that ship.
     fn read(context: &Context<'_>) -> Result<Cortex, Undecided> {
-        let (linux, macos) = (context.folder(&LINUX)?, context.folder(&MACOS)?);
-        let mut cortex =
-            Cortex { cells: BTreeMap::new(), claimed: BTreeMap::new(), folders: BTreeMap::new() };
-        for (name, path) in [("linux", linux), ("macos", macos)] {
-            let options = Options { columns: Columns::All, ..Options::default() };
-            let run = import(&path, &options)
+        let mut cortex = Cortex::default();
+        let mut executions = Executions::new();
+        match (context.folder(&LINUX)?, context.folder(&MACOS)?) {
+            (Some(linux), Some(macos)) => {
+                for (name, path) in [("linux", linux), ("macos", macos)] {
+                    let options = Options { columns: Columns::All, ..Options::default() };
+                    let run = import(&path, &options)
+                        .map_err(|error| Undecided::Unreadable(error.to_string()))?;
+                    cortex.add(name, &run, &mut executions);
+                }
+            }
+            _ => cortex.add_shipped(&mut executions)?,
+        }
+        for ((folder, condition, kernel), mut sample) in executions {
+            sort(&mut sample);
+            let summary = Summary::of_sorted(&sample)
                 .map_err(|error| Undecided::Unreadable(error.to_string()))?;
-            cortex.add(name, &run)?;
+            cortex.folders.entry(folder).or_default().push(condition.clone());
+            cortex.cells.insert((condition, kernel), summary);
         }
         Ok(cortex)
     }
 
-    fn add(&mut self, folder: &'static str, run: &Run) -> Result<(), Undecided> {
+    fn add(&mut self, folder: &str, run: &Run, executions: &mut Executions) {
         let windows = &run.tables.windows;
-        let mut cells: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
         let names = windows.condition.iter().zip(windows.workload.iter());
         for ((names, warmup), exec_ns) in names.zip(&windows.warmup).zip(&windows.exec_ns) {
             if !warmup {
-                let key = (names.0.to_owned(), names.1.to_owned());
-                cells.entry(key).or_default().push(*exec_ns as f64 / 1e3);
+                let key = (folder.to_owned(), names.0.to_owned(), names.1.to_owned());
+                executions.entry(key).or_default().push(*exec_ns as f64 / 1e3);
             }
-        }
-        for (key, mut sample) in cells {
-            sort(&mut sample);
-            let summary = Summary::of_sorted(&sample)
-                .map_err(|error| Undecided::Unreadable(error.to_string()))?;
-            self.folders.entry(folder).or_default().push(key.0.clone());
-            self.cells.insert(key, summary);
         }
         let log = &run.tables.frequency;
         for ((domain, condition), khz) in
@@ -98,6 +106,23 @@ impl Cortex {
             if let (Some(condition), Some(khz)) = (condition, khz) {
                 let key = (condition.to_owned(), domain.to_owned());
                 self.claimed.entry(key).or_default().push(khz as f64 / 1e3);
+            }
+        }
+    }
+
+    fn add_shipped(&mut self, executions: &mut Executions) -> Result<(), Undecided> {
+        for row in shipped::rows(&shipped::unpacked(shipped::WINDOWS)?) {
+            let [folder, condition, kernel, exec_ns] = row?;
+            let key = (folder.to_owned(), condition.to_owned(), kernel.to_owned());
+            let us = shipped::number::<i64>(exec_ns)? as f64 / 1e3;
+            executions.entry(key).or_default().push(us);
+        }
+        for row in shipped::rows(&shipped::unpacked(shipped::CLAIMED)?) {
+            let [condition, little, big] = row?;
+            for (policy, khz) in [("policy0", little), ("policy4", big)] {
+                let key = (condition.to_owned(), policy.to_owned());
+                let mhz = shipped::number::<i64>(khz)? as f64 / 1e3;
+                self.claimed.entry(key).or_default().push(mhz);
             }
         }
         Ok(())
