@@ -145,6 +145,7 @@ told_as_they_are! {
     flyball_reproduce::CatalogueError,
     flyball_run::Error,
     flyball_sim::scenario::ScenarioError,
+    flyball_sim::sweep::MergeError,
     flyball_sim::sweep::PlacesError,
     flyball_sim::sweep::RunError,
     flyball_sim::sweep::SweepError,

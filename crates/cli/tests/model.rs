@@ -298,3 +298,111 @@ fn figures_that_cannot_be_are_refused_first() {
     }
     assert!(!dir.path().join("flyball-runs").exists());
 }
+
+/// Every file of a run directory, by name.
+fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs_err::read_dir(dir).unwrap().map(Result::unwrap);
+    let file = |entry: fs_err::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, fs_err::read(entry.path()).unwrap())
+    };
+    let mut files: Vec<(String, Vec<u8>)> = entries.map(file).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn parts_of_a_sweep_are_the_sweep_to_the_byte() {
+    let (one, parts) = (folder(), folder());
+    let sweep = [
+        "rampup-m1",
+        "--sweep",
+        "governor.rate_limit_us=1000..5000..1000",
+        "--sweep",
+        "hz=100,250",
+    ];
+    let whole = [&sweep[..], &["--out", "run"]].concat();
+    assert_eq!(sim(one.path(), &whole).0, 0);
+
+    let dir = parts.path();
+    fn part<'a>(sweep: &[&'a str], shard: &'a str, out: &'a str) -> Vec<&'a str> {
+        [sweep, &["--shard", shard, "--out", out]].concat()
+    }
+    for number in ["4", "2", "1", "3", "2"] {
+        let (shard, file) = (format!("{number}/4"), format!("parts/{number}"));
+        let (code, stdout, stderr) = sim(dir, &part(&sweep, &shard, &file));
+        assert_eq!(code, 0, "{stderr}");
+        assert!(
+            stdout.contains(&format!("part {shard}")) && stdout.contains("of 10 points"),
+            "{stdout}"
+        );
+    }
+    // One part once more elsewhere, one of them torn.
+    assert_eq!(sim(dir, &part(&sweep, "3/4", "again")).0, 0);
+    let text = fs_err::read_to_string(dir.join("again")).unwrap();
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    let torn = &line("{\"point\":6,")[..20];
+    let torn = format!("{}\n{}\n{torn}", line("{\"axes\""), line("{\"point\":2,"));
+    fs_err::write(dir.join("again"), torn).unwrap();
+    let merged =
+        ["sim", "--merge", "parts/4", "again", "parts/3", "parts/2", "parts/1", "--out", "run"];
+    let (code, stdout, stderr) = run(dir, &merged);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("10 points of 3 phases"), "{stdout}");
+    assert!(files(&dir.join("run")) == files(&one.path().join("run")), "the same to the byte");
+
+    // What has holes says which, and whose.
+    let half = ["sim", "--merge", "parts/1", "parts/2", "again", "--out", "half"];
+    let (code, stdout, stderr) = run(dir, &half);
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("expected 10 points, found 7: 3, 6..7 missing"), "{stderr}");
+    assert!(stderr.contains("3/4 4/4") && !dir.join("half").exists(), "{stderr}");
+}
+
+#[test]
+fn what_is_no_part_of_the_same_sweep_is_refused() {
+    let dir = folder();
+    let dir = dir.path();
+    let part = |out: &str, more: &[&str]| {
+        let shard = ["rampup-m1", "--shard", "1/2", "--out", out];
+        let (code, _, stderr) = sim(dir, &[&shard[..], more].concat());
+        assert_eq!(code, 0, "{stderr}");
+    };
+    part("first", &["--sweep", "hz=100,250"]);
+    part("axes", &["--sweep", "hz=100,1000"]);
+    part("seed", &["--sweep", "hz=100,250", "--seed", "7"]);
+    part("scenario", &["--sweep", "hz=100,250", "--set", "task.rampup.uclamp_min=512"]);
+    fs_err::write(dir.join("notes"), "my notes\n").unwrap();
+    let text = fs_err::read_to_string(dir.join("first")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let newer = text.replacen(&format!("\"version\":\"{version}\""), "\"version\":\"99.0.0\"", 1);
+    fs_err::write(dir.join("version"), newer).unwrap();
+    let point = text.lines().nth(1).unwrap().replacen("\"values\":[[\"", "\"values\":[[\"9", 1);
+    let changed = format!("{}\n{point}\n", text.lines().next().unwrap());
+    fs_err::write(dir.join("changed"), changed).unwrap();
+    for (other, words) in [
+        ("axes", "axes: expected a part of the same sweep as first, found another axes"),
+        ("seed", "found another seed"),
+        ("scenario", "found another scenario"),
+        ("version", "found another version"),
+        ("notes", "notes: expected the journal of a sweep, found something else"),
+        ("changed", "changed: expected the results of point 0 as in first, found others"),
+        ("nowhere", "nowhere: expected to read the journal"),
+    ] {
+        let (code, _, stderr) = run(dir, &["sim", "--merge", "first", other, "--out", "merged"]);
+        assert_eq!(code, 3, "{other}: {stderr}");
+        assert!(stderr.contains(words), "{other}: {stderr}");
+        assert!(!dir.join("merged").exists());
+    }
+    for (arguments, code, words) in [
+        (&["rampup-m1", "--shard", "1/2", "--out", "x"][..], 2, "--sweep"),
+        (&["rampup-m1", "--sweep", "hz=100,250", "--shard", "3/2", "--out", "x"], 2, "1/4 to 4/4"),
+        (&["rampup-m1", "--sweep", "hz=100,250", "--shard", "1/2", "--out", "."], 3, "a directory"),
+        (&["rampup-m1", "--sweep", "hz=100,250", "--shard", "2/2", "--out", "first"], 3, "shard"),
+        (&["--merge", "first", "--out", "x"], 2, "cannot be used with"),
+    ] {
+        let (found, _, stderr) = sim(dir, arguments);
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+    }
+}

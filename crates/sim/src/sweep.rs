@@ -2,7 +2,7 @@
 //!
 //! A sweep is interruptible: every finished point is a line of a journal beside the run directory
 //! to be; the same command again goes on where it stopped, and the result is the same as if it
-//! never had.
+//! never had. The parts of a sweep that several machines simulated are such journals, too.
 
 mod axis;
 mod journal;
@@ -10,6 +10,7 @@ mod phases;
 mod places;
 mod record;
 mod run;
+mod shard;
 pub mod text;
 
 pub use axis::{Axis, AxisError, Point, points};
@@ -18,3 +19,4 @@ pub use phases::{Progress, run_phases};
 pub use places::{Places, PlacesError};
 pub use record::{Ended, RunError, begun, record_phase, run};
 pub use run::{Sweep, SweepEnd, SweepError, phase_rows};
+pub use shard::{MergeError, Shard, merge};

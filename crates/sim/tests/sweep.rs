@@ -26,19 +26,20 @@ fn resumed_is_the_same() {
     let sweep = Sweep::new(&root, source, axes, all).unwrap();
     let dir = tempfile::tempdir().unwrap();
 
-    let whole = sweep.run(&dir.path().join("whole"), &|| false, &|_| {}).unwrap();
+    let header = || sweep.header(None, Vec::new());
+    let whole = sweep.run(&dir.path().join("whole"), header(), &|| false, &|_| {}).unwrap();
     assert!(whole.complete && whole.finished.len() == 10);
 
     let journal = dir.path().join("cut");
     let enough = AtomicBool::new(false);
     let stop = || enough.load(Ordering::Relaxed);
-    let cut =
-        sweep.run(&journal, &stop, &|done| enough.store(done >= 3, Ordering::Relaxed)).unwrap();
+    let count = |done| enough.store(done >= 3, Ordering::Relaxed);
+    let cut = sweep.run(&journal, header(), &stop, &count).unwrap();
     assert!(!cut.complete && cut.finished.len() >= 3, "{}", cut.finished.len());
-    let resumed = sweep.run(&journal, &|| false, &|_| {}).unwrap();
+    let resumed = sweep.run(&journal, header(), &|| false, &|_| {}).unwrap();
     assert!(resumed.complete);
     assert_eq!(resumed.finished, whole.finished);
-    assert_eq!(sweep.to_run(&resumed).tables, sweep.to_run(&whole).tables);
+    assert_eq!(resumed.to_run().tables, whole.to_run().tables);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::CheckFormat;
 use clap::{Args, ValueEnum};
+use flyball_sim::sweep::Shard;
 use std::path::PathBuf;
 
 pub const SIM_EXAMPLES: &str = include_str!("../../help/sim.txt").trim_ascii_end();
@@ -30,6 +31,14 @@ pub struct SimArgs {
     /// Go through values of a key: a..b, a..b..step or a,b,c; several make every combination
     #[arg(long, value_name = "KEY=VALUES")]
     pub sweep: Vec<String>,
+    /// Simulate only this part of the sweep's points, such as 1/4, into the file --out
+    #[arg(long, value_name = "I/N", requires_all = ["sweep", "out"])]
+    pub shard: Option<Shard>,
+    /// Put the files of all parts of a sweep together into the run directory --out
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "out", conflicts_with_all = [
+        "scenario", "sweep", "machine", "governor", "kernel", "set", "phases", "seed", "record", "figure", "init"
+    ])]
+    pub merge: Vec<PathBuf>,
     /// Phases of tick and poll instead of the scenario's
     #[arg(long, value_name = "N")]
     pub phases: Option<u32>,

@@ -24,6 +24,9 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(file) = &args.init {
         return templates::scenario(file, args.scenario.as_deref(), talk);
     }
+    if !args.merge.is_empty() {
+        return sweep::merge(args);
+    }
     let Some(name) = &args.scenario else {
         output::data(&topics::scenario_list())?;
         return Ok(Exit::Ok);

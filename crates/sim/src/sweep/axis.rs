@@ -12,6 +12,8 @@ pub struct Axis {
     pub path: String,
     /// Its values.
     pub values: Vec<String>,
+    /// As it was written.
+    pub text: String,
 }
 
 /// An axis that cannot be read.
@@ -57,7 +59,7 @@ impl Axis {
         if !values.iter().all(|value| seen.insert(value)) {
             return Err(wrong("each value once"));
         }
-        Ok(Axis { path: path.to_owned(), values })
+        Ok(Axis { path: path.to_owned(), values, text: text.to_owned() })
     }
 }
 

@@ -1,22 +1,46 @@
 //! The journal of a sweep: one JSON line per finished point, so that an interrupted sweep goes on.
 
+use super::Shard;
 use crate::record::Unit;
+use flyball_run::Manifest;
 use flyball_run::disk::{Disk, RealDisk};
 use flyball_units::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-/// The first line: what is swept. Two sweeps are the same where this is the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The first line: what is swept, and all that the run directory needs beside the points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the program: another one may simulate differently.
-    pub version: String,
-    /// The scenario with all settings.
-    pub scenario: String,
     /// What it goes through.
     pub axes: Vec<super::Axis>,
+    /// CRC-32 of the files that the scenario names, by their names there.
+    pub files: BTreeMap<String, u32>,
+    /// The part of the points that this is, where it is not the whole sweep.
+    pub shard: Option<Shard>,
+    /// The manifest of the run to be, with version, seed and the scenario with all settings.
+    pub manifest: Manifest,
+}
+
+impl Header {
+    /// What makes two sweeps others, if anything does: the command line does not, and two shards of a
+    /// sweep belong to the same one.
+    pub fn differs(&self, other: &Header) -> Option<&'static str> {
+        let (one, two) = (&self.manifest, &other.manifest);
+        let scenario = |manifest: &Manifest| Manifest { command: Vec::new(), ..manifest.clone() };
+        [
+            // Another version may simulate differently.
+            ("version", one.flyball == two.flyball),
+            ("axes", self.axes == other.axes),
+            ("seed", one.seed == two.seed),
+            ("scenario", scenario(one) == scenario(two)),
+            ("files", self.files == other.files),
+        ]
+        .into_iter()
+        .find_map(|(what, same)| (!same).then_some(what))
+    }
 }
 
 /// One finished point.
@@ -67,8 +91,22 @@ pub enum JournalError {
         source: io::Error,
     },
     /// It belongs to another sweep.
-    #[error("{path}: expected a sweep of the same scenario, found another one's")]
+    #[error("{path}: expected a sweep of the same scenario, found another one's: {what}")]
     Other {
+        /// The journal.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+    /// It is something else.
+    #[error("{path}: expected the journal of a sweep, found something else")]
+    NotOne {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process writes it.
+    #[error("{path}: expected the journal for this process alone, found it in use")]
+    InUse {
         /// The journal.
         path: PathBuf,
     },
@@ -78,9 +116,10 @@ impl Diagnostic for JournalError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             JournalError::Io { .. } => "check the disk, or choose another place for the sweep",
-            JournalError::Other { .. } => {
+            JournalError::Other { .. } | JournalError::NotOne { .. } => {
                 "choose another place for the sweep, or remove the file to start anew"
             }
+            JournalError::InUse { .. } => "give each process a place of its own",
         };
         Some(hint.to_owned())
     }
@@ -98,28 +137,50 @@ impl Journal {
     /// Opens or begins the journal of a sweep. A torn last line is cut off.
     ///
     /// # Errors
-    /// A file that cannot be read or written, or that belongs to another sweep.
+    /// A file that cannot be read or written, that another process writes, or that belongs to another
+    /// sweep.
     pub fn open(path: &Path, header: &Header) -> Result<Journal, JournalError> {
         let failed = |what| move |source| JournalError::Io { path: path.to_owned(), what, source };
-        let mut finished = BTreeMap::new();
-        let mut whole = 0_u64;
-        if path.exists() {
-            let file = fs_err::File::open(path).map_err(failed("read the journal"))?;
-            whole = read(io::BufReader::new(file), header, path, &mut finished)?;
-        }
         let mut file = fs_err::OpenOptions::new()
             .create(true)
+            .read(true)
             .write(true)
             .truncate(false)
             .open(path)
             .map_err(failed("open the journal"))?;
+        // A file system without locks is no reason to refuse.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(JournalError::InUse { path: path.to_owned() });
+        }
+        let Lines { header: found, finished, whole } = lines(io::BufReader::new(&file), path)?;
+        if let Some(found) = &found {
+            let shard = (found.shard != header.shard).then_some("shard");
+            if let Some(what) = found.differs(header).or(shard) {
+                return Err(JournalError::Other { path: path.to_owned(), what });
+            }
+        }
         file.set_len(whole).map_err(failed("cut a torn line off"))?;
         io::Seek::seek(&mut file, io::SeekFrom::End(0)).map_err(failed("go to its end"))?;
         let mut journal = Journal { path: path.to_owned(), file, finished };
-        if whole == 0 {
+        if found.is_none() {
             journal.line(header)?;
         }
         Ok(journal)
+    }
+
+    /// What a journal holds; a torn last line is left out.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is no journal.
+    pub fn read(path: &Path) -> Result<(Header, BTreeMap<usize, Finished>), JournalError> {
+        let file = fs_err::File::open(path).map_err(|source| JournalError::Io {
+            path: path.to_owned(),
+            what: "read the journal",
+            source,
+        })?;
+        let found = lines(io::BufReader::new(file), path)?;
+        let header = found.header.ok_or_else(|| JournalError::NotOne { path: path.to_owned() })?;
+        Ok((header, found.finished))
     }
 
     /// Makes what was finished last.
@@ -160,40 +221,40 @@ impl Journal {
     }
 }
 
-/// Reads the lines that are whole; returns their length.
-fn read(
-    mut lines: impl BufRead,
-    header: &Header,
-    path: &Path,
-    finished: &mut BTreeMap<usize, Finished>,
-) -> Result<u64, JournalError> {
-    let (mut whole, mut line, mut first) = (0_u64, Vec::new(), true);
+/// The lines of a journal that are whole.
+struct Lines {
+    /// None of an empty file.
+    header: Option<Header>,
+    finished: BTreeMap<usize, Finished>,
+    /// Their length in bytes.
+    whole: u64,
+}
+
+fn lines(mut text: impl BufRead, path: &Path) -> Result<Lines, JournalError> {
+    let mut lines = Lines { header: None, finished: BTreeMap::new(), whole: 0 };
+    let mut line = Vec::new();
     loop {
         line.clear();
-        let length = lines.read_until(b'\n', &mut line).map_err(|source| JournalError::Io {
+        let length = text.read_until(b'\n', &mut line).map_err(|source| JournalError::Io {
             path: path.to_owned(),
             what: "read the journal",
             source,
         })?;
-        if !line.ends_with(b"\n") {
+        if lines.header.is_none() && length > 0 {
             // A first line without its end may be anybody's.
-            return if first && length > 0 { other(path) } else { Ok(whole) };
-        }
-        if first {
-            match serde_json::from_slice::<Header>(&line) {
-                Ok(found) if found == *header => {}
-                _ => return other(path),
-            }
+            let header =
+                line.ends_with(b"\n").then(|| serde_json::from_slice(&line).ok()).flatten();
+            let not_one = || JournalError::NotOne { path: path.to_owned() };
+            lines.header = Some(header.ok_or_else(not_one)?);
         } else {
-            let Ok(point) = serde_json::from_slice::<Finished>(&line) else { return Ok(whole) };
-            finished.insert(point.point, point);
+            if !line.ends_with(b"\n") {
+                return Ok(lines);
+            }
+            let Ok(point) = serde_json::from_slice::<Finished>(&line) else { return Ok(lines) };
+            lines.finished.insert(point.point, point);
         }
-        (first, whole) = (false, whole + length as u64);
+        lines.whole += length as u64;
     }
-}
-
-fn other<T>(path: &Path) -> Result<T, JournalError> {
-    Err(JournalError::Other { path: path.to_owned() })
 }
 
 /// The unit that a metric's path ends in.
@@ -208,7 +269,8 @@ mod tests {
     use super::*;
 
     fn header(scenario: &str) -> Header {
-        Header { version: "1".into(), scenario: scenario.into(), axes: vec![] }
+        let manifest = Manifest { experiment: Some(scenario.into()), ..Manifest::default() };
+        Header { axes: vec![], files: BTreeMap::new(), shard: None, manifest }
     }
 
     fn point(point: usize) -> Finished {
@@ -228,9 +290,13 @@ mod tests {
         journal.add(point(1)).unwrap();
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, [whole.as_slice(), b"{\"point\": 7, \"na"].concat()).unwrap();
+        drop(journal);
         let mut again = Journal::open(&path, &header("s")).unwrap();
+        let in_use = Journal::open(&path, &header("s")).map(drop);
+        assert!(matches!(in_use, Err(JournalError::InUse { .. })), "two writers");
         assert_eq!(again.finished.keys().copied().collect::<Vec<_>>(), [1, 3]);
         again.add(point(7)).unwrap();
+        drop(again);
         let last = Journal::open(&path, &header("s")).unwrap();
         assert_eq!(last.finished.get(&7), Some(&point(7)));
     }

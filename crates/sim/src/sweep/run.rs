@@ -1,13 +1,14 @@
 //! A sweep: every point, every phase, on all cores.
 
-use super::axis::{Axis, Point};
+use super::axis::{Axis, AxisError, Point, points};
 use super::journal::{Finished, Header, Journal, JournalError};
 use super::phases::Progress;
+use super::shard::Shard;
 use crate::engine::SetupError;
 use crate::record::{Outcome, Stop, manifest, simulate};
 use crate::scenario::{Node, Scenario, ScenarioError, Source, from_tree, set};
 use flyball_run::manifest::PlanRecord;
-use flyball_run::{Run, RunState, SweepValue};
+use flyball_run::{Manifest, Run, RunState, SweepValue};
 use flyball_units::Diagnostic;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -22,13 +23,19 @@ pub struct Sweep<'a> {
     pub scenario: Scenario,
     axes: Vec<Axis>,
     points: Vec<Point>,
+    /// Checksums of the files that the points name.
+    files: BTreeMap<String, u32>,
 }
 
 /// How a sweep ended.
 pub struct SweepEnd {
+    /// What it was.
+    pub header: Header,
+    /// The points: a value for each parameter.
+    pub points: Vec<Point>,
     /// Every finished point by number.
     pub finished: BTreeMap<usize, Finished>,
-    /// Whether there are all.
+    /// Whether there are all that were asked for.
     pub complete: bool,
 }
 
@@ -75,12 +82,21 @@ impl<'a> Sweep<'a> {
         axes: Vec<Axis>,
         points: Vec<Point>,
     ) -> Result<Sweep<'a>, SweepError> {
-        let scenario = from_tree(root, source)?;
-        let sweep = Sweep { root, source, scenario, axes, points };
-        for number in 0..sweep.points.len() {
-            sweep.at(number)?;
+        let files = Mutex::new(BTreeMap::new());
+        let open = |path: &str| {
+            let text = (source.open)(path)?;
+            let checksum = crc32fast::hash(text.as_bytes());
+            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.insert(path.to_owned(), checksum);
+            Ok(text)
+        };
+        let noted = Source { open: &open, ..source };
+        let scenario = from_tree(root, noted)?;
+        for point in &points {
+            at(root, noted, point)?;
         }
-        Ok(sweep)
+        let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Sweep { root, source, scenario, axes, points, files })
     }
 
     /// The scenario of one point.
@@ -88,11 +104,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// A point that is not a scenario.
     pub fn at(&self, number: usize) -> Result<Scenario, ScenarioError> {
-        let mut root = self.root.clone();
-        for (path, value) in self.points.get(number).into_iter().flatten() {
-            set(&mut root, path, value)?;
-        }
-        from_tree(&root, self.source)
+        at(self.root, self.source, self.points.get(number).map(Vec::as_slice).unwrap_or_default())
     }
 
     /// The points: a value for each parameter.
@@ -100,13 +112,13 @@ impl<'a> Sweep<'a> {
         &self.points
     }
 
-    /// What the journal begins with.
-    pub fn header(&self) -> Header {
-        Header {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: self.scenario.text.clone(),
-            axes: self.axes.clone(),
-        }
+    /// What the journal of the sweep, or of a part of it, begins with.
+    pub fn header(&self, shard: Option<Shard>, command: Vec<String>) -> Header {
+        let mut manifest = Manifest { command, ..manifest("sweep", &self.scenario) };
+        let axes: String =
+            self.axes.iter().map(|axis| format!("# sweep: {}\n", axis.text)).collect();
+        manifest.experiment = manifest.experiment.map(|text| axes + &text);
+        Header { axes: self.axes.clone(), files: self.files.clone(), shard, manifest }
     }
 
     /// Simulates what the journal does not have yet. Points finish in any order; what comes of
@@ -117,13 +129,16 @@ impl<'a> Sweep<'a> {
     pub fn run(
         &self,
         journal: &Path,
+        header: Header,
         stop: Stop<'_>,
         progress: Progress<'_>,
     ) -> Result<SweepEnd, SweepError> {
-        let journal = Journal::open(journal, &self.header())?;
+        let journal = Journal::open(journal, &header)?;
         progress(journal.finished.len());
+        let own = |point: &usize| header.shard.is_none_or(|shard| shard.holds(*point));
+        let own: Vec<usize> = (0..self.points.len()).filter(own).collect();
         let open: Vec<usize> =
-            (0..self.points.len()).filter(|n| !journal.finished.contains_key(n)).collect();
+            own.iter().copied().filter(|n| !journal.finished.contains_key(n)).collect();
         let collector =
             Collector { journal: Mutex::new(journal), growing: Mutex::default(), progress };
         open.par_iter().with_max_len(1).try_for_each(|&number| -> Result<(), SweepError> {
@@ -139,28 +154,54 @@ impl<'a> Sweep<'a> {
         })?;
         let journal = collector.journal.into_inner().unwrap_or_else(PoisonError::into_inner);
         journal.sync()?;
-        let complete = journal.finished.len() == self.points.len();
-        Ok(SweepEnd { finished: journal.finished, complete })
+        let complete = journal.finished.len() == own.len();
+        let points = self.points.clone();
+        Ok(SweepEnd { header, points, finished: journal.finished, complete })
+    }
+}
+
+/// The scenario of a point.
+fn at(
+    root: &Node,
+    source: Source<'_>,
+    point: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    let mut root = root.clone();
+    for (path, value) in point {
+        set(&mut root, path, value)?;
+    }
+    from_tree(&root, source)
+}
+
+impl SweepEnd {
+    /// What a journal says of a sweep.
+    ///
+    /// # Errors
+    /// Axes of more than a million points.
+    pub fn of(header: Header, finished: BTreeMap<usize, Finished>) -> Result<SweepEnd, AxisError> {
+        let points = points(&header.axes)?;
+        let complete = finished.len() == points.len();
+        Ok(SweepEnd { header, points, finished, complete })
     }
 
     /// A run directory of the finished points: one point of the table per point of the sweep and
     /// phase, in their order.
-    pub fn to_run(&self, end: &SweepEnd) -> Run {
-        let state = if end.complete { RunState::Complete } else { RunState::Interrupted };
+    pub fn to_run(&self) -> Run {
+        let state = if self.complete { RunState::Complete } else { RunState::Interrupted };
         let mut run = Run {
-            manifest: flyball_run::Manifest {
+            manifest: Manifest {
                 state,
                 plan: Some(PlanRecord {
                     what: "points".to_owned(),
                     planned: self.points.len() as u64,
-                    done: Some(end.finished.len() as u64),
+                    done: Some(self.finished.len() as u64),
                 }),
-                ..manifest("sweep", &self.scenario)
+                ..self.header.manifest.clone()
             },
             ..Run::default()
         };
         let mut row = 0;
-        for (number, finished) in &end.finished {
+        for (number, finished) in &self.finished {
             for (phase, values) in finished.values.iter().enumerate() {
                 let parameters = self.points.get(*number).map(Vec::as_slice).unwrap_or_default();
                 for (path, value) in parameters {

@@ -1,6 +1,6 @@
 //! The result of a sweep for people and as JSON.
 
-use super::{Finished, Sweep, SweepEnd, unit_of};
+use super::{Finished, SweepEnd, unit_of};
 use crate::record::spread;
 use crate::text::value;
 use serde_json::Value;
@@ -14,17 +14,16 @@ const SHOWN: usize = 24;
 const COLUMNS: usize = 4;
 
 /// What people read: the first points and the metrics that tell most.
-pub fn text(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> String {
-    let scenario = &sweep.scenario;
+pub fn text(end: &SweepEnd, dir: &Path) -> String {
     let mut text = format!(
         "{}: {} points of {} phases; medians over the phases\n\n",
-        scenario.name,
-        sweep.points().len(),
-        scenario.phases
+        name(end),
+        end.points.len(),
+        phases(end)
     );
     let columns = columns(end);
     let paths: Vec<&str> =
-        sweep.points().first().into_iter().flatten().map(|(path, _)| path.as_str()).collect();
+        end.points.first().into_iter().flatten().map(|(path, _)| path.as_str()).collect();
     let widths: Vec<usize> = paths.iter().map(|path| path.len().max(10) + 2).collect();
     for (path, width) in paths.iter().zip(&widths) {
         let _ = write!(text, "{path:<width$}");
@@ -34,7 +33,7 @@ pub fn text(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> String {
     }
     text.push('\n');
     for (number, finished) in end.finished.iter().take(SHOWN) {
-        let point = sweep.points().get(*number).map(Vec::as_slice).unwrap_or_default();
+        let point = end.points.get(*number).map(Vec::as_slice).unwrap_or_default();
         for ((_, parameter), width) in point.iter().zip(&widths) {
             let _ = write!(text, "{parameter:<width$}");
         }
@@ -50,6 +49,16 @@ pub fn text(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> String {
     }
     let _ = writeln!(text, "\nRun   {} (all results in sweep.parquet)", dir.display());
     text
+}
+
+/// The scenario's name.
+fn name(end: &SweepEnd) -> &str {
+    end.header.manifest.conditions.first().map_or("", |condition| condition.name.as_str())
+}
+
+/// Phases of a point.
+fn phases(end: &SweepEnd) -> usize {
+    end.finished.values().next().map_or(0, |finished| finished.values.len())
 }
 
 /// The metrics that tell most: what the first task is about, and the energy.
@@ -75,10 +84,10 @@ fn median(finished: &Finished, index: usize) -> Option<f64> {
 }
 
 /// All points and metrics, for programs.
-pub fn json(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> Value {
+pub fn json(end: &SweepEnd, dir: &Path) -> Value {
     let points = end.finished.iter().map(|(number, finished)| {
-        let parameters: serde_json::Map<String, Value> = sweep
-            .points()
+        let parameters: serde_json::Map<String, Value> = end
+            .points
             .get(*number)
             .into_iter()
             .flatten()
@@ -97,8 +106,8 @@ pub fn json(sweep: &Sweep<'_>, end: &SweepEnd, dir: &Path) -> Value {
     });
     serde_json::json!({
         "schema": "flyball-sweep/1",
-        "name": sweep.scenario.name,
-        "phases": sweep.scenario.phases,
+        "name": name(end),
+        "phases": phases(end),
         "points": points.collect::<Vec<_>>(),
         "run": dir.display().to_string(),
     })

@@ -1,16 +1,17 @@
-//! `flyball sim --sweep`: many variants, on all cores, interruptible.
+//! `flyball sim --sweep`: many variants, on all cores or several machines, interruptible.
 
 use super::SharedHost;
 use crate::args::{SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
-use crate::output;
 use crate::runs::{RUNS, check_out, command_line, seconds};
 use crate::scenarios::Input;
+use crate::{machine, output};
+use flyball_host::Host;
 use flyball_run::name::run_name;
 use flyball_sim::scenario::{Node, Source};
-use flyball_sim::sweep::{Axis, Places, PlacesError, Sweep, points, text};
+use flyball_sim::sweep::{Axis, Header, Places, PlacesError, Sweep, SweepEnd, points, text};
 use std::path::Path;
 
 pub fn run(
@@ -33,41 +34,115 @@ pub fn run(
     if let Some(spec) = sweep.scenario.governors.first().filter(|_| renames && !talk.quiet) {
         note_tunables(&spec.name, &spec.tunables);
     }
-    check_out(args.out.as_deref())?;
-    let base = run_name(seconds(host.as_ref()), "sweep");
-    let places = Places::of(args.out.as_deref(), Path::new(RUNS), &base, &sweep.header());
-    let Places { dir, journal } = places.map_err(|error| match error {
-        PlacesError::NotEmpty(_) => Failure::of(&error).hint("choose another place with --out"),
-        error => error.into(),
-    })?;
-    let meter = Meter::new(host, talk.quiet, sweep.points().len(), "points");
+    let header = sweep.header(args.shard, unsharded(command_line()));
+    let Places { dir, journal } = match (args.shard, &args.out) {
+        (Some(_), Some(file)) => shard_file(file)?,
+        _ => places(args.out.as_deref(), host.as_ref(), &header)?,
+    };
+    let own = args.shard.map_or(sweep.points().len(), |shard| shard.count(sweep.points().len()));
+    let meter = Meter::new(host, talk.quiet, own, "points");
     if journal.exists() && !talk.quiet {
         output::talk(&format!("going on with {}", journal.display()));
     }
     let stop = || host.interrupted() > 0;
-    let end = sweep.run(&journal, &stop, &|done| meter.at(done))?;
+    let end = sweep.run(&journal, header, &stop, &|done| meter.at(done))?;
     meter.finish();
     if !end.complete {
         output::talk(&format!(
-            "interrupted: {} of {} points are kept in {}\nhint: run the same command again to go on",
+            "interrupted: {} of {own} points are kept in {}\nhint: run the same command again to go on",
             end.finished.len(),
-            sweep.points().len(),
             journal.display()
         ));
         return Ok(Exit::Interrupted);
     }
-    let mut run = sweep.to_run(&end);
-    run.manifest.command = command_line();
-    let axes: String = args.sweep.iter().map(|axis| format!("# sweep: {axis}\n")).collect();
-    run.manifest.experiment = run.manifest.experiment.map(|text| axes + &text);
-    let dir = run.write(&dir)?;
+    if let Some(shard) = args.shard {
+        let (points, file) = (sweep.points().len(), journal.display().to_string());
+        let text = || {
+            format!(
+                "{}: part {shard}, {own} of {points} points\n\nFile  {file} (all parts together: flyball sim \
+                 --merge FILES --out DIR)\n",
+                sweep.scenario.name
+            )
+        };
+        let json = || {
+            let shard = shard.to_string();
+            serde_json::json!({ "schema": "flyball-sweep-part/1", "name": sweep.scenario.name,
+                "shard": shard, "points": own, "of": points, "file": file })
+        };
+        output::result(args.format, text, json)?;
+        return Ok(Exit::Ok);
+    }
+    let exit = write(args, &end, &dir)?;
     fs_err::remove_file(&journal)?;
-    output::result(
-        args.format,
-        || text::text(&sweep, &end, &dir),
-        || text::json(&sweep, &end, &dir),
-    )?;
+    Ok(exit)
+}
+
+/// `flyball sim --merge`: the parts of a sweep as the run directory that it would have been.
+pub fn merge(args: &SimArgs) -> Result<Exit, Failure> {
+    let mut end = flyball_sim::sweep::merge(&args.merge)?;
+    let Some(out) = &args.out else { return Err(Failure::usage("--merge: expected --out DIR")) };
+    // What would have given this run: the part's command into this directory.
+    out_of(&mut end.header.manifest.command, out);
+    let Places { dir, .. } = places(Some(out), machine::real().as_ref(), &end.header)?;
+    write(args, &end, &dir)
+}
+
+fn write(args: &SimArgs, end: &SweepEnd, dir: &Path) -> Result<Exit, Failure> {
+    let dir = end.to_run().write(dir)?;
+    output::result(args.format, || text::text(end, &dir), || text::json(end, &dir))?;
     Ok(Exit::Ok)
+}
+
+fn places(out: Option<&Path>, host: &dyn Host, header: &Header) -> Result<Places, Failure> {
+    check_out(out)?;
+    let base = run_name(seconds(host), "sweep");
+    Places::of(out, Path::new(RUNS), &base, header).map_err(|error| match error {
+        PlacesError::NotEmpty(_) => Failure::of(&error).hint("choose another place with --out"),
+        error => error.into(),
+    })
+}
+
+/// A part is its journal: what is half is mergeable, and goes on.
+fn shard_file(file: &Path) -> Result<Places, Failure> {
+    if file.is_dir() {
+        let message = format!("--out {}: expected a file, found a directory", file.display());
+        return Err(Failure::input(message).hint("a part of a sweep is a file, such as parts/1"));
+    }
+    if let Some(folder) = file.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    Ok(Places { dir: file.to_owned(), journal: file.to_owned() })
+}
+
+/// A command line without `--shard`: what the whole sweep would be asked by.
+fn unsharded(command: Vec<String>) -> Vec<String> {
+    let mut arguments = command.into_iter();
+    let mut kept = Vec::new();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--shard" => drop(arguments.next()),
+            one if one.starts_with("--shard=") => {}
+            _ => kept.push(argument),
+        }
+    }
+    kept
+}
+
+/// Names another directory as the one to write.
+fn out_of(command: &mut [String], out: &Path) {
+    let out = out.to_string_lossy();
+    let mut is_value = false;
+    for argument in command {
+        let attached = ["--out=", "-o"].into_iter().find(|flag| argument.starts_with(flag));
+        match (is_value, attached) {
+            (true, _) => *argument = out.clone().into_owned(),
+            (false, Some(flag)) if argument.len() > flag.len() => {
+                *argument = format!("{flag}{out}")
+            }
+            _ => {}
+        }
+        is_value = !is_value && matches!(argument.as_str(), "--out" | "-o");
+    }
 }
 
 /// The scenario's tunables are its own governor's.
