@@ -70,6 +70,22 @@ fn ramps_and_sweeps_are_reported() {
 }
 
 #[test]
+fn a_sweep_is_drawn() {
+    let dir = folder();
+    let dir = dir.path();
+    let axes = ["--sweep", "hz=100,250", "--sweep", "governor.rate_limit_us=0,10000"];
+    let sweep = [&["sim", "rampup-m1", "--out", "sweep"][..], &axes, QUICK].concat();
+    assert_eq!(run(dir, &sweep).0, 0);
+    let (code, _, stderr) = run(dir, &["report", "sweep", "--figures", "figures"]);
+    assert_eq!(code, 0, "{stderr}");
+    let map = fs_err::read_to_string(dir.join("figures/sweep-map.svg")).unwrap();
+    assert!(map.contains("hz 100, governor.rate_limit_us 0: "), "{map}");
+    assert!(dir.join("figures/sweep.png").exists());
+    let page = fs_err::read_to_string(dir.join("sweep/report.html")).unwrap();
+    assert!(page.contains("<section id=\"sweep\""), "a section of the page");
+}
+
+#[test]
 fn several_runs_on_each_side() {
     let dir = folder();
     let dir = dir.path();

@@ -7,7 +7,7 @@ mod governor;
 mod kernels;
 pub(crate) mod lines;
 mod platform;
-mod sweep;
+pub(crate) mod sweep;
 mod tradeoff;
 
 pub use figure::{Figure, Size};
@@ -49,7 +49,7 @@ pub fn all(report: &Report, each: &[Report]) -> Vec<Figure> {
             scene: timeline::figure(&views, size.width),
         });
     }
-    figures.extend(sweep::sweep(report, size));
+    figures.extend(sweep::all(report, size));
     figures.extend(kinds::rampup::figures::figure(&report.rampups));
     figures.extend(report.switches.iter().flat_map(kinds::switches::figures::all));
     if !report.cells.is_empty() {

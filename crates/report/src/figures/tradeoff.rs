@@ -49,51 +49,91 @@ pub fn tradeoff(title: &str, points: &[TradeoffPoint], goal_ns: Option<f64>, siz
     };
     let (_, most) = range(points.iter().map(|point| point.energy_mj / 1e3).filter(finite));
     let up = Scale::linear(0.0, most * 1.15, bottom, TOP);
-    for (value, label) in across.ticks(6) {
-        let x = across.at(value);
-        scene.line((x, TOP), (x, bottom)).stroke(Paint::Grid, 1.0);
-        scene.text(x, bottom + 18.0, label, 11.0).middle().fill(Paint::Muted);
-    }
-    for (value, label) in up.ticks(5) {
-        let y = up.at(value);
-        scene.line((LEFT, y), (right, y)).stroke(Paint::Grid, 1.0);
-        scene.text(LEFT - 8.0, y + 4.0, label, 11.0).end().fill(Paint::Muted);
-    }
-    scene.text((LEFT + right) / 2.0, bottom + 40.0, "p99 latency, ms", 12.0).middle();
-    scene.text(24.0, TOP - 10.0, "energy, J", 12.0);
+    let plot = Plot { across, up, frame: Area { left: LEFT, right, top: TOP, bottom } };
+    plot.grid(&mut scene, "p99 latency, ms");
     if let Some(goal) = goal_ns {
         let x = across.at(goal / 1e6);
         scene.line((x, TOP), (x, bottom)).stroke(Paint::Alarm, 1.4).dashed();
         scene.text(x + 4.0, TOP + 12.0, "goal", 11.0).fill(Paint::Alarm);
     }
-    let place =
-        |point: &TradeoffPoint| (across.at(point.latency_ns / 1e6), up.at(point.energy_mj / 1e3));
-    let drawn: Vec<(usize, &TradeoffPoint)> =
-        points.iter().enumerate().filter(|(_, point)| is_drawn(point)).collect();
-    let mut taken: Vec<Area> = drawn.iter().map(|(_, point)| Area::dot(place(point))).collect();
-    for (series, point) in drawn {
-        let (x, y) = place(point);
-        let told = format!(
-            "{}: {:.3} ms, {:.3} J",
-            point.label,
-            point.latency_ns / 1e6,
-            point.energy_mj / 1e3
-        );
-        scene.dots(vec![(x, y)], DOT).fill(Paint::Series(series)).tooltip(told);
-        let label = font::fit(&point.label, LABEL, Weight::Regular, 200.0);
-        let wide = font::width(&label, LABEL, Weight::Regular);
-        let frame = Area { left: LEFT, right: size.width, top: TOP - 8.0, bottom };
-        let area = free_place((x, y), wide, &frame, &taken);
-        let baseline = area.bottom - 3.0;
-        if (baseline - 4.0 - y).abs() > LINE {
-            // Far from its point: a line says whose it is.
-            let near = if area.left > x { area.left } else { area.right };
-            scene.line((x, y), (near, baseline - 4.0)).stroke(Paint::Series(series), 0.8);
-        }
-        scene.text(area.left, baseline, label, LABEL);
-        taken.push(area);
-    }
+    let dot = |(series, point): (usize, &TradeoffPoint)| Dot {
+        latency_ms: point.latency_ns / 1e6,
+        energy_j: point.energy_mj / 1e3,
+        series,
+        radius: DOT,
+        label: Some(point.label.clone()),
+        name: point.label.clone(),
+    };
+    let drawn = points.iter().enumerate().filter(|(_, point)| is_drawn(point));
+    let frame = Area { left: LEFT, right: size.width, top: TOP - 8.0, bottom };
+    plot.dots(&mut scene, &drawn.map(dot).collect::<Vec<_>>(), &frame);
     Figure { name: "tradeoff".to_owned(), scene }
+}
+
+/// Latency across and energy upwards.
+pub(super) struct Plot {
+    pub across: Scale,
+    pub up: Scale,
+    pub frame: Area,
+}
+
+/// One point of a plot.
+pub(super) struct Dot {
+    pub latency_ms: f64,
+    pub energy_j: f64,
+    pub series: usize,
+    pub radius: f64,
+    /// What stands beside it.
+    pub label: Option<String>,
+    /// What it is.
+    pub name: String,
+}
+
+impl Plot {
+    /// Grid, ticks and what the axes are.
+    pub(super) fn grid(&self, scene: &mut Scene, latency: &str) {
+        let Area { left, right, top, bottom } = self.frame;
+        for (value, label) in self.across.ticks(6) {
+            let x = self.across.at(value);
+            scene.line((x, top), (x, bottom)).stroke(Paint::Grid, 1.0);
+            scene.text(x, bottom + 18.0, label, 11.0).middle().fill(Paint::Muted);
+        }
+        for (value, label) in self.up.ticks(5) {
+            let y = self.up.at(value);
+            scene.line((left, y), (right, y)).stroke(Paint::Grid, 1.0);
+            scene.text(left - 8.0, y + 4.0, label, 11.0).end().fill(Paint::Muted);
+        }
+        scene.text((left + right) / 2.0, bottom + 40.0, latency, 12.0).middle();
+        scene.text(24.0, top - 10.0, "energy, J", 12.0);
+    }
+
+    pub(super) fn place(&self, dot: &Dot) -> (f64, f64) {
+        (self.across.at(dot.latency_ms), self.up.at(dot.energy_j))
+    }
+
+    /// Dots and their labels, none of them over another dot or label; labels stay in `frame`.
+    pub(super) fn dots(&self, scene: &mut Scene, dots: &[Dot], frame: &Area) {
+        let mut taken: Vec<Area> =
+            dots.iter().map(|dot| Area::dot(self.place(dot), dot.radius)).collect();
+        for dot in dots {
+            let (x, y) = self.place(dot);
+            let told = format!("{}: {:.3} ms, {:.3} J", dot.name, dot.latency_ms, dot.energy_j);
+            let paint = Paint::Series(dot.series);
+            scene.dots(vec![(x, y)], dot.radius).fill(paint).tooltip(told);
+            let Some(label) = &dot.label else { continue };
+            let label = font::fit(label, LABEL, Weight::Regular, 200.0);
+            let wide = font::width(&label, LABEL, Weight::Regular);
+            let area = free_place((x, y), wide, frame, &taken);
+            let baseline = area.bottom - 3.0;
+            if (baseline - 4.0 - y).abs() > LINE {
+                // Far from its point: a line says whose it is.
+                let near = if area.left > x { area.left } else { area.right };
+                scene.line((x, y), (near, baseline - 4.0)).stroke(paint, 0.8);
+            }
+            scene.text(area.left, baseline, label, LABEL);
+            taken.push(area);
+        }
+    }
 }
 
 /// Size of a point's label.
@@ -102,18 +142,18 @@ const LABEL: f64 = 11.0;
 /// From line to line of labels.
 const LINE: f64 = 14.0;
 
-/// A rectangle that a dot or a label covers.
+/// A rectangle: of the plot, or what a dot or a label covers.
 #[derive(Clone, Copy, Debug)]
-struct Area {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+pub(super) struct Area {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
 }
 
 impl Area {
-    fn dot((x, y): (f64, f64)) -> Area {
-        Area { left: x - DOT, right: x + DOT, top: y - DOT, bottom: y + DOT }
+    fn dot((x, y): (f64, f64), radius: f64) -> Area {
+        Area { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }
     }
 
     fn meets(&self, other: &Area) -> bool {
@@ -184,7 +224,7 @@ mod tests {
         let frame = Area { left: 76.0, right: 560.0, top: 76.0, bottom: 320.0 };
         let points =
             [(300.0, 200.0), (301.0, 200.0), (301.0, 203.0), (540.0, 200.0), (300.0, 200.0)];
-        let mut taken: Vec<Area> = points.map(Area::dot).to_vec();
+        let mut taken: Vec<Area> = points.map(|at| Area::dot(at, DOT)).to_vec();
         for point in points {
             let area = free_place(point, 90.0, &frame, &taken);
             assert!(area.lies_in(&frame), "{area:?}");

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::charts;
 use super::page::Section;
 use crate::draw::SERIES;
+use crate::figures::{self, Size};
 use crate::model::Report;
 use crate::sheets::{self, Detail};
 use crate::text;
@@ -39,7 +40,22 @@ pub(super) fn platforms(report: &Report) -> String {
 
 /// All sections; none where no run has events.
 pub(super) fn sections(report: &Report) -> impl Iterator<Item = Section> {
-    [ran(report), time_lines(report), tables(report)].into_iter().flatten()
+    [ran(report), swept(report), time_lines(report), tables(report)].into_iter().flatten()
+}
+
+/// The points of sweeps, drawn.
+fn swept(report: &Report) -> Option<Section> {
+    let size = Size { width: WIDTH, ..Size::default() };
+    let figures = figures::sweep::all(report, size);
+    if figures.is_empty() {
+        return None;
+    }
+    let body = html! {
+        @for figure in &figures {
+            div.panel { (charts::figure(&figure.scene.title, "", &figure.scene)) } "\n"
+        }
+    };
+    Some(Section::new("sweep", "Sweep", "The sweep", body))
 }
 
 fn ran(report: &Report) -> Option<Section> {
