@@ -3,8 +3,10 @@
 //! A million windows must stay small: a column that is null throughout costs nothing until its
 //! first value, and a label costs four bytes a row.
 
+mod cells;
 mod labels;
 
+pub use cells::{Cells, Values};
 pub use labels::{Labels, NullableLabels};
 
 use crate::kind::Kind;
@@ -192,6 +194,12 @@ impl<T: Copy + Default> Nullable<T> {
             }
         }
         self.len += 1;
+    }
+
+    /// Moves the values and the bits of those that are there out.
+    pub(crate) fn take(&mut self) -> (Vec<T>, Vec<u64>) {
+        let Nullable { values, valid, .. } = std::mem::take(self);
+        (values, valid)
     }
 
     fn materialise(&mut self) {

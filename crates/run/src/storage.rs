@@ -17,7 +17,7 @@ pub use read::Columns;
 pub(crate) use read::read_table;
 pub(crate) use write::{write_groups, write_table};
 
-use crate::column::{Labels, Nullable, NullableLabels};
+use crate::column::{Cells, Labels, Nullable, NullableLabels, Values};
 use crate::kind::Kind;
 
 /// Rows of a group: few enough to convert in little memory, many enough to scan fast.
@@ -45,6 +45,9 @@ pub trait Column: Send + Sync {
 
     /// Removes all cells.
     fn clear(&mut self);
+
+    /// Moves all cells out.
+    fn take(&mut self) -> Cells;
 }
 
 /// The physical and logical Parquet type of a kind.
@@ -70,10 +73,11 @@ trait Primitive: Copy + Default + Send + Sync {
     type Physical: DataType;
     fn encode(self) -> <Self::Physical as DataType>::T;
     fn decode(stored: &<Self::Physical as DataType>::T) -> Self;
+    fn values(cells: Vec<Self>) -> Values;
 }
 
 macro_rules! primitives {
-    ($($type:ty => $physical:ident as $stored:ty),*) => {$(
+    ($($type:ty => $kind:ident, $physical:ident as $stored:ty),*) => {$(
         impl Primitive for $type {
             type Physical = $physical;
             fn encode(self) -> $stored {
@@ -82,16 +86,19 @@ macro_rules! primitives {
             fn decode(stored: &$stored) -> Self {
                 *stored as $type
             }
+            fn values(cells: Vec<Self>) -> Values {
+                Values::$kind(cells)
+            }
         }
     )*};
 }
 primitives!(
-    u32 => Int32Type as i32,
-    i32 => Int32Type as i32,
-    u64 => Int64Type as i64,
-    i64 => Int64Type as i64,
-    f64 => DoubleType as f64,
-    bool => BoolType as bool
+    u32 => U32, Int32Type as i32,
+    i32 => I32, Int32Type as i32,
+    u64 => U64, Int64Type as i64,
+    i64 => I64, Int64Type as i64,
+    f64 => F64, DoubleType as f64,
+    bool => Bool, BoolType as bool
 );
 
 fn mismatch(expected: &str) -> ParquetError {
@@ -164,6 +171,10 @@ impl<T: Primitive> Column for Vec<T> {
     fn clear(&mut self) {
         *self = Vec::new();
     }
+
+    fn take(&mut self) -> Cells {
+        Cells { rows: self.len(), values: T::values(std::mem::take(self)), valid: None }
+    }
 }
 
 impl<T: Primitive> Column for Nullable<T> {
@@ -186,6 +197,12 @@ impl<T: Primitive> Column for Nullable<T> {
 
     fn clear(&mut self) {
         *self = Nullable::default();
+    }
+
+    fn take(&mut self) -> Cells {
+        let rows = self.len();
+        let (values, valid) = Nullable::take(self);
+        Cells { values: T::values(values), valid: Some(valid), rows }
     }
 }
 
@@ -239,6 +256,10 @@ impl Column for Labels {
     fn clear(&mut self) {
         *self = Labels::default();
     }
+
+    fn take(&mut self) -> Cells {
+        Labels::take(self)
+    }
 }
 
 impl Column for NullableLabels {
@@ -263,5 +284,9 @@ impl Column for NullableLabels {
 
     fn clear(&mut self) {
         *self = NullableLabels::default();
+    }
+
+    fn take(&mut self) -> Cells {
+        NullableLabels::take(self)
     }
 }

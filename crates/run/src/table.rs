@@ -22,6 +22,28 @@ pub struct ColumnSpec {
     pub doc: &'static str,
 }
 
+/// Endings of columns' names, and the units that they stand for.
+const UNITS: [(&str, &str); 11] = [
+    ("_ns", "ns"),
+    ("_us", "us"),
+    ("_ms", "ms"),
+    ("_s", "s"),
+    ("_khz", "kHz"),
+    ("_percent", "%"),
+    ("_permille", "1/1000"),
+    ("_mj", "mJ"),
+    ("_mw", "mW"),
+    ("_ticks", "counter ticks"),
+    ("_celsius", "C"),
+];
+
+impl ColumnSpec {
+    /// The unit that the name ends in.
+    pub fn unit(&self) -> Option<&'static str> {
+        UNITS.iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| *unit)
+    }
+}
+
 /// One table of the run directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
@@ -250,6 +272,18 @@ macro_rules! tables {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Tables {
             $( $(#[doc = $doc])* pub $name: $table, )*
+        }
+
+        impl Tables {
+            /// Moves the cells of the table `name` out, a column each in the order of its schema; none
+            /// where there is no such table.
+            pub fn take(&mut self, name: &str) -> Option<Vec<$crate::column::Cells>> {
+                let table: &mut dyn $crate::table::AnyTable = match name {
+                    $( stringify!($name) => &mut self.$name, )*
+                    _ => return None,
+                };
+                Some(table.stored_mut().into_iter().map(|column| column.take()).collect())
+            }
         }
 
         /// The schema of every table.

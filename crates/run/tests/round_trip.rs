@@ -245,3 +245,32 @@ proptest! {
         let _ = Run::open(&dir);
     }
 }
+
+#[test]
+fn cells_leave_their_table_where_they_lie() {
+    use flyball_run::column::Values;
+
+    let dir = tempfile::tempdir().unwrap();
+    write_some(dir.path(), 200).finish(&complete()).unwrap();
+    let mut tables = Run::open(dir.path()).unwrap().tables;
+    let first = tables.windows.seq.as_ptr();
+    let spec = registry().iter().find(|table| table.name == "windows").unwrap();
+    let cells = tables.take("windows").unwrap();
+    let of =
+        |name: &str| &cells[spec.columns.iter().position(|column| column.name == name).unwrap()];
+    assert!(cells.iter().all(|column| column.rows == 200));
+    assert!(matches!(&of("seq").values, Values::U64(values) if values.as_ptr() == first));
+    assert_eq!(of("seq").valid, None);
+    // Null in the first eleven rows only, and null throughout.
+    assert_eq!(of("cpu_before").valid.as_ref().unwrap()[0], !0 << 11);
+    assert_eq!(of("cpu_after").valid, Some(Vec::new()));
+    let Values::Text { codes, names } = &of("workload").values else { panic!("texts have codes") };
+    assert_eq!((codes[1], &*names[1]), (1, "goertzel"));
+    assert!(tables.windows.is_empty());
+    assert!(tables.take("no such table").is_none());
+    let unit = |name: &str| spec.columns.iter().find(|column| column.name == name).unwrap().unit();
+    assert_eq!(
+        (unit("exec_ns"), unit("delivered_khz"), unit("seq")),
+        (Some("ns"), Some("kHz"), None)
+    );
+}

@@ -29,6 +29,9 @@ fn resumed_is_the_same() {
     let header = || sweep.header(None, Vec::new());
     let whole = sweep.run(&dir.path().join("whole"), header(), &|| false, &|_| {}).unwrap();
     assert!(whole.complete && whole.finished.len() == 10);
+    let alone = sweep.point(7, &|| false).unwrap();
+    assert_eq!(alone.as_ref(), whole.finished.get(&7));
+    assert_eq!(sweep.point(7, &|| true).unwrap(), None);
 
     let journal = dir.path().join("cut");
     let enough = AtomicBool::new(false);

@@ -3,7 +3,7 @@
 use ahash::HashMap;
 use std::sync::Arc;
 
-use super::{Nullable, Store};
+use super::{Cells, Nullable, Store, Values};
 
 /// Text cells as codes into a dictionary of the distinct texts, in order of first appearance.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +58,12 @@ impl Labels {
     /// Whether there is no cell.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
+    }
+
+    /// Moves the cells out.
+    pub(crate) fn take(&mut self) -> Cells {
+        let Labels { codes, names, .. } = std::mem::take(self);
+        Cells { rows: codes.len(), values: Values::Text { codes, names }, valid: None }
     }
 
     /// `rows` cells of one text.
@@ -157,6 +163,15 @@ impl NullableLabels {
     /// Whether there is no cell at all.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
+    }
+
+    /// Moves the cells out.
+    pub(crate) fn take(&mut self) -> Cells {
+        let rows = self.len();
+        let NullableLabels { mut codes, dictionary } = std::mem::take(self);
+        let (codes, valid) = codes.take();
+        let values = Values::Text { codes, names: dictionary.names };
+        Cells { values, valid: Some(valid), rows }
     }
 
     /// Whether no cell holds a text.
