@@ -131,6 +131,12 @@ fn a_sweep_that_was_cut_short_goes_on_and_ends_the_same() {
     // Whatever it had finished, a torn line behind it must not matter.
     let journal = dir.path().join("cut.partial");
     assert!(!dir.path().join("cut").exists());
+    let (code, _, stderr) = run(dir.path(), &["report", "cut", "--fail-if", "median > 1s"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("0 of 3 points were done, 3 are missing"), "{stderr}");
+    fs_err::create_dir(dir.path().join("cut")).unwrap();
+    assert!(run(dir.path(), &["report", "cut"]).2.contains("3 are missing"));
+    fs_err::remove_dir(dir.path().join("cut")).unwrap();
     let mut text = fs_err::read(&journal).unwrap();
     text.extend_from_slice(b"{\"point\": 1, \"na");
     fs_err::write(&journal, text).unwrap();

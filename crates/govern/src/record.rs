@@ -65,6 +65,9 @@ impl Recording {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(writer) = writer else { return Ok(PathBuf::new()) };
         self.manifest.state = if complete { RunState::Complete } else { RunState::Interrupted };
+        if complete {
+            self.manifest.did_all();
+        }
         writer.finish(&self.manifest)
     }
 }

@@ -21,6 +21,13 @@ impl Checksum {
         format!("crc32:{:08x}", self.0.finalize())
     }
 
+    /// That of some bytes.
+    fn of(bytes: &[u8]) -> String {
+        let mut sum = Checksum::default();
+        sum.add(bytes);
+        sum.text()
+    }
+
     /// That of a file.
     pub fn of_file(path: &Path) -> io::Result<String> {
         let mut file = fs::File::open(path)?;
@@ -31,6 +38,58 @@ impl Checksum {
                 0 => return Ok(sum.text()),
                 read => sum.add(buffer.get(..read).unwrap_or_default()),
             }
+        }
+    }
+}
+
+/// A text of TOML behind the checksum of it, a comment: at its start, so that no cut takes it away.
+pub(crate) fn sealed(text: &str) -> String {
+    format!("# {}\n{text}", Checksum::of(text.as_bytes()))
+}
+
+/// A sealed text, and its seal; none of one without.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    let (seal, body) = text.strip_prefix("# ")?.split_once('\n')?;
+    seal.starts_with("crc32:").then_some((body, seal))
+}
+
+/// What became of the manifest `before`, sealed where that was: for who changes the text knowingly.
+pub fn resealed(before: &str, after: String) -> String {
+    match parts(before).filter(|_| broken_seal(before).is_none()) {
+        Some(_) => sealed(parts(&after).map_or(after.as_str(), |(body, _)| body)),
+        None => after,
+    }
+}
+
+/// What is wrong with a text that was sealed; nothing of one that never was.
+pub(crate) fn broken_seal(text: &str) -> Option<String> {
+    let (body, expected) = parts(text)?;
+    let found = Checksum::of(body.as_bytes());
+    (found != expected)
+        .then(|| format!("has other bytes than were written, {found} instead of {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flip_and_every_cut_of_a_sealed_text_is_seen() {
+        let text = sealed("format = 1\nkind = \"bench\"\n");
+        assert_eq!(broken_seal(&text), None);
+        assert_eq!(broken_seal("format = 1\n"), None);
+        let other = resealed(&text, text.replace("bench", "sim"));
+        assert!(other.contains("sim") && broken_seal(&other).is_none(), "{other}");
+        assert_eq!(resealed(&text, "format = 1\n".to_owned()), sealed("format = 1\n"));
+        let body = "# crc32:00000000\n".len();
+        for bit in body * 8..text.len() * 8 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let Ok(flipped) = String::from_utf8(bytes) else { continue };
+            assert!(broken_seal(&flipped).is_some(), "bit {bit}: {flipped}");
+        }
+        for length in body..text.len() {
+            assert!(broken_seal(text.get(..length).unwrap()).is_some(), "{length}");
         }
     }
 }

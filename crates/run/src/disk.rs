@@ -94,7 +94,7 @@ impl DiskFile for RealFile {
 
 /// A file as `std::io` writes it.
 #[derive(Clone, Debug)]
-pub(crate) struct Writing(pub Arc<dyn DiskFile>);
+pub struct Writing(pub Arc<dyn DiskFile>);
 
 impl Write for Writing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

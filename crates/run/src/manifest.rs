@@ -22,6 +22,7 @@ pub use record::{
     ProbeBasis, ProbeCalibration, SourceRecord, TableRecord,
 };
 
+pub use crate::checksum::resealed;
 use crate::error::{Error, Result};
 
 /// The format that this version writes, and the newest that it reads.
@@ -163,6 +164,13 @@ impl Manifest {
     pub fn did(&mut self, done: usize) {
         if let Some(plan) = &mut self.plan {
             plan.done = Some(done as u64);
+        }
+    }
+
+    /// All of the plan was done.
+    pub fn did_all(&mut self) {
+        if let Some(plan) = &mut self.plan {
+            plan.done = Some(plan.planned);
         }
     }
 

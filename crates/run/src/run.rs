@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use crate::blocks::parse_files;
-use crate::checksum::Checksum;
+use crate::checksum::{Checksum, broken_seal};
 use crate::disk::{DESCRIPTION_BYTES, Disk, RealDisk, read_text};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, RunState, TableRecord};
@@ -95,7 +95,9 @@ impl Run {
     /// # Errors
     /// As [`Run::write`].
     pub fn write_on(&self, disk: &dyn Disk, dir: impl Into<PathBuf>) -> Result<PathBuf> {
-        let running = Manifest { state: RunState::Running, ..self.manifest.clone() };
+        // Whoever finds it half-way knows what is missing.
+        let tables = self.counted();
+        let running = Manifest { state: RunState::Running, tables, ..self.manifest.clone() };
         let dir = writer::make_dir(disk, dir.into(), &running)?;
         self.write_tables(disk, &dir)?;
         Ok(dir)
@@ -115,6 +117,21 @@ impl Run {
             ));
         }
         self.write_tables(&RealDisk, dir)
+    }
+
+    /// The tables that have rows, as they stand in the manifest before they are written.
+    fn counted(&self) -> Vec<TableRecord> {
+        let mut counted = Vec::new();
+        macro_rules! count {
+            ($field:ident, $table:ident) => {
+                if !self.tables.$field.is_empty() {
+                    let (name, rows) = ($table::SPEC.name, self.tables.$field.len() as u64);
+                    counted.push(TableRecord { name: name.to_owned(), rows, checksum: None });
+                }
+            };
+        }
+        for_each_table!(count);
+        counted
     }
 
     fn write_tables(&self, disk: &dyn Disk, dir: &Path) -> Result<()> {
@@ -175,11 +192,11 @@ fn name_order(path: &Path) -> (String, u32) {
 }
 
 fn open(dir: &Path, columns: Columns<'_>) -> Result<Run> {
-    let manifest = read_manifest(dir)?;
+    let (manifest, changed) = read_manifest(dir)?;
     let mut run = Run { dir: Some(dir.to_owned()), manifest, ..Run::default() };
     // They are of the files, not of the run: what is written again has its own.
     let closed = std::mem::take(&mut run.manifest.tables);
-    let mut lost = Vec::new();
+    let mut lost: Vec<String> = changed.into_iter().collect();
     macro_rules! open {
         ($field:ident, $table:ident) => {
             let record = closed.iter().find(|record| record.name == $table::SPEC.name);
@@ -188,7 +205,7 @@ fn open(dir: &Path, columns: Columns<'_>) -> Result<Run> {
         };
     }
     for_each_table!(open);
-    run.unfinished = Unfinished::of(dir, &run.manifest, lost);
+    run.unfinished = Unfinished::of(dir, &run.manifest, &closed, lost);
     Ok(run)
 }
 
@@ -204,7 +221,8 @@ pub(crate) fn tables(dir: &Path, columns: Columns<'_>) -> Result<Tables> {
     Ok(tables)
 }
 
-fn read_manifest(dir: &Path) -> Result<Manifest> {
+/// The manifest; and a sentence where its bytes are not those that were written.
+fn read_manifest(dir: &Path) -> Result<(Manifest, Option<String>)> {
     let path = dir.join(manifest::FILE);
     let text = read_text(&path, DESCRIPTION_BYTES).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::new(
@@ -222,7 +240,8 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
         ),
         _ => Error::io(&path, "to read the manifest", &error),
     })?;
-    Manifest::from_toml(&text, &path.display().to_string())
+    let changed = broken_seal(&text).map(|found| format!("{} {found}", manifest::FILE));
+    Ok((Manifest::from_toml(&text, &path.display().to_string())?, changed))
 }
 
 /// Reads one table. The whole Parquet wins over NDJSON that is still there. What is missing of the table

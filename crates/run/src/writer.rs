@@ -14,6 +14,7 @@ use flyball_units::{ErrorKind, Nanos};
 use fs_err as fs;
 
 use crate::blocks::{Block, parse_files};
+use crate::checksum::sealed;
 use crate::disk::{self, DESCRIPTION_BYTES, Disk, DiskFile, RealDisk, read_text};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, TableRecord};
@@ -23,7 +24,7 @@ use crate::storage::{self, Column};
 use crate::table::{AnyTable, Row, Table};
 use crate::tables::*;
 use crate::tally::Tally;
-use sync::Syncer;
+pub use sync::Syncer;
 
 /// Rows are handed to the operating system at least this often.
 pub const FLUSH_NS: u64 = 200_000_000;
@@ -206,11 +207,13 @@ impl RunWriter {
         self.syncer.sync()
     }
 
-    /// Replaces the manifest, atomically.
+    /// Replaces the manifest, atomically. The rows before it are on the disk first: what the manifest says to
+    /// be done is there.
     ///
     /// # Errors
     /// A full or failing disk; the old manifest then stays.
     pub fn update_manifest(&mut self, manifest: &Manifest) -> Result<()> {
+        self.sync()?;
         write_manifest(self.disk.as_ref(), &self.dir, manifest)
     }
 
@@ -452,6 +455,6 @@ fn write_out(file: &dyn DiskFile, bytes: &[u8], done: &mut usize) -> io::Result<
 /// Writes the manifest beside the old one, then swaps: a reader sees the one or the other.
 pub(crate) fn write_manifest(disk: &dyn Disk, dir: &Path, manifest: &Manifest) -> Result<()> {
     let path = dir.join(manifest::FILE);
-    disk::replace(disk, &path, manifest.to_toml()?.as_bytes())
+    disk::replace(disk, &path, sealed(&manifest.to_toml()?).as_bytes())
         .map_err(|error| Error::io(&path, "to write the manifest", &error))
 }

@@ -685,3 +685,63 @@ fn no_cut_is_silent() {
 fn no_cut_is_silent_at_any_byte() {
     println!("{} cuts", cut_all(1));
 }
+
+/// What became of flipped files: refused, said, the same rows, other rows in silence.
+type Became = [usize; 4];
+
+/// Flips a random bit of a file so many times. These formats hold no checksums: a digit that became another
+/// digit is a measurement like any other, and is read as one. It is counted here, and told in
+/// docs/importing.md.
+fn flip(name: &str, bytes: &[u8], flips: usize, random: &mut u64) -> Became {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let whole = told(&path).unwrap();
+    let mut became = Became::default();
+    for _ in 0..flips {
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let bit = (*random >> 33) as usize % (bytes.len() * 8);
+        let mut flipped = bytes.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, flipped).unwrap();
+        became[match told(&path) {
+            None => 0,
+            Some((_, remarks)) if remarks != whole.1 => 1,
+            Some((rows, _)) if rows == whole.0 => 2,
+            Some(_) => 3,
+        }] += 1;
+    }
+    became
+}
+
+/// Whatever is flipped, a file is read or refused: nothing panics, nothing hangs.
+fn flip_all(flips: usize) {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    println!("seed {random:#x}; refused, said, the same, other values");
+    for name in [
+        "cyclictest-h.txt",
+        "cyclictest-v.txt",
+        "cyclictest.json",
+        "go-benchmark-events.json",
+        "go-benchmark.txt",
+        "google-benchmark.json",
+        "hyperfine.json",
+        "jmh.json",
+        "pyperf.json",
+        "pytest-benchmark.json",
+    ] {
+        let bytes = std::fs::read(golden(name)).unwrap();
+        println!("{name}: {:?}", flip(name, &bytes, flips, &mut random));
+    }
+}
+
+#[test]
+fn flips_are_read_or_refused() {
+    flip_all(20);
+}
+
+#[test]
+#[ignore = "half a minute: 1,000 flips of every golden file"]
+fn flips_are_read_or_refused_often() {
+    flip_all(1_000);
+}

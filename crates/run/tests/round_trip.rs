@@ -10,6 +10,7 @@
 
 use std::path::Path;
 
+use flyball_run::manifest::{PlanRecord, TrialRecord};
 use flyball_run::tables::*;
 use flyball_run::{Columns, Error, Manifest, Run, RunState, RunWriter, newest_run};
 use flyball_units::{ErrorKind, Nanos};
@@ -215,6 +216,74 @@ fn two_runs_of_one_second_keep_apart() {
     assert!(made[0].ends_with("20261120T120400Z-bench"));
     assert!(made[10].ends_with("20261120T120400Z-bench-11"));
     assert_eq!(newest_run(root.path()).unwrap(), made[10]);
+}
+
+/// What the manifest says to be done is on the disk before it; and where it is not, it does not count.
+#[test]
+fn a_trial_without_rows_is_not_done() {
+    let root = tempfile::tempdir().unwrap();
+    let plan = PlanRecord::of("trials", 5);
+    let mut manifest = Manifest { plan, state: RunState::Running, ..manifest() };
+    let mut writer = RunWriter::create(root.path().join("run"), &manifest).unwrap();
+    let done = |dir: &Path| Run::open(dir).unwrap().unfinished.unwrap().plan.unwrap().done;
+    for trial in 0..2 {
+        writer.window(&Window { trial, ..window(u64::from(trial)) }).unwrap();
+        manifest.order.push(TrialRecord { trial, ..TrialRecord::default() });
+        writer.update_manifest(&manifest).unwrap();
+        assert_eq!(done(writer.dir()), Some(u64::from(trial) + 1));
+    }
+    manifest.order.push(TrialRecord { trial: 2, ..TrialRecord::default() });
+    writer.update_manifest(&manifest).unwrap();
+    assert_eq!(done(writer.dir()), Some(2));
+}
+
+/// A file of a run that was closed, cut at any byte, is refused, or the run is not whole, or nothing of it is
+/// other than it was.
+#[test]
+fn no_cut_is_silent() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = write_some(&root.path().join("run"), 40).finish(&complete()).unwrap();
+    let whole = Run::open(&dir).unwrap();
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        for length in 0..bytes.len() {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            if let Ok(run) = Run::open(&dir) {
+                assert!(run.unfinished.is_some() || run == whole, "{}, {length}", path.display());
+            }
+        }
+        std::fs::write(&path, bytes).unwrap();
+    }
+}
+
+/// A flipped bit in any file of a run that was closed is refused, or the run is not whole, or nothing of it is
+/// other than it was.
+#[test]
+fn no_flip_is_silent() {
+    const FLIPS: usize = 1_000;
+    let root = tempfile::tempdir().unwrap();
+    let dir = write_some(&root.path().join("run"), 40).finish(&complete()).unwrap();
+    let whole = Run::open(&dir).unwrap();
+    assert_eq!(whole.unfinished, None);
+    let seed = 0x9e37_79b9_7f4a_7c15_u64;
+    println!("seed {seed:#x}");
+    let mut random = seed;
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        for _ in 0..FLIPS {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let bit = (random >> 33) as usize % (bytes.len() * 8);
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, flipped).unwrap();
+            if let Ok(run) = Run::open(&dir) {
+                assert!(run.unfinished.is_some() || run == whole, "{}, bit {bit}", path.display());
+            }
+        }
+        std::fs::write(&path, bytes).unwrap();
+    }
 }
 
 proptest! {

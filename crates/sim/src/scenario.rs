@@ -34,7 +34,7 @@ pub use parse::{Source, from_tree, read};
 pub use reader::{Fields, Item, Key, key};
 pub use reference::reference;
 pub use text::{parse as parse_text, print as print_text, set};
-pub use tree::{Entry, Node, Place, Value};
+pub use tree::{Entry, Node, Place, Places, Value};
 
 #[cfg(test)]
 mod tests;

@@ -128,6 +128,9 @@ impl Recording {
         }
         let mut manifest = self.manifest;
         manifest.state = if interrupted { RunState::Interrupted } else { RunState::Complete };
+        if !interrupted {
+            manifest.did_all();
+        }
         manifest.workloads.push(recorded.workload.clone());
         manifest.overheads.clone_from(&recorded.overheads);
         manifest.checks.clone_from(&recorded.checks);

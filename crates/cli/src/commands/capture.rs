@@ -12,6 +12,7 @@ use flyball_host::{Input, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_lab::session::EventRecorderError;
 use flyball_run::Manifest;
+use flyball_run::manifest::PlanRecord;
 use std::path::Path;
 
 /// The trace's text in the run directory: every number of the tables can be looked up there.
@@ -40,7 +41,8 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
     let machine = Topology::discover(host.as_ref()).ok().map(|it| describe(&it, host.as_ref()));
-    let manifest = Manifest {
+    let mut manifest = Manifest {
+        plan: PlanRecord::time(duration),
         machine,
         workloads: workload(&args.program).into_iter().collect(),
         ..runs::manifest("capture", runs::seconds(host.as_ref()))
@@ -55,11 +57,16 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     if !talk.quiet {
         output::lines(capture.lines());
     }
+    let begun = host.now();
     let ended = match duration {
         Some(time) => host.sleep_until(host.now() + time).map(Exit::from).map_err(Failure::from),
         None => program::run(host.as_ref(), &args.program, Input::Empty, &mut || {}),
     };
     let interrupted = host.interrupted() > 0;
+    match interrupted {
+        true => manifest.did((host.now().since(begun).0 / 1_000_000) as usize),
+        false => manifest.did_all(),
+    }
     let captured = capture.stop();
     let ended = ended.inspect_err(|_| {
         let _ = fs_err::remove_dir_all(&dir);

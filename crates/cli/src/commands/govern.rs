@@ -15,7 +15,8 @@ use flyball_govern::{
 use flyball_host::{Host, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
-use flyball_units::{CpuSet, GovernorSpec, Mismatch};
+use flyball_run::manifest::PlanRecord;
+use flyball_units::{CpuSet, GovernorSpec, Mismatch, Nanos};
 use serde_json::json;
 use std::io::BufWriter;
 
@@ -40,7 +41,7 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     // Refused before a log or a run directory is made.
     let outline = prepare(host.as_ref(), &wish)?.outline;
-    let (sink, run) = sink(host.as_ref(), &args, &outline)?;
+    let (sink, run) = sink(host.as_ref(), &args, duration, &outline)?;
     let options = Options {
         socket: args.socket.clone().or_else(|| usual_socket(host.as_ref())),
         duration,
@@ -102,7 +103,12 @@ fn wish(args: &GovernArgs) -> Result<Wish, Failure> {
 type Kept = (Option<Box<dyn Sink>>, Option<Recording>);
 
 /// Opens where decisions go.
-fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, Failure> {
+fn sink(
+    host: &dyn Host,
+    args: &GovernArgs,
+    duration: Option<Nanos>,
+    outline: &Outline,
+) -> Result<Kept, Failure> {
     if let Some(path) = &args.log {
         let file = fs_err::File::create(path)?;
         return Ok((Some(Box::new(Lines::new(BufWriter::new(file)))), None));
@@ -110,6 +116,7 @@ fn sink(host: &dyn Host, args: &GovernArgs, outline: &Outline) -> Result<Kept, F
     match &args.out {
         Some(dir) => {
             let manifest = Manifest {
+                plan: PlanRecord::time(duration),
                 machine: Some(describe(&Topology::discover(host)?, host)),
                 ..runs::manifest("govern", runs::seconds(host))
             };

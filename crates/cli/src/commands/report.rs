@@ -20,7 +20,8 @@ use flyball_report::model::Report;
 use flyball_report::sides::{self, SidesError};
 use flyball_run::disk::write_file;
 use flyball_run::import::{Options, load};
-use flyball_run::{Run, RunState, newest_run};
+use flyball_run::{Run, RunState, manifest, newest_run};
+use flyball_sim::sweep::Journal;
 use std::path::{Path, PathBuf};
 
 /// Tasks that a hint names.
@@ -125,6 +126,19 @@ fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
 }
 
 fn read(path: &Path, args: &ReportArgs, options: &Options<'_>) -> Result<RunData, Failure> {
+    // Its directory may have been begun.
+    let begun = path.join(manifest::FILE).exists();
+    if let Some((done, planned)) = Journal::progress(path).filter(|_| !begun) {
+        let missing = planned.saturating_sub(done);
+        let text = format!(
+            "{}: expected a run directory, found a sweep that was not finished: {done} of {planned} points \
+             were done, {missing} are missing",
+            path.display()
+        );
+        return Err(
+            Failure::input(text).hint("run the same sweep again: it goes on where it stopped")
+        );
+    }
     // A path that is no file is told of by `load`, which knows more formats.
     let trace = path.is_file() && flyball_events::import::is_trace(path)?;
     let run = match trace {

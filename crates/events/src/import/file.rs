@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use flyball_run::{Error, Result, Run, RunWriter, Tables, Warning, manifest::Manifest};
+use flyball_run::manifest::{Manifest, PlanRecord};
+use flyball_run::{Error, Result, Run, RunWriter, Tables, Warning};
 use fs_err as fs;
 
 use super::builder::{Builder, Built};
@@ -69,7 +70,9 @@ pub fn import_to(
     dir: impl Into<PathBuf>,
     options: &Options,
 ) -> Result<Imported> {
-    let running = Manifest { kind: "import".to_owned(), ..Manifest::default() };
+    let bytes = fs::metadata(path.as_ref()).map_or(0, |file| file.len());
+    let plan = PlanRecord::of("bytes", usize::try_from(bytes).unwrap_or(usize::MAX));
+    let running = Manifest { kind: "import".to_owned(), plan, ..Manifest::default() };
     let writer = RunWriter::create(dir, &running)?;
     let dir = writer.dir().to_owned();
     write(path.as_ref(), writer, options).inspect_err(|_| {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use flyball_run::Manifest;
+use flyball_run::manifest::resealed;
 
 use super::{BundleError, Entry};
 
@@ -119,9 +120,14 @@ impl Private {
                 };
             }
         };
+        let before = is_manifest(&path).then(|| text.clone());
         let text = if self.commands && is_manifest(&path) { without_commands(text) } else { text };
         let text = if self.paths { without_paths(&text) } else { text };
-        Ok((renamed, replaced(text).into_bytes()))
+        let text = match before {
+            Some(before) => resealed(&before, replaced(text)),
+            None => replaced(text),
+        };
+        Ok((renamed, text.into_bytes()))
     }
 }
 

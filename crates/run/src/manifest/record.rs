@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use flyball_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,8 @@ pub struct ClockRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlanRecord {
-    /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`, `milliseconds`.
+    /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`, `milliseconds`, `bytes`
+    /// (of a trace that is imported).
     pub what: String,
     /// How many of them were to be done.
     pub planned: u64,
@@ -43,6 +45,12 @@ impl PlanRecord {
     /// The plan of a run that begins.
     pub fn of(what: &str, planned: usize) -> Option<PlanRecord> {
         Some(PlanRecord { what: what.to_owned(), planned: planned as u64, done: None })
+    }
+
+    /// The plan of a run that ends by itself after this time; none without one.
+    pub fn time(duration: Option<Nanos>) -> Option<PlanRecord> {
+        let millis = duration?.0 / 1_000_000;
+        Some(PlanRecord { what: "milliseconds".to_owned(), planned: millis, done: None })
     }
 }
 

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 /// longer than [`super::KEPT_NS`] on a disk that syncs in 0.3 s.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Makes the files of one directory last.
+/// Makes the files of one directory last, each within [`super::KEPT_NS`] after it was written.
 #[derive(Debug)]
-pub(super) struct Syncer {
+pub struct Syncer {
     shared: Arc<Shared>,
     /// Whether a thread syncs from time to time.
     threaded: bool,
@@ -47,7 +47,8 @@ struct File {
 }
 
 impl Syncer {
-    pub(super) fn new(disk: Arc<dyn Disk>, dir: &Path, threaded: bool) -> Syncer {
+    /// Of files in `dir`; `threaded` where a thread syncs from time to time, not the caller alone.
+    pub fn new(disk: Arc<dyn Disk>, dir: &Path, threaded: bool) -> Syncer {
         let (state, ending) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { disk, dir: dir.to_owned(), state, ending });
         Syncer { shared, threaded, thread: None }
@@ -55,7 +56,10 @@ impl Syncer {
 
     /// Takes a new file; its number. The thread begins with the first, and has the priority and the
     /// CPUs of the thread that calls.
-    pub(super) fn add(&mut self, path: &Path, file: Arc<dyn DiskFile>) -> Result<usize> {
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub fn add(&mut self, path: &Path, file: Arc<dyn DiskFile>) -> Result<usize> {
         if self.threaded && self.thread.is_none() {
             let shared = Arc::clone(&self.shared);
             let spawned =
@@ -69,8 +73,11 @@ impl Syncer {
         Ok(state.files.len() - 1)
     }
 
-    /// Something was written to the file of this number. The error is that of an earlier sync.
-    pub(super) fn written(&self, number: usize) -> Result<()> {
+    /// Something was written to the file of this number.
+    ///
+    /// # Errors
+    /// That of an earlier sync.
+    pub fn written(&self, number: usize) -> Result<()> {
         let mut state = self.shared.lock();
         if let Some(file) = state.files.get_mut(number) {
             file.written = true;
@@ -79,7 +86,10 @@ impl Syncer {
     }
 
     /// Syncs now, in this thread.
-    pub(super) fn sync(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// A failing disk, now or in an earlier sync.
+    pub fn sync(&self) -> Result<()> {
         self.shared.sync();
         self.shared.lock().error.take().map_or(Ok(()), Err)
     }

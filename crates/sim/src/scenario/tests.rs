@@ -303,3 +303,12 @@ fn hints_are_calls_about_tasks() {
         error_of(&format!("{MINIMAL}[[hint]]\nat = \"1ms\"\ntask = \"rampup\"\nvalue = 2\n"));
     assert!(stock.to_string().contains("without features.util_est_ramp_up"), "{stock}");
 }
+
+/// The places of 50,000 tables are found at once, not by counting lines from the start for each.
+#[test]
+fn a_long_list_is_refused_soon() {
+    let task = "[[task]]\nkind = \"periodic\"\nname = \"t\"\nperiod = \"1ms\"\nwork = \"1us\"\n";
+    let text = "platform = \"laptop-x86\"\n".to_owned() + &task.repeat(50_000);
+    let error = error_of(&text);
+    assert!(error.to_string().contains("found \"t\" twice"), "{error}");
+}

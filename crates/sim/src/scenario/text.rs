@@ -2,14 +2,14 @@
 
 use super::error::{ScenarioError, suggestion};
 use super::reset;
-use super::tree::{Entry, Node, Place, Value};
+use super::tree::{Entry, Node, Place, Places, Value};
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 /// Reads TOML.
 pub fn parse(text: &str, origin: &str) -> Result<Node, ScenarioError> {
     let table = DeTable::parse(text).map_err(|error| toml_error(origin, text, &error))?;
-    let mut root = table_node(table.get_ref(), text, origin)?;
+    let mut root = table_node(table.get_ref(), &Places::of(text), origin)?;
     root.place = Place::At { line: 1, column: 1 };
     Ok(root)
 }
@@ -17,18 +17,22 @@ pub fn parse(text: &str, origin: &str) -> Result<Node, ScenarioError> {
 fn toml_error(origin: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
     let wrong = ScenarioError::new(origin, error.message().trim().to_owned());
     match error.span() {
-        Some(span) => wrong.at(Place::of(text, span.start)),
+        Some(span) => wrong.at(Places::of(text).at(span.start)),
         None => wrong,
     }
 }
 
-fn table_node(table: &DeTable<'_>, text: &str, origin: &str) -> Result<Node, ScenarioError> {
+fn table_node(
+    table: &DeTable<'_>,
+    places: &Places<'_>,
+    origin: &str,
+) -> Result<Node, ScenarioError> {
     // The reader sorts by name; the place in the text is the order that the user means.
     let mut items: Vec<_> = table.iter().collect();
     items.sort_by_key(|(key, _)| key.span().start);
     let entries = items.into_iter().map(|(key, value)| {
-        let node = value_node(value.get_ref(), value.span(), text, origin)?;
-        let place = Place::of(text, key.span().start);
+        let place = places.at(key.span().start);
+        let node = value_node(value.get_ref(), value.span(), places, origin)?;
         Ok(Entry { key: key.get_ref().to_string(), place, node })
     });
     let entries = entries.collect::<Result<Vec<Entry>, ScenarioError>>()?;
@@ -39,10 +43,10 @@ fn table_node(table: &DeTable<'_>, text: &str, origin: &str) -> Result<Node, Sce
 fn value_node(
     value: &DeValue<'_>,
     span: Range<usize>,
-    text: &str,
+    places: &Places<'_>,
     origin: &str,
 ) -> Result<Node, ScenarioError> {
-    let place = Place::of(text, span.start);
+    let place = places.at(span.start);
     let bad = |what: &str, found: &str| {
         ScenarioError::new(origin, format!("expected {what}, found {found}")).at(place)
     };
@@ -58,11 +62,11 @@ fn value_node(
         }
         DeValue::Datetime(date) => return Err(bad("no date", &date.to_string())),
         DeValue::Array(array) => {
-            let nodes = array.iter().map(|v| value_node(v.get_ref(), v.span(), text, origin));
+            let nodes = array.iter().map(|v| value_node(v.get_ref(), v.span(), places, origin));
             Value::List(nodes.collect::<Result<_, _>>()?)
         }
         DeValue::Table(table) => {
-            let mut node = table_node(table, text, origin)?;
+            let mut node = table_node(table, places, origin)?;
             node.place = place;
             return Ok(node);
         }

@@ -1,6 +1,7 @@
 //! A document as values with places: what TOML and JSON have in common, so that one checked reader
 //! names line and column in both.
 
+use std::cell::Cell;
 use std::fmt;
 
 /// Where something stands.
@@ -17,12 +18,34 @@ pub enum Place {
     CommandLine,
 }
 
-impl Place {
-    /// The place of a byte offset.
-    pub fn of(text: &str, offset: usize) -> Place {
-        let before = text.get(..offset).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+/// Finds the places of byte offsets, in a long text or a long line, too: a document asks once per value.
+#[derive(Debug)]
+pub struct Places<'a> {
+    text: &'a str,
+    /// Where the lines begin.
+    lines: Vec<usize>,
+    /// The last offset that was asked for, and its column.
+    last: Cell<(usize, usize)>,
+}
+
+impl<'a> Places<'a> {
+    /// Those of a text.
+    pub fn of(text: &'a str) -> Places<'a> {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Places { text, lines: std::iter::once(0).chain(ends).collect(), last: Cell::new((0, 1)) }
+    }
+
+    /// The place of a byte offset; the text's end, where it is behind it.
+    pub fn at(&self, offset: usize) -> Place {
+        let offset = if self.text.is_char_boundary(offset) { offset } else { self.text.len() };
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let (from, before) = match self.last.get() {
+            (last, column) if (start..=offset).contains(&last) => (last, column),
+            _ => (start, 1),
+        };
+        let column = before + self.text.get(from..offset).unwrap_or_default().chars().count();
+        self.last.set((offset, column));
         Place::At { line, column }
     }
 }
@@ -97,7 +120,12 @@ mod tests {
 
     #[test]
     fn places_count_from_one_in_characters() {
-        assert_eq!(Place::of("ab\nµx", 6), Place::At { line: 2, column: 3 });
-        assert_eq!(Place::of("", 9), Place::At { line: 1, column: 1 });
+        let places = Places::of("ab\nµx");
+        for (offset, line, column) in
+            [(6, 2, 3), (0, 1, 1), (5, 2, 2), (6, 2, 3), (3, 2, 1), (1, 1, 2)]
+        {
+            assert_eq!(places.at(offset), Place::At { line, column }, "{offset}");
+        }
+        assert_eq!(Places::of("").at(9), Place::At { line: 1, column: 1 });
     }
 }

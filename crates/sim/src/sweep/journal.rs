@@ -3,13 +3,15 @@
 use super::Shard;
 use crate::record::Unit;
 use flyball_run::Manifest;
-use flyball_run::disk::{Disk, RealDisk};
+use flyball_run::disk::{Disk, RealDisk, Writing};
+use flyball_run::writer::Syncer;
 use flyball_units::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The first line: what is swept, and all that the run directory needs beside the points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +92,9 @@ pub enum JournalError {
         /// What failed.
         source: io::Error,
     },
+    /// It cannot be made to last.
+    #[error(transparent)]
+    Sync(#[from] flyball_run::Error),
     /// It belongs to another sweep.
     #[error("{path}: expected a sweep of the same scenario, found another one's: {what}")]
     Other {
@@ -113,8 +118,19 @@ pub enum JournalError {
 }
 
 impl Diagnostic for JournalError {
+    fn inner(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            JournalError::Sync(error) => Some(error),
+            JournalError::Io { .. }
+            | JournalError::Other { .. }
+            | JournalError::NotOne { .. }
+            | JournalError::InUse { .. } => None,
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            JournalError::Sync(error) => return Diagnostic::hint(error),
             JournalError::Io { .. } => "check the disk, or choose another place for the sweep",
             JournalError::Other { .. } | JournalError::NotOne { .. } => {
                 "choose another place for the sweep, or remove the file to start anew"
@@ -125,10 +141,15 @@ impl Diagnostic for JournalError {
     }
 }
 
-/// A sweep's journal, open for more.
+/// A sweep's journal, open for more. What was finished is on the disk within a second, as rows of a run are.
 pub struct Journal {
     path: PathBuf,
-    file: fs_err::File,
+    file: Writing,
+    /// Locked for as long as this lives.
+    _held: fs_err::File,
+    syncer: Syncer,
+    /// The file's, at the syncer.
+    number: usize,
     /// What earlier runs finished, by number.
     pub finished: BTreeMap<usize, Finished>,
 }
@@ -140,30 +161,46 @@ impl Journal {
     /// A file that cannot be read or written, that another process writes, or that belongs to another
     /// sweep.
     pub fn open(path: &Path, header: &Header) -> Result<Journal, JournalError> {
+        Journal::open_on(Arc::new(RealDisk), path, header)
+    }
+
+    /// [`Journal::open`] on another disk.
+    ///
+    /// # Errors
+    /// As [`Journal::open`].
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        header: &Header,
+    ) -> Result<Journal, JournalError> {
         let failed = |what| move |source| JournalError::Io { path: path.to_owned(), what, source };
-        let mut file = fs_err::OpenOptions::new()
-            .create(true)
-            .read(true)
-            .write(true)
-            .truncate(false)
-            .open(path)
-            .map_err(failed("open the journal"))?;
+        let file = disk.append(path).map_err(failed("open the journal"))?;
+        let held = fs_err::OpenOptions::new().read(true).write(true).open(path);
+        let held = held.map_err(failed("open the journal"))?;
         // A file system without locks is no reason to refuse.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if let Err(TryLockError::WouldBlock) = held.try_lock() {
             return Err(JournalError::InUse { path: path.to_owned() });
         }
-        let Lines { header: found, finished, whole } = lines(io::BufReader::new(&file), path)?;
+        let Lines { header: found, finished, whole } = lines(io::BufReader::new(&held), path)?;
         if let Some(found) = &found {
             let shard = (found.shard != header.shard).then_some("shard");
             if let Some(what) = found.differs(header).or(shard) {
                 return Err(JournalError::Other { path: path.to_owned(), what });
             }
         }
-        file.set_len(whole).map_err(failed("cut a torn line off"))?;
-        io::Seek::seek(&mut file, io::SeekFrom::End(0)).map_err(failed("go to its end"))?;
-        let mut journal = Journal { path: path.to_owned(), file, finished };
+        held.set_len(whole).map_err(failed("cut a torn line off"))?;
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut syncer = Syncer::new(disk, folder, true);
+        let number = syncer.add(path, Arc::clone(&file))?;
+        let (path, file) = (path.to_owned(), Writing(file));
+        let mut journal = Journal { path, file, _held: held, syncer, number, finished };
         if found.is_none() {
             journal.line(header)?;
+            // Without a whole first line nobody knows whose it is.
+            journal.sync()?;
         }
         Ok(journal)
     }
@@ -183,21 +220,19 @@ impl Journal {
         Ok((header, found.finished))
     }
 
+    /// How many points a sweep finished that is to leave the run directory `dir`, and of how many; none
+    /// where nothing of such a sweep is there.
+    pub fn progress(dir: &Path) -> Option<(usize, usize)> {
+        let (header, finished) = Journal::read(&super::places::journal_of(dir)).ok()?;
+        Some((finished.len(), header.axes.iter().map(|axis| axis.values.len()).product()))
+    }
+
     /// Makes what was finished last.
     ///
     /// # Errors
     /// A failing disk.
     pub fn sync(&self) -> Result<(), JournalError> {
-        let folder = match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let synced = self.file.sync_all().and_then(|()| RealDisk.sync_dir(folder));
-        synced.map_err(|source| JournalError::Io {
-            path: self.path.clone(),
-            what: "sync the journal",
-            source,
-        })
+        Ok(self.syncer.sync()?)
     }
 
     /// Adds a finished point.
@@ -217,7 +252,8 @@ impl Journal {
             path: self.path.clone(),
             what: "append a point",
             source,
-        })
+        })?;
+        Ok(self.syncer.written(self.number)?)
     }
 }
 
@@ -297,7 +333,15 @@ mod tests {
         assert_eq!(again.finished.keys().copied().collect::<Vec<_>>(), [1, 3]);
         again.add(point(7)).unwrap();
         drop(again);
-        let last = Journal::open(&path, &header("s")).unwrap();
+        let swept = super::super::Axis::parse("kernel.hz=100,250,300,1000").unwrap();
+        let header = Header { axes: vec![swept], ..header("s") };
+        let beside = super::super::places::journal_of(&dir.path().join("run"));
+        let mut begun = Journal::open(&beside, &header).unwrap();
+        begun.add(point(3)).unwrap();
+        assert_eq!(Journal::progress(&dir.path().join("run")), Some((1, 4)));
+        assert_eq!(Journal::progress(&path), None);
+
+        let last = Journal::open(&path, &self::header("s")).unwrap();
         assert_eq!(last.finished.get(&7), Some(&point(7)));
     }
 

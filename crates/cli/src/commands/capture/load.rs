@@ -9,6 +9,7 @@ use flyball_capture::load::{Counting, Options, Recorder, Recording};
 use flyball_host::{Input, Topology};
 use flyball_lab::machine::describe::describe;
 use flyball_run::Manifest;
+use flyball_run::manifest::PlanRecord;
 
 pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
@@ -17,6 +18,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let topology = Topology::discover(host.as_ref())?;
     let manifest = Manifest {
+        plan: PlanRecord::time(duration),
         machine: Some(describe(&topology, host.as_ref())),
         ..runs::manifest("load", runs::seconds(host.as_ref()))
     };

@@ -89,7 +89,7 @@ impl PreparedScore {
         };
         Manifest {
             kind: "play".to_owned(),
-            plan: PlanRecord::of("milliseconds", millis(self.scenario.duration)),
+            plan: PlanRecord::time(Some(self.scenario.duration)),
             created: rfc3339(seconds(self.host.as_ref())),
             command: self.origin.command.clone(),
             flyball: self.origin.flyball.clone(),

@@ -1,14 +1,14 @@
 //! JSON with places, as rt-app's own examples have it: with comments (`/* */` and `//`), commas
 //! before the end of a table or list, and keys that come twice (its tool workgen numbers them).
 
-use crate::scenario::{Entry, Node, Place, ScenarioError, Value};
+use crate::scenario::{Entry, Node, Place, Places, ScenarioError, Value};
 
 /// Deeper nesting is not a workload.
 const MAX_DEPTH: u32 = 64;
 
 /// Reads a document.
 pub fn parse(text: &str, origin: &str) -> Result<Node, ScenarioError> {
-    let mut reader = Reader { text, origin, at: 0, depth: 0 };
+    let mut reader = Reader { text, places: Places::of(text), origin, at: 0, depth: 0 };
     let node = reader.value()?;
     reader.space()?;
     match reader.rest().is_empty() {
@@ -19,6 +19,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Node, ScenarioError> {
 
 struct Reader<'a> {
     text: &'a str,
+    places: Places<'a>,
     origin: &'a str,
     at: usize,
     depth: u32,
@@ -30,7 +31,7 @@ impl<'a> Reader<'a> {
     }
 
     fn place(&self) -> Place {
-        Place::of(self.text, self.at)
+        self.places.at(self.at)
     }
 
     fn expected(&self, what: &str) -> ScenarioError {
