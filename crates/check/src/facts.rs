@@ -3,6 +3,7 @@
 use flyball_host::{
     CpuTimes, Host, HostError, Permissions, Policy, PolicyDetail, Surroundings, Topology,
 };
+use flyball_qos::{Backend, Status, backend, qos_folder, status};
 use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,10 @@ pub struct Facts {
     pub timer_slack: Option<Nanos>,
     /// Online CPUs that this process may use: what it starts runs there.
     pub allowed: CpuSet,
+    /// How a program's demand can be answered faster, or why not.
+    pub response: Result<Backend, String>,
+    /// Who does that, or left something; none where that could not be read.
+    pub controller: Option<Status>,
     /// Further files that could not be read or understood.
     pub failed: Vec<HostError>,
 }
@@ -74,7 +79,11 @@ impl Facts {
         let times = host.cpu_times().map_err(&mut keep).ok();
         let allowed = host.affinity_get().map_err(&mut keep).ok();
         let allowed = allowed.map(|cpus| cpus.intersection(&topology.online));
+        // What may not be looked at is another user's.
+        let controller = qos_folder(host).ok().and_then(|folder| status(host, &folder).ok());
         Ok(Facts {
+            response: backend(host).map_err(|error| error.to_string()),
+            controller,
             permissions: Permissions::probe(host),
             timer_slack: host.timer_slack_get().map_err(&mut keep).ok(),
             allowed: allowed

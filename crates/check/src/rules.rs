@@ -14,6 +14,7 @@ mod placement;
 mod power;
 mod preference;
 mod probe;
+mod response;
 mod unknown;
 mod virtualization;
 
@@ -26,7 +27,7 @@ pub(crate) use unknown::not_known;
 
 /// Everything that the rules find, in no order.
 pub(crate) fn all(facts: &Facts, probe: Option<&Probe>) -> Vec<Finding> {
-    let rules: [fn(&Facts) -> Vec<Finding>; 15] = [
+    let rules: [fn(&Facts) -> Vec<Finding>; 16] = [
         driver::find,
         governor::find,
         clocks::find,
@@ -40,6 +41,7 @@ pub(crate) fn all(facts: &Facts, probe: Option<&Probe>) -> Vec<Finding> {
         heat::find,
         power::find,
         daemons::find,
+        response::find,
         virtualization::find,
         unknown::find,
     ];

@@ -141,6 +141,29 @@ fn delivered_frequencies_are_judged() {
     assert_eq!(with_probe(&laptop, &[silent]).of(Id::DeliveredFrequency).count(), 0);
 }
 
+/// Which way there is to a faster answer is said, and what a killed controller left.
+#[test]
+fn what_clamps_can_do_and_what_was_left_of_them_is_told() {
+    let audit = machines::arm_eternal().audit();
+    let had = one(&audit, Id::ResponseTime);
+    assert_eq!(had.severity, Severity::Ok);
+    assert!(had.found.contains("cannot") && had.evidence[0].value.contains("UCLAMP"), "{had:?}");
+    let listing = machines::arm_eternal()
+        .file("/proc/sys/kernel/sched_util_clamp_min", 1024)
+        .file("/proc/sys/kernel/random/boot_id", "one")
+        .file("/proc/self/status", "Uid: 0 0 0 0")
+        .file(
+            "/run/flyball-qos/qos.json",
+            r#"{"format": 1, "boot_id": "one", "owner": {"pid": 50, "start_ticks": 2}, "created_realtime_ns": 3, "began_ticks": 2, "processes": [], "own": []}"#,
+        );
+    let audit = listing.audit();
+    let findings: Vec<_> = audit.of(Id::ResponseTime).collect();
+    let left = findings.iter().find(|finding| finding.severity == Severity::Warn).unwrap();
+    assert!(left.found.starts_with("process 50 controlled clamps"), "{left:?}");
+    assert_eq!(lasting(left), "remove the clamps, as root");
+    assert!(findings.iter().any(|finding| finding.found.ends_with("uclamp ramp")), "{findings:?}");
+}
+
 /// A snapshot holds everything that the rules look at.
 #[test]
 fn a_recording_has_the_same_findings() {
@@ -160,8 +183,8 @@ fn every_kind_of_finding_is_met() {
         .filter(|finding| finding.severity > Severity::Ok)
         .map(|finding| finding.id)
         .collect();
-    // These three have tests of their own: in here, and in `faults`.
-    met.extend([Id::DeliveredFrequency, Id::Unreadable, Id::Malformed]);
+    // These have tests of their own: in here, and in `faults`.
+    met.extend([Id::DeliveredFrequency, Id::ResponseTime, Id::Unreadable, Id::Malformed]);
     let missing: Vec<&str> =
         CATALOGUE.iter().filter(|entry| !met.contains(&entry.id)).map(|entry| entry.name).collect();
     assert_eq!(missing, [""; 0]);

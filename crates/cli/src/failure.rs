@@ -51,6 +51,12 @@ const COMMANDS: &[(&str, &str)] = &[
 const TRACE_AS_ROOT: &str = "sudo flyball capture trace -- sudo -u \"$USER\" CMD";
 const HOLD_AS_ROOT: &str = "sudo flyball hold ... -- sudo -u \"$USER\" CMD";
 
+/// The command of an advice.
+pub fn command(advice: &str) -> Option<&'static str> {
+    let known = COMMANDS.iter().find(|(known, _)| advice.ends_with(known));
+    known.map(|(_, command)| *command)
+}
+
 impl Failure {
     pub fn new(exit: Exit, message: impl fmt::Display) -> Failure {
         Failure { exit, message: message.to_string(), hint: None }
@@ -92,9 +98,9 @@ impl Failure {
 
     /// With what a library advises, and the command for it.
     pub fn maybe_hint(mut self, hint: Option<String>) -> Failure {
-        self.hint = hint.map(|hint| {
-            let command = COMMANDS.iter().find(|(advice, _)| hint.ends_with(advice));
-            command.map_or(hint.clone(), |(_, command)| format!("{hint}: {command}"))
+        self.hint = hint.map(|hint| match command(&hint) {
+            Some(command) => format!("{hint}: {command}"),
+            None => hint,
         });
         self
     }

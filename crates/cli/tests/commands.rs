@@ -176,7 +176,9 @@ fn shells_and_manuals() {
     assert!(bash.contains("conservative") && bash.contains("model:apple-m1"), "names are offered");
     let (code, files, _) = run(dir.path(), &["install", "--dry-run", "--prefix", "p"]);
     assert!(code == 0 && files.contains("p/share/man/man1/flyball-replay-tune.1"), "{files}");
-    assert!(files.contains("p/lib/systemd/system/flyball-govern.service"), "{files}");
+    for unit in ["system/flyball-govern.service", "user/flyball-qos.service"] {
+        assert!(files.contains(&format!("p/lib/systemd/{unit}")), "{files}");
+    }
     assert!(!dir.path().join("p").exists());
     assert_eq!(run(dir.path(), &["install", "--prefix", "p"]).0, 0);
     assert!(files.lines().all(|file| dir.path().join(file).is_file()), "{files}");

@@ -25,7 +25,8 @@ fn is_possible(dir: &Path) -> bool {
 fn the_command_line_is_checked_first() {
     let dir = folder();
     for (arguments, expected) in [
-        (&["--ramp", "4"][..], "--pid, --name or -- CMD"),
+        (&["--ramp", "4"][..], "--pid, --name, --thread or -- CMD"),
+        (&["--thread", "x"], "--thread"),
         (&["--ramp", "0", "--", "true"], "--ramp"),
         (
             &["--ramp", "4", "--reach", "80%", "--within", "20ms", "--", "true"],
@@ -36,6 +37,9 @@ fn the_command_line_is_checked_first() {
         (&["--reach", "fast", "--within", "20ms", "--", "true"], "percent above 0"),
         (&["--pid", "1", "--", "true"], "cannot be used with"),
         (&["--recover", "--ramp", "4"], "cannot be used with"),
+        (&["--class", "audo", "--", "true"], "did you mean \"audio\"?"),
+        (&["--class", "ui", "--ramp", "4", "--", "true"], "cannot be used with"),
+        (&["--class", "ui", "--rules", "qos.toml"], "cannot be used with"),
         (&["--name", "no-such-name-here", "guard"], "unexpected argument 'guard'"),
     ] {
         let (code, _, stderr) = qos(dir.path(), arguments);
@@ -43,6 +47,19 @@ fn the_command_line_is_checked_first() {
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
     assert!(!dir.path().join("state").exists());
+}
+
+#[test]
+fn a_file_that_is_no_rules_is_named_with_its_place() {
+    let dir = folder();
+    fs_err::write(dir.path().join("qos.toml"), "[[rule]]\nclass = \"uj\"\n").unwrap();
+    let (code, _, stderr) = qos(dir.path(), &["--rules", "qos.toml"]);
+    assert_eq!(code, 3, "{stderr}");
+    let expected =
+        "qos.toml: rule 1: class: expected a class (audio, background, render, ui), found";
+    assert!(stderr.contains(expected), "{stderr}");
+    let (code, _, stderr) = qos(dir.path(), &["--rules", "none.toml"]);
+    assert!(code == 3 && stderr.contains("none.toml"), "{code} {stderr}");
 }
 
 #[test]

@@ -123,6 +123,10 @@ calls! {
         LeastUtilization = "least_utilization",
         /// Set the lower utilisation clamp of a thread.
         LeastUtilizationSet = "least_utilization_set",
+        /// Read what a fair thread has of its CPU.
+        FairShare = "fair_share",
+        /// Set what a fair thread has of its CPU.
+        FairShareSet = "fair_share_set",
         /// Watch when a thread runs.
         WatchSwitches = "watch_switches",
         /// Wait for records of threads, or for their end.

@@ -2,10 +2,10 @@
 
 use crate::fault::Faults;
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect, Fault,
-    FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
-    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken,
-    dma_latency_path, procfs,
+    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect,
+    FairShare, Fault, FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile,
+    ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake,
+    Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
@@ -342,6 +342,16 @@ impl Host for FaultyHost {
         self.inner.least_utilization_set(task, least)
     }
 
+    fn fair_share(&self, task: &Task) -> Result<FairShare, HostError> {
+        self.pass(Call::FairShare, task.identity().tid)?;
+        self.inner.fair_share(task)
+    }
+
+    fn fair_share_set(&self, task: &Task, share: FairShare) -> Result<(), HostError> {
+        self.pass(Call::FairShareSet, task.identity().tid)?;
+        self.inner.fair_share_set(task, share)
+    }
+
     fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError> {
         self.pass(Call::WatchSwitches, task.identity().tid)?;
         self.inner.watch_switches(task)
@@ -493,6 +503,8 @@ mod tests {
             host.open_task(1, 1).is_err(),
             host.least_utilization(&task).is_err(),
             host.least_utilization_set(&task, None).is_err(),
+            host.fair_share(&task).is_err(),
+            host.fair_share_set(&task, FairShare::default()).is_err(),
             host.watch_switches(&task).is_err(),
             host.wait_tasks(&[], &[], None, 0).is_err(),
             host.spawn_detached(&spec).is_err(),

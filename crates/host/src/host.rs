@@ -1,9 +1,9 @@
 //! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
 
 use crate::{
-    Access, Bell, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FolderLock, HostError,
-    IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling, Signal, Stream,
-    SwitchWatch, Task, ThreadUsage, Wake, Woken,
+    Access, Bell, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FairShare, FolderLock,
+    HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling,
+    Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt::Debug;
@@ -184,6 +184,11 @@ pub trait Host: Send + Sync + Debug {
     /// Sets it, read back; none gives the thread that of its class again, which for all but real-time
     /// threads is 0. A thread that has ended is `ESRCH`. Threads that it makes have the same.
     fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError>;
+    /// What a fair thread has of its CPU. `EINVAL` for threads of another class.
+    fn fair_share(&self, task: &Task) -> Result<FairShare, HostError>;
+    /// Sets it, read back; what the kernel does not have (0 in [`Host::fair_share`]) has to stay 0. A
+    /// thread that has ended is `ESRCH`. Threads that it makes have the same.
+    fn fair_share_set(&self, task: &Task, share: FairShare) -> Result<(), HostError>;
     /// Watches when a thread runs, without a system call of its own at each switch.
     fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError>;
     /// Waits until one of `watches` has a record or one of `tasks` has ended (true), or until

@@ -41,10 +41,13 @@ impl ProcessIdentity {
         Ok(ProcessIdentity { pid, start: leader.start })
     }
 
-    /// Whether it still runs. What cannot be read counts as running: nothing of it is removed.
+    /// Whether it still runs. What cannot be read counts as running: nothing of it is removed. One that has
+    /// ended and that its parent has not asked for (a zombie) does not run.
     pub fn is_alive(self, host: &dyn Host) -> bool {
         match host.read(Path::new(&format!("/proc/{}/stat", self.pid))) {
-            Ok(text) => start_of(&text).is_none_or(|start| start == self.start),
+            Ok(text) => {
+                start_of(&text).is_none_or(|start| start == self.start) && !is_zombie(&text)
+            }
             Err(error) => !error.is_absent() && error.errno() != Some(Errno::ESRCH),
         }
     }
@@ -97,6 +100,13 @@ impl std::fmt::Display for ThreadIdentity {
     }
 }
 
+/// By its state, field 3; where only its first thread has ended, others run, field 20.
+fn is_zombie(stat: &str) -> bool {
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
+    let mut fields = fields.split_ascii_whitespace();
+    matches!(fields.next(), Some("Z" | "X")) && matches!(fields.nth(16), Some("0" | "1"))
+}
+
 /// Field 22; the second one, the name in parentheses, may hold anything.
 fn start_of(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
@@ -115,6 +125,17 @@ mod tests {
         assert!(this.is_alive(&host));
         assert!(!ProcessIdentity { start: this.start + 1, ..this }.is_alive(&host));
         assert!(!ProcessIdentity { pid: 1 << 30, ..this }.is_alive(&host));
+    }
+
+    #[test]
+    fn a_zombie_has_ended_unless_other_threads_run() {
+        for (state, threads, alive) in [('Z', 1, false), ('Z', 2, true), ('R', 1, true)] {
+            let zeros = ["0"; 16].join(" ");
+            let listing = format!("/proc/7/stat = 7 (a) {state} {zeros} {threads} 0 9");
+            let host = RecordedHost::from_listing(&listing).unwrap();
+            let process = ProcessIdentity { pid: 7, start: 9 };
+            assert_eq!(process.is_alive(&host), alive, "{state} {threads}");
+        }
     }
 
     #[test]

@@ -85,7 +85,8 @@ pub use sys::stream::Stream;
 pub use sys::watch::{Switch, SwitchRecord, SwitchWatch};
 pub use task::Task;
 pub use types::{
-    CounterRate, CpuTime, CpuTimes, SchedStat, Scheduling, SchedulingError, ThreadUsage, Wake,
+    CounterRate, CpuTime, CpuTimes, FairShare, SchedStat, Scheduling, SchedulingError, ThreadUsage,
+    Wake,
 };
 pub use usage::{CpuUsage, ProcessTimes};
 

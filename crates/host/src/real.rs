@@ -3,8 +3,8 @@
 use crate::sys::{clock, memory, process, sched, signal, socket, task, usage};
 use crate::{
     Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
-    FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStatReader,
-    Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken, arch,
+    FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
+    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, CpuSet, Nanos};
@@ -303,6 +303,23 @@ impl Host for RealHost {
                 object: task.to_string(),
                 expected: expected.to_string(),
                 found: found.to_string(),
+            }),
+        }
+    }
+
+    fn fair_share(&self, task: &Task) -> Result<FairShare, HostError> {
+        task.fair_share()
+    }
+
+    fn fair_share_set(&self, task: &Task, share: FairShare) -> Result<(), HostError> {
+        task.set_fair_share(self, share)?;
+        match task.fair_share()? {
+            found if found == share => Ok(()),
+            found => Err(HostError::ReadBack {
+                call: Call::FairShareSet,
+                object: task.to_string(),
+                expected: format!("{share:?}"),
+                found: format!("{found:?}"),
             }),
         }
     }

@@ -5,9 +5,9 @@ use crate::private::Locked;
 use crate::tree::{Entry, Tree, normal};
 use crate::{
     Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
-    FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat,
-    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadIdentity, ThreadUsage,
-    Wake, Woken, dma_latency_path, procfs,
+    FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
+    SchedStat, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadIdentity,
+    ThreadUsage, Wake, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +36,8 @@ pub struct RecordedHost {
     threads: Mutex<HashMap<ThreadId, Thread>>,
     /// Lower utilisation clamps of threads of any process.
     clamps: Mutex<HashMap<ThreadIdentity, u32>>,
+    /// What of them is not as the kernel gives it.
+    shares: Mutex<HashMap<ThreadIdentity, FairShare>>,
     locked: Locked,
 }
 
@@ -131,6 +133,7 @@ impl RecordedHost {
             interrupts: AtomicU32::new(0),
             threads: Mutex::new(HashMap::new()),
             clamps: Mutex::default(),
+            shares: Mutex::default(),
             locked: Locked::default(),
         }
     }
@@ -573,6 +576,25 @@ impl Host for RecordedHost {
 
     fn least_utilization_set(&self, task: &Task, least: Option<u32>) -> Result<(), HostError> {
         self.clamp(Call::LeastUtilizationSet, task, |now| *now = least.unwrap_or(0))
+    }
+
+    fn fair_share(&self, task: &Task) -> Result<FairShare, HostError> {
+        // No slices: kernels before 6.12 have none, and no recording holds them.
+        let fresh = FairShare { most: 1024, ..FairShare::default() };
+        if !task.is_alive(self) {
+            return Err(HostError::call(Call::FairShare, task, Errno::ESRCH));
+        }
+        let shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(shares.get(&task.identity()).copied().unwrap_or(fresh))
+    }
+
+    fn fair_share_set(&self, task: &Task, share: FairShare) -> Result<(), HostError> {
+        if !task.is_alive(self) {
+            return Err(HostError::call(Call::FairShareSet, task, Errno::ESRCH));
+        }
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares.insert(task.identity(), share);
+        Ok(())
     }
 
     /// Nothing runs, so nothing is seen.

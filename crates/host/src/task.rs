@@ -1,7 +1,7 @@
 //! Threads of any process: which one is meant, and whether it still runs.
 
 use crate::sys::task::{self, PIDFD_THREAD, has_ended, pidfd};
-use crate::{Call, Errno, Host, HostError, ThreadIdentity};
+use crate::{Call, Errno, FairShare, Host, HostError, ThreadIdentity};
 use std::fmt;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -89,6 +89,33 @@ impl Task {
         }
         if !self.identity.is_alive(host) && least.is_some() && self.clamp().ok() == least {
             let _ = self.write(None);
+        }
+        Err(gone())
+    }
+
+    /// What whoever has the number now has of its CPU.
+    pub(crate) fn fair_share(&self) -> Result<FairShare, HostError> {
+        task::fair_share(self.identity.tid, || self.to_string())
+    }
+
+    /// Sets it, not read back; as [`Task::set_clamp`] with a number that came to mean another thread.
+    pub(crate) fn set_fair_share(
+        &self,
+        host: &dyn Host,
+        share: FairShare,
+    ) -> Result<(), HostError> {
+        let gone = || self.failed(Call::FairShareSet, Errno::ESRCH);
+        let write = |share| task::set_fair_share(self.identity.tid, share, || self.to_string());
+        let before = self.fair_share()?;
+        if !self.is_alive(host) {
+            return Err(gone());
+        }
+        write(share)?;
+        if self.is_alive(host) {
+            return Ok(());
+        }
+        if !self.identity.is_alive(host) && self.fair_share().ok() == Some(share) {
+            let _ = write(before);
         }
         Err(gone())
     }

@@ -5,6 +5,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+/// What a fair thread has of its CPU, beside its lower clamp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FairShare {
+    /// Nice value, -20 (most) to 19 (least).
+    pub nice: i32,
+    /// Time for which it runs among equals; 0 where the kernel has none of its own for a thread
+    /// (before Linux 6.12).
+    #[serde(rename = "slice_ns")]
+    pub slice: Nanos,
+    /// The most utilisation that the scheduler takes it to have (uclamp), 0 to 1024; 0 where the kernel
+    /// has no clamps.
+    pub most: u32,
+}
+
 /// The scheduling class of a thread, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "class")]

@@ -5,7 +5,9 @@
 //! only those that had a clamp of their own before are listed one by one.
 
 use crate::QosError;
-use flyball_host::{Errno, FolderLock, Host, HostError, ProcessIdentity, ThreadIdentity};
+use flyball_host::{
+    Errno, FairShare, FolderLock, Host, HostError, ProcessIdentity, ThreadIdentity,
+};
 use flyball_units::{Diagnostic, ErrorKind, Mismatch, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -32,11 +34,26 @@ pub(crate) struct Journal {
     pub created: Nanos,
     /// When it began, on the clock of the processes' starts.
     pub began_ticks: u64,
-    pub multiplier: u32,
+    /// None where threads differ in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiplier: Option<u32>,
     /// Processes whose threads may have a clamp of ours.
     pub processes: Vec<ProcessIdentity>,
     /// Threads that have a clamp that is not ours.
     pub own: Vec<Own>,
+    /// Threads that were given another share of their CPU; the last entry of one counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lent: Vec<Lent>,
+}
+
+/// A thread that was given another share of its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lent {
+    pub thread: ThreadIdentity,
+    /// What it had.
+    pub before: FairShare,
+    /// What it has from us.
+    pub set: FairShare,
 }
 
 /// A thread with a clamp that is not ours.
@@ -49,7 +66,7 @@ pub(crate) struct Own {
 }
 
 impl Journal {
-    pub fn new(host: &dyn Host, multiplier: u32) -> Result<Journal, HostError> {
+    pub fn new(host: &dyn Host, multiplier: Option<u32>) -> Result<Journal, HostError> {
         let owner = ProcessIdentity::this(host)?;
         Ok(Journal {
             format: FORMAT,
@@ -61,6 +78,7 @@ impl Journal {
             multiplier,
             processes: Vec::new(),
             own: Vec::new(),
+            lent: Vec::new(),
         })
     }
 

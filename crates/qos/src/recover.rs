@@ -97,7 +97,14 @@ pub(crate) fn sweep(host: &dyn Host, journal: &Journal) -> Result<(usize, usize)
     let (mut removed, mut alive) = (0, 0);
     for process in with_descendants(host, journal) {
         let folder = format!("/proc/{}/task", process.pid);
-        let Ok(threads) = host.list(Path::new(&folder)) else { continue };
+        let threads = match host.list(Path::new(&folder)) {
+            Ok(threads) => threads,
+            Err(error) if is_gone(&error) => continue,
+            Err(error) => {
+                left.push(error.to_string());
+                continue;
+            }
+        };
         if !process.is_alive(host) {
             continue;
         }
@@ -120,14 +127,50 @@ pub(crate) fn sweep(host: &dyn Host, journal: &Journal) -> Result<(usize, usize)
 /// Gives a thread what it had; whether it had something else.
 fn restore(host: &dyn Host, journal: &Journal, pid: u32, tid: u32) -> Result<bool, HostError> {
     let task = host.open_task(pid, tid)?;
-    let Some(own) = journal.own(task.identity()) else { return Ok(false) };
+    let taken = take_back(host, journal, &task)?;
+    let Some(own) = journal.own(task.identity()) else { return Ok(taken) };
     // A real-time thread has the whole by its class; ours is below that.
     let now = host.least_utilization(&task)?;
     if now == own || (own == 0 && is_real_time(host, &task)) {
-        return Ok(false);
+        return Ok(taken);
     }
     give_back(host, &task, own)?;
     Ok(true)
+}
+
+/// Gives a thread the share of its CPU that it had, where it has the one from us: its own, or as a thread
+/// that was made since, its maker's. Whether it had.
+pub(crate) fn take_back(
+    host: &dyn Host,
+    journal: &Journal,
+    task: &Task,
+) -> Result<bool, HostError> {
+    if journal.lent.is_empty() {
+        return Ok(false);
+    }
+    let now = match host.fair_share(task) {
+        // Another class has none.
+        Err(error) if error.errno() == Some(Errno::EINVAL) => return Ok(false),
+        found => found?,
+    };
+    let thread = task.identity();
+    let mut latest = journal.lent.iter().rev();
+    let own = latest.clone().find(|lent| lent.thread == thread);
+    let is_later = thread.start >= journal.began_ticks;
+    let made = || latest.find(|lent| lent.set == now && lent.set != lent.before && is_later);
+    let Some(lent) = own.or_else(made) else { return Ok(false) };
+    // What it has otherwise is another program's.
+    if now != lent.set || lent.set == lent.before {
+        return Ok(false);
+    }
+    let mut tries = 0;
+    loop {
+        match host.fair_share_set(task, lent.before) {
+            Err(error) if tries < 3 && !is_gone(&error) => tries += 1,
+            result => return result.map(|()| true),
+        }
+        let _ = host.wait_streams(&[], host.now() + Nanos::from_millis(5));
+    }
 }
 
 /// Gives a thread what it had before, tried again where that fails for the moment.

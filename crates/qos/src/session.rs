@@ -1,9 +1,9 @@
 //! A controller from its start to its end.
 
-use crate::journal::{Journal, State};
-use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep};
-use crate::threads::{Counts, Threads};
-use crate::{Backend, QosError, Target, Wish, backend};
+use crate::journal::{Journal, Own, State};
+use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep, take_back};
+use crate::threads::{Counts, Inherited, Threads};
+use crate::{Backend, QosError, Rules, Target, Wish, backend};
 use flyball_host::{
     Child, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
     ThreadIdentity,
@@ -16,6 +16,10 @@ use std::path::Path;
 const PERIOD: Nanos = Nanos::from_millis(4);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
 const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
+/// How often threads without a ramp are looked at, while nobody else is awake.
+const SILENT: Nanos = Nanos::from_secs(1);
+/// With so many processes in the journal those that have ended are left out.
+const MANY: usize = 64;
 /// A guardian that ends is started again, but not for ever.
 const GUARDIANS: u32 = 5;
 
@@ -57,14 +61,15 @@ pub fn run(
     let recovered = leftovers(host, folder, &state)?;
     try_on_this_thread(host)?;
     begun(&backend, &recovered);
-    let journal = Journal::new(host, wish.ramp.multiplier())
+    let journal = Journal::new(host, wish.rules.multiplier())
         .map_err(QosError::host("preparing the journal"))?;
     let mut session = Session {
         host,
         state,
         journal,
-        threads: Threads::new(wish.ramp),
+        threads: Threads::new(wish.rules.clone()),
         children: wish.children,
+        refused: Vec::new(),
         guardian: None,
         guardians: 0,
         wakes: 0,
@@ -72,7 +77,7 @@ pub fn run(
         began: host.now(),
         cpu_time: Nanos::ZERO,
     };
-    let outcome = session.control(&wish.target, stdin);
+    let outcome = session.control(wish, stdin);
     let elapsed = host.now().since(session.began);
     let cpu_time = host.thread_cpu_time().unwrap_or_default().since(session.cpu_time);
     // Clamps that are left are worse than whatever ended it.
@@ -104,6 +109,8 @@ struct Session<'a> {
     journal: Journal,
     threads: Threads,
     children: bool,
+    /// Processes that rules name and that may not be treated.
+    refused: Vec<ProcessIdentity>,
     guardian: Option<Task>,
     /// Started so far.
     guardians: u32,
@@ -116,14 +123,14 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn control(&mut self, target: &Target, stdin: Input) -> Result<Option<Status>, QosError> {
+    fn control(&mut self, wish: &Wish, stdin: Input) -> Result<Option<Status>, QosError> {
         let host = self.host;
         // The guardian reads it.
         self.state.save(host, &self.journal)?;
         self.start_guardian().map_err(QosError::host("starting the guardian"))?;
-        match target {
+        match &wish.target {
             Target::Program(program) => self.with_program(program, stdin).map(Some),
-            Target::Running { pids, names } => {
+            Target::Running { pids, names, threads } => {
                 let mut processes = named(host, names)?;
                 for pid in pids {
                     let process = ProcessIdentity::of(host, *pid).map_err(|_| {
@@ -132,7 +139,10 @@ impl Session<'_> {
                     processes.push(process);
                 }
                 for process in processes {
-                    self.adopt(process)?;
+                    self.adopt(process)?.map_err(not_watched(process))?;
+                }
+                for tid in threads {
+                    self.adopt_thread(*tid)?;
                 }
                 self.set_up();
                 while !self.threads.is_empty() && host.interrupted() == 0 {
@@ -140,7 +150,40 @@ impl Session<'_> {
                 }
                 Ok(None)
             }
+            Target::Named => {
+                self.set_up();
+                while host.interrupted() == 0 {
+                    self.look_for(&wish.rules)?;
+                    let until = host.now() + wish.rules.every;
+                    while host.interrupted() == 0 && host.now() < until {
+                        self.step_until(None, 0, Some(until))?;
+                    }
+                }
+                Ok(None)
+            }
         }
+    }
+
+    /// Takes in the processes that rules name and that are not yet.
+    fn look_for(&mut self, rules: &Rules) -> Result<(), QosError> {
+        let host = self.host;
+        let all = host.list(Path::new("/proc")).map_err(QosError::host("listing processes"))?;
+        for pid in all.iter().filter_map(|pid| pid.parse::<u32>().ok()) {
+            let comm = host.read(Path::new(&format!("/proc/{pid}/comm"))).unwrap_or_default();
+            if !rules.name_process(comm.trim_end_matches('\n')) {
+                continue;
+            }
+            let Ok(process) = ProcessIdentity::of(host, pid) else { continue };
+            if self.refused.contains(&process) {
+                continue;
+            }
+            if let Err(error) = self.adopt(process)? {
+                self.threads.leave_out(&error);
+                self.refused.push(process);
+            }
+        }
+        self.refused.retain(|process| process.is_alive(host));
+        Ok(())
     }
 
     fn with_program(&mut self, program: &[String], stdin: Input) -> Result<Status, QosError> {
@@ -159,7 +202,7 @@ impl Session<'_> {
         let pid = child.id();
         let task = host.open_task(pid, pid);
         match ProcessIdentity::of(host, pid) {
-            Ok(process) => self.adopt(process)?,
+            Ok(process) => self.adopt(process)?.map_err(not_watched(process))?,
             Err(error) if is_gone(&error) => {}
             Err(error) => return Err(failed()(error)),
         }
@@ -186,6 +229,16 @@ impl Session<'_> {
 
     /// One wait and one look.
     fn step(&mut self, program: Option<&Task>, asked: u32) -> Result<(), QosError> {
+        self.step_until(program, asked, None)
+    }
+
+    /// The same, at the latest at this time.
+    fn step_until(
+        &mut self,
+        program: Option<&Task>,
+        asked: u32,
+        until: Option<Nanos>,
+    ) -> Result<(), QosError> {
         let host = self.host;
         let noted = self.threads.counts.foreign;
         let look = self.threads.look(host, &mut self.journal);
@@ -194,58 +247,89 @@ impl Session<'_> {
             true => PERIOD,
             false => Nanos(self.period.0 * 2).min(LONGEST_PERIOD),
         };
-        let mut changed = false;
+        let mut changed = self.threads.rename(host, &mut self.journal);
         for (maker, pid, tid) in look.made {
             changed |= self.made(maker, pid, tid)?;
         }
         if changed || noted != self.threads.counts.foreign {
             self.state.save(host, &self.journal)?;
         }
+        self.threads.lend(host);
         self.keep_guarded()?;
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
         let (watches, deadline) = match look.busy {
             // Deaf to records, which come far more often than anything is to be done.
             true => (Vec::new(), Some(host.now() + self.period)),
-            false => (self.threads.watches(), None),
+            // Those that do not wake it are looked at for what they made.
+            false => {
+                (self.threads.watches(), self.threads.has_silent().then(|| host.now() + SILENT))
+            }
         };
-        if self.threads.is_empty() && program.is_none() {
+        let deadline = deadline.into_iter().chain(until).min();
+        if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());
         }
         let woken = host.wait_tasks(&watches, &ends, deadline, asked);
         let woken = woken.map_err(QosError::host("waiting for the threads"))?;
         self.wakes += 1;
         // A watch whose thread has gone is ready for ever.
-        if woken && !look.busy {
+        if (woken || self.threads.has_silent()) && !look.busy {
             self.threads.drop_ended(host);
         }
         Ok(())
     }
 
-    /// Takes a process in. Its threads' own clamps are in the journal with it, or it is not: a recovery in
-    /// between would take them for ours.
-    fn adopt(&mut self, process: ProcessIdentity) -> Result<(), QosError> {
+    /// Takes a process in, or says why none of its threads may be treated. Its threads' own clamps are in the
+    /// journal with it, or it is not: a recovery in between would take them for ours.
+    fn adopt(&mut self, process: ProcessIdentity) -> Result<Result<(), HostError>, QosError> {
         if self.journal.processes.contains(&process) {
-            return Ok(());
+            return Ok(Ok(()));
         }
-        match self.threads.take_process(self.host, process.pid, &mut self.journal.own) {
+        match self.threads.take_process(self.host, process.pid, &mut self.journal) {
             Ok(_) => {}
-            Err(error) if is_gone(&error) => return Ok(()),
-            Err(error) => {
-                let doing = format!("watching process {}", process.pid);
-                return Err(QosError::host(doing)(error));
-            }
+            Err(error) if is_gone(&error) => return Ok(Ok(())),
+            Err(error) => return Ok(Err(error)),
         }
         self.journal.processes.push(process);
-        self.state.save(self.host, &self.journal)
+        self.state.save(self.host, &self.journal)?;
+        self.threads.lend(self.host);
+        Ok(Ok(()))
+    }
+
+    /// Takes one thread in, and leaves the others of its process as they are.
+    fn adopt_thread(&mut self, tid: u32) -> Result<(), QosError> {
+        let host = self.host;
+        let none = |_| Mismatch::value("a thread that runs", format!("none with number {tid}"));
+        let status = host.read(Path::new(&format!("/proc/{tid}/status"))).map_err(none)?;
+        let pid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+        let process = ProcessIdentity::of(host, pid.unwrap_or(tid)).map_err(none)?;
+        let doing = || QosError::host(format!("watching thread {tid}"));
+        self.threads.take(host, process.pid, tid, None, &mut self.journal).map_err(doing())?;
+        // What they have is theirs: a recovery looks at all threads of the process.
+        let names = host.list(Path::new(&format!("/proc/{}/task", process.pid)));
+        for name in names.map_err(doing())? {
+            let Ok(other) = name.parse::<u32>() else { continue };
+            let Ok(task) = host.open_task(process.pid, other) else { continue };
+            let least = host.least_utilization(&task).unwrap_or(0);
+            if other != tid && least > 0 {
+                self.journal.own.push(Own { thread: task.identity(), least: None });
+            }
+        }
+        if !self.journal.processes.contains(&process) {
+            self.journal.processes.push(process);
+        }
+        self.state.save(host, &self.journal)?;
+        self.threads.lend(host);
+        Ok(())
     }
 
     /// A thread or a process that a watched thread made, which has its maker's clamp. Whether the journal
     /// changed.
     fn made(&mut self, maker: ThreadIdentity, pid: u32, tid: u32) -> Result<bool, QosError> {
         let host = self.host;
-        let own = self.threads.own_of(maker).unwrap_or(0);
+        let before = self.threads.before(maker);
         if pid != maker.pid && !self.children {
-            return match self.disinherit(pid, tid, own) {
+            return match self.disinherit(pid, tid, before.least) {
                 Ok(()) => Ok(false),
                 Err(error) if is_gone(&error) => Ok(false),
                 Err(error) => Err(QosError::host("removing an inherited clamp")(error)),
@@ -253,20 +337,17 @@ impl Session<'_> {
         }
         if pid != maker.pid {
             match ProcessIdentity::of(host, pid) {
-                Ok(process) => self.adopt_child(process, own)?,
+                Ok(process) => self.adopt_child(process, before)?,
                 Err(_) => return Ok(false),
             }
             return Ok(true);
         }
-        match self.threads.take(host, pid, tid, Some(own)) {
-            Ok(found) => {
-                self.journal.own.extend(found);
-                Ok(found.is_some())
-            }
+        match self.threads.take(host, pid, tid, Some(before), &mut self.journal) {
+            Ok(changed) => Ok(changed),
             Err(error) => {
                 if !is_gone(&error) {
                     self.threads.leave_out(&error);
-                    let _ = self.disinherit(pid, tid, own);
+                    let _ = self.disinherit(pid, tid, before.least);
                 }
                 Ok(false)
             }
@@ -274,14 +355,17 @@ impl Session<'_> {
     }
 
     /// A child of a process that is taken in with its children.
-    fn adopt_child(&mut self, process: ProcessIdentity, own: u32) -> Result<(), QosError> {
+    fn adopt_child(&mut self, process: ProcessIdentity, before: Inherited) -> Result<(), QosError> {
         let names = self.host.list(Path::new(&format!("/proc/{}/task", process.pid)));
         for tid in names.unwrap_or_default().iter().filter_map(|name| name.parse().ok()) {
-            match self.threads.take(self.host, process.pid, tid, Some(own)) {
-                Ok(found) => self.journal.own.extend(found),
+            match self.threads.take(self.host, process.pid, tid, Some(before), &mut self.journal) {
+                Ok(_) => {}
                 Err(error) if is_gone(&error) => {}
                 Err(error) => self.threads.leave_out(&error),
             }
+        }
+        if self.journal.processes.len() >= MANY {
+            self.journal.processes.retain(|known| known.is_alive(self.host));
         }
         if !self.journal.processes.contains(&process) {
             self.journal.processes.push(process);
@@ -292,7 +376,8 @@ impl Session<'_> {
     /// Takes the clamp away that a child has from its parent, and from what that child made meanwhile.
     fn disinherit(&self, pid: u32, tid: u32, own: u32) -> Result<(), HostError> {
         let task = self.host.open_task(pid, tid)?;
-        if self.host.least_utilization(&task)? == own {
+        let taken = take_back(self.host, &self.journal, &task)?;
+        if self.host.least_utilization(&task)? == own && !taken {
             return Ok(());
         }
         give_back(self.host, &task, own)?;
@@ -331,6 +416,10 @@ impl Session<'_> {
         sweep(self.host, &self.journal)?;
         self.state.clear(self.host)
     }
+}
+
+fn not_watched(process: ProcessIdentity) -> impl FnOnce(HostError) -> QosError {
+    QosError::host(format!("watching process {}", process.pid))
 }
 
 /// As [`sweep`], from one process on.

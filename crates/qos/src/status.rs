@@ -22,8 +22,8 @@ pub enum Status {
         elapsed: Nanos,
         /// Whether its guardian runs.
         guarded: bool,
-        /// The ramp's multiplier.
-        multiplier: u32,
+        /// The ramp's multiplier; none where threads differ in it.
+        multiplier: Option<u32>,
         /// Processes that it took in and that still run.
         processes: Vec<ProcessIdentity>,
     },

@@ -1,7 +1,6 @@
 //! What it says to people.
 
-use crate::{Backend, Ended, Recovered, Status};
-use flyball_governors::ResponseRamp;
+use crate::{Backend, Ended, Recovered, Rules, Status};
 use flyball_host::ProcessIdentity;
 
 /// How it is done here, and what of it does not work as it should.
@@ -10,9 +9,13 @@ pub fn how(backend: &Backend) -> String {
     format!("{}: {}\n{}", backend.name, backend.reason, notes.collect::<String>())
 }
 
+fn multiplier(of: Option<u32>) -> String {
+    of.map_or_else(|| "by rules".to_owned(), |of| format!("multiplier {of}"))
+}
+
 /// At the begin.
-pub fn begun(backend: &Backend, ramp: ResponseRamp) -> Vec<String> {
-    let how = how(backend) + &format!("multiplier {}", ramp.multiplier());
+pub fn begun(backend: &Backend, rules: &Rules) -> Vec<String> {
+    let how = how(backend) + &multiplier(rules.multiplier());
     how.lines().map(str::to_owned).collect()
 }
 
@@ -50,6 +53,12 @@ pub fn ended(ended: &Ended) -> Vec<String> {
     if let Some(because) = &counts.left_out_because {
         lines.push(format!("note: {} threads were not taken in: {because}", counts.left_out));
     }
+    if let Some(because) = &counts.not_lent_because {
+        lines.push(format!(
+            "note: {} threads keep their nice value, slice or upper clamp: {because}",
+            counts.not_lent
+        ));
+    }
     if ended.guardians_lost > 0 {
         lines.push(format!("note: {} guardians ended and were replaced", ended.guardians_lost));
     }
@@ -64,10 +73,11 @@ pub fn status(status: &Status) -> String {
     };
     match status {
         Status::Idle => "no controller runs, and none left anything\n".to_owned(),
-        Status::Running { owner, elapsed, guarded, multiplier, processes } => format!(
-            "{owner} controls clamps for {:.0} s, {}\nmultiplier {multiplier}\nprocesses  {}\n",
+        Status::Running { owner, elapsed, guarded, multiplier: of, processes } => format!(
+            "{owner} controls clamps for {:.0} s, {}\n{}\nprocesses  {}\n",
             elapsed.as_secs_f64(),
             if *guarded { "with a guardian" } else { "without a guardian" },
+            multiplier(*of),
             numbers(processes)
         ),
         Status::Left { owner, processes } => format!(

@@ -1,12 +1,14 @@
 //! The threads that are watched, and the clamp of each.
 
 use crate::burst::Burst;
-use crate::journal::{Journal, Own};
+use crate::journal::{Journal, Lent, Own};
 use crate::recover::{give_back, is_gone};
+use crate::{Rules, Treatment};
 use flyball_governors::ResponseRamp;
 use flyball_host::{
-    Errno, Host, HostError, Switch, SwitchRecord, SwitchWatch, Task, ThreadIdentity,
+    Errno, FairShare, Host, HostError, Switch, SwitchRecord, SwitchWatch, Task, ThreadIdentity,
 };
+use flyball_units::Nanos;
 use std::path::Path;
 
 /// The demand of a thread that can ask for no more.
@@ -22,15 +24,48 @@ struct Watched {
     own: u32,
     /// The clamp that it has.
     now: u32,
+    /// What a rule gives it; none where it is only watched for what it makes.
+    treatment: Option<Treatment>,
+    /// The other share of its CPU that it is to have, or has.
+    loan: Option<Loan>,
+    /// When it was taken in.
+    since: Nanos,
 }
+
+/// Another share of a CPU.
+#[derive(Clone, Copy, Debug)]
+struct Loan {
+    before: FairShare,
+    wanted: FairShare,
+    /// Whether it was given: in the journal it stands before.
+    given: bool,
+}
+
+/// What a thread has from the one that made it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inherited {
+    /// The clamp that its maker had before it was treated.
+    pub least: u32,
+    /// Its maker's share before.
+    pub share: Option<FairShare>,
+}
+
+/// Threads name themselves in their first moments.
+const YOUNG: Nanos = Nanos::from_secs(1);
+/// How often the names of young ones are read again; those of all, every [`YOUNG`].
+const NAMES: Nanos = Nanos::from_millis(100);
 
 /// All of them.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    ramp: ResponseRamp,
+    rules: Rules,
     all: Vec<Watched>,
     /// Filled at each look, kept to be filled again.
     records: Vec<SwitchRecord>,
+    /// When names were read last: of young ones, of all.
+    named: [Nanos; 2],
+    /// The lowest nice value that may be given back; none before it was looked up.
+    lowest: Option<i32>,
     pub counts: Counts,
 }
 
@@ -51,6 +86,10 @@ pub struct Counts {
     pub left_out: u64,
     /// Why the first of them could not.
     pub left_out_because: Option<String>,
+    /// Threads whose nice value, slice or upper clamp could not be changed.
+    pub not_lent: u64,
+    /// Why the first of them could not.
+    pub not_lent_because: Option<String>,
 }
 
 /// What a look found.
@@ -67,8 +106,15 @@ pub(crate) struct Look {
 }
 
 impl Threads {
-    pub fn new(ramp: ResponseRamp) -> Threads {
-        Threads { ramp, all: Vec::new(), records: Vec::new(), counts: Counts::default() }
+    pub fn new(rules: Rules) -> Threads {
+        Threads {
+            rules,
+            all: Vec::new(),
+            records: Vec::new(),
+            named: [Nanos::ZERO; 2],
+            lowest: None,
+            counts: Counts::default(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -76,11 +122,17 @@ impl Threads {
     }
 
     pub fn watches(&self) -> Vec<&SwitchWatch> {
-        self.all.iter().map(|thread| &thread.watch).collect()
+        let ramped = self.all.iter().filter(|thread| thread.ramp().is_some());
+        ramped.map(|thread| &thread.watch).collect()
+    }
+
+    /// Whether there are threads that do not wake the controller.
+    pub fn has_silent(&self) -> bool {
+        self.all.iter().any(|thread| thread.ramp().is_none())
     }
 
     /// Takes every thread of a process in that is not yet; threads that had a clamp of their own are added
-    /// to `own`. True where there was one.
+    /// to the journal. True where there was one.
     ///
     /// # Errors
     /// The first thread's, where none could be taken in.
@@ -88,20 +140,23 @@ impl Threads {
         &mut self,
         host: &dyn Host,
         pid: u32,
-        own: &mut Vec<Own>,
+        journal: &mut Journal,
     ) -> Result<bool, HostError> {
         let mut refused = None;
         let mut any = false;
         // Threads that were made while others were being taken in are found by another round.
         loop {
             let before = self.all.len();
-            let names = host.list(Path::new(&format!("/proc/{pid}/task")))?;
+            let names = match host.list(Path::new(&format!("/proc/{pid}/task"))) {
+                Ok(names) => names,
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            };
             for tid in names.iter().filter_map(|name| name.parse().ok()) {
-                match self.take(host, pid, tid, None) {
-                    Ok(found) => {
-                        any = true;
-                        own.extend(found);
-                    }
+                match self.take(host, pid, tid, None, journal) {
+                    Ok(_) => any = true,
                     Err(error) if is_gone(&error) => {}
                     Err(error) => refused = Some(error),
                 }
@@ -121,27 +176,156 @@ impl Threads {
     }
 
     /// Takes a thread in, unless it is already. One that a watched thread made has its maker's clamp, which
-    /// is `inherited` and not its own. The clamp of its own that it had, where it had one.
+    /// is `inherited` and not its own. What it had, and is lent, is added to the journal; whether there is
+    /// any. It is lent behind the journal, by [`Threads::lend`].
     pub fn take(
         &mut self,
         host: &dyn Host,
         pid: u32,
         tid: u32,
-        inherited: Option<u32>,
-    ) -> Result<Option<Own>, HostError> {
+        inherited: Option<Inherited>,
+        journal: &mut Journal,
+    ) -> Result<bool, HostError> {
         if self.all.iter().any(|thread| thread.task.identity().tid == tid) {
-            return Ok(None);
+            return Ok(false);
         }
         let task = host.open_task(pid, tid)?;
         let now = host.least_utilization(&task)?;
-        let own = inherited.unwrap_or(now);
+        let own = inherited.map_or(now, |inherited| inherited.least);
         let watch = host.watch_switches(&task)?;
         // After the watch has begun: whatever it does from here on is in a record.
         let (identity, runs) = ThreadIdentity::read(host, pid, tid)?;
         let burst = Burst::new(runs, host.now());
         self.counts.threads += 1;
-        self.all.push(Watched { task, watch, burst, own, now });
-        Ok((own > 0).then_some(Own { thread: identity, least: Some(own) }))
+        let treatment = self.treatment(host, pid, tid);
+        let before = inherited.and_then(|inherited| inherited.share);
+        let loan = self.loan(host, &task, treatment, before);
+        let lent =
+            loan.map(|Loan { before, wanted, .. }| Lent { thread: identity, before, set: wanted });
+        journal.lent.extend(lent);
+        let owned = (own > 0).then_some(Own { thread: identity, least: Some(own) });
+        journal.own.extend(owned);
+        let since = host.now();
+        self.all.push(Watched { task, watch, burst, own, now, treatment, loan, since });
+        Ok(owned.is_some() || lent.is_some())
+    }
+
+    /// What the rules give a thread by its name and its process'.
+    fn treatment(&self, host: &dyn Host, pid: u32, tid: u32) -> Option<Treatment> {
+        if self.rules.is_uniform() {
+            return self.rules.of("", "");
+        }
+        let name = |path: String| host.read(Path::new(&path)).unwrap_or_default();
+        let process = name(format!("/proc/{pid}/comm"));
+        let thread = name(format!("/proc/{pid}/task/{tid}/comm"));
+        self.rules.of(process.trim_end_matches('\n'), thread.trim_end_matches('\n'))
+    }
+
+    /// The share that a thread is to have, where that is another than it has. `before`: what it had
+    /// before, where it has one from us.
+    fn loan(
+        &mut self,
+        host: &dyn Host,
+        task: &Task,
+        treatment: Option<Treatment>,
+        before: Option<FairShare>,
+    ) -> Option<Loan> {
+        let treatment = treatment.unwrap_or_default();
+        let asks =
+            treatment.nice.is_some() || treatment.slice.is_some() || treatment.most.is_some();
+        if !asks && before.is_none() {
+            return None;
+        }
+        // Threads of another class have none.
+        let now = host.fair_share(task).ok()?;
+        let before = before.unwrap_or(now);
+        let mut wanted = treatment.share(before);
+        if wanted.nice != before.nice && wanted.nice.min(before.nice) < self.lowest(host) {
+            let least = wanted.nice.min(before.nice);
+            self.not_lent(format!("a nice value of {least} could not be set, or given back"));
+            wanted.nice = before.nice;
+        }
+        (wanted != now).then_some(Loan { before, wanted, given: false })
+    }
+
+    /// The lowest nice value that this process may give a thread: by CAP_SYS_NICE any, else that of
+    /// RLIMIT_NICE.
+    fn lowest(&mut self, host: &dyn Host) -> i32 {
+        const CAP_SYS_NICE: u64 = 1 << 23;
+        *self.lowest.get_or_insert_with(|| {
+            let status = host.read(Path::new("/proc/self/status")).unwrap_or_default();
+            let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+            let effective = effective.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+            if effective.is_some_and(|powers| powers & CAP_SYS_NICE != 0) {
+                return -20;
+            }
+            let limits = host.read(Path::new("/proc/self/limits")).unwrap_or_default();
+            let soft = limits.lines().find_map(|line| line.strip_prefix("Max nice priority"));
+            let soft = soft.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok());
+            20 - soft.unwrap_or(0).clamp(0, 40)
+        })
+    }
+
+    fn not_lent(&mut self, because: String) {
+        self.counts.not_lent += 1;
+        self.counts.not_lent_because.get_or_insert(because);
+    }
+
+    /// Gives what the journal names and was not given yet.
+    pub fn lend(&mut self, host: &dyn Host) {
+        let mut refused = Vec::new();
+        for thread in &mut self.all {
+            let Some(loan) = thread.loan.as_mut().filter(|loan| !loan.given) else { continue };
+            match host.fair_share_set(&thread.task, loan.wanted) {
+                Ok(()) => loan.given = true,
+                Err(error) => {
+                    // Part of it may be there.
+                    let _ = host.fair_share_set(&thread.task, loan.before);
+                    thread.loan = None;
+                    refused.extend((!is_gone(&error)).then(|| error.to_string()));
+                }
+            }
+        }
+        refused.into_iter().for_each(|because| self.not_lent(because));
+    }
+
+    /// Reads names again, where rules go by them; whether the journal changed.
+    pub fn rename(&mut self, host: &dyn Host, journal: &mut Journal) -> bool {
+        let now = host.now();
+        let [young, all] = self.named;
+        if self.rules.is_uniform() || now.since(young) < NAMES {
+            return false;
+        }
+        let whole = now.since(all) >= YOUNG;
+        self.named = [now, if whole { now } else { all }];
+        let mut changed = false;
+        for at in 0..self.all.len() {
+            let Some(thread) = self.all.get(at) else { break };
+            if !whole && now.since(thread.since) >= YOUNG {
+                continue;
+            }
+            let identity = thread.task.identity();
+            let treatment = self.treatment(host, identity.pid, identity.tid);
+            let Some(thread) = self.all.get_mut(at).filter(|it| it.treatment != treatment) else {
+                continue;
+            };
+            thread.treatment = treatment;
+            let before = thread.loan.take().map(|loan| loan.before);
+            // Out of its place: the rules are asked for it.
+            let thread = self.all.swap_remove(at);
+            let loan = self.loan(host, &thread.task, treatment, before);
+            let lent = loan.map(|Loan { before, wanted, .. }| Lent {
+                thread: identity,
+                before,
+                set: wanted,
+            });
+            changed |= lent.is_some();
+            journal.lent.extend(lent);
+            self.all.push(Watched { loan, ..thread });
+            let last = self.all.len() - 1;
+            self.all.swap(at, last);
+        }
+        changed
     }
 
     pub fn leave_out(&mut self, error: &HostError) {
@@ -149,10 +333,13 @@ impl Threads {
         self.counts.left_out_because.get_or_insert_with(|| error.to_string());
     }
 
-    /// What a thread had before, where it is watched.
-    pub fn own_of(&self, thread: ThreadIdentity) -> Option<u32> {
+    /// What a thread had before, where it is watched: its children have what it has now.
+    pub fn before(&self, thread: ThreadIdentity) -> Inherited {
         let found = self.all.iter().find(|watched| watched.task.identity() == thread);
-        found.map(|watched| watched.own)
+        found.map_or_else(Inherited::default, |watched| Inherited {
+            least: watched.own,
+            share: watched.loan.map(|loan| loan.before),
+        })
     }
 
     /// Reads the records, and gives every thread the clamp of its ramp. Threads that another program
@@ -162,7 +349,6 @@ impl Threads {
     /// A clamp that could not be set.
     pub fn look(&mut self, host: &dyn Host, journal: &mut Journal) -> Result<Look, HostError> {
         let mut look = Look::default();
-        let ramp = self.ramp;
         let mut failed = None;
         let Threads { all, records, counts, .. } = self;
         all.retain_mut(|thread| {
@@ -185,11 +371,14 @@ impl Threads {
             let starts = thread.burst.starts();
             counts.switches += u64::from(starts);
             // Read now and not before: the time since the record counts.
-            let demand = thread.burst.demand(ramp, host.now());
-            let awake = thread.burst.is_awake();
+            let ramp = thread.ramp();
+            let demand = ramp.and_then(|ramp| thread.burst.demand(ramp, host.now()));
+            let awake = ramp.is_some() && thread.burst.is_awake();
+            let starts = if ramp.is_some() { starts } else { 0 };
             look.busy |= starts > 1 || (awake && (starts > 0 || demand != FULL));
             look.growing |= demand != FULL && (awake || starts > 0);
-            match thread.set(host, demand.unwrap_or(0), counts) {
+            let wanted = thread.treatment.map_or(0, |treatment| treatment.clamp(demand));
+            match thread.set(host, wanted, counts) {
                 Ok(true) => true,
                 Ok(false) => {
                     counts.foreign += 1;
@@ -231,6 +420,10 @@ impl Threads {
 }
 
 impl Watched {
+    fn ramp(&self) -> Option<ResponseRamp> {
+        self.treatment.and_then(|treatment| treatment.ramp)
+    }
+
     /// Gives the thread the clamp of `demand`, or what it had where that is less. False where another
     /// program gave it one: then that stays, and is noted.
     fn set(
@@ -270,7 +463,6 @@ impl Watched {
 mod tests {
     use super::*;
     use flyball_host::{ProcessIdentity, RecordedHost};
-    use flyball_units::Nanos;
 
     /// A process of two threads that run for ever.
     fn machine() -> RecordedHost {
@@ -285,6 +477,10 @@ mod tests {
         RecordedHost::from_listing(&listing).unwrap()
     }
 
+    fn ramped() -> Rules {
+        Rules::all(Treatment::ramp(ResponseRamp::new(4)))
+    }
+
     fn pass(host: &RecordedHost, ms: u64) {
         host.sleep_until(host.now() + Nanos::from_millis(ms)).unwrap();
     }
@@ -292,9 +488,9 @@ mod tests {
     #[test]
     fn what_another_program_sets_meanwhile_is_left_alone() {
         let host = machine();
-        let mut journal = Journal::new(&host, 4).unwrap();
-        let mut threads = Threads::new(ResponseRamp::new(4));
-        assert!(threads.take_process(&host, 50, &mut journal.own).unwrap());
+        let mut journal = Journal::new(&host, Some(4)).unwrap();
+        let mut threads = Threads::new(ramped());
+        assert!(threads.take_process(&host, 50, &mut journal).unwrap());
         pass(&host, 4);
         threads.look(&host, &mut journal).unwrap();
         let task = host.open_task(50, 51).unwrap();
@@ -317,12 +513,13 @@ mod tests {
     #[test]
     fn a_new_thread_has_what_its_maker_had_before() {
         let host = machine();
-        let mut threads = Threads::new(ResponseRamp::new(4));
+        let mut threads = Threads::new(ramped());
         // It was made while its maker had a clamp of ours.
         let task = host.open_task(50, 51).unwrap();
         host.least_utilization_set(&task, Some(400)).unwrap();
-        assert_eq!(threads.take(&host, 50, 51, Some(0)).unwrap(), None);
-        let mut journal = Journal::new(&host, 4).unwrap();
+        let mut journal = Journal::new(&host, Some(4)).unwrap();
+        let inherited = Some(Inherited::default());
+        assert!(!threads.take(&host, 50, 51, inherited, &mut journal).unwrap());
         threads.look(&host, &mut journal).unwrap();
         assert_eq!(host.least_utilization(&task).unwrap(), 0);
         assert_eq!((threads.counts.removed, threads.counts.foreign), (1, 0));
@@ -334,11 +531,12 @@ mod tests {
         let faults = "watch_switches:51=EMFILE";
         let faulty =
             flyball_host::FaultyHost::parse(std::sync::Arc::new(machine()), faults).unwrap();
-        let mut threads = Threads::new(ResponseRamp::new(4));
-        assert!(threads.take_process(&faulty, 50, &mut Vec::new()).unwrap());
+        let mut threads = Threads::new(ramped());
+        let mut journal = Journal::new(&host, Some(4)).unwrap();
+        assert!(threads.take_process(&faulty, 50, &mut journal).unwrap());
         assert_eq!((threads.counts.threads, threads.counts.left_out), (1, 1));
         let all = flyball_host::FaultyHost::parse(std::sync::Arc::new(host), "open_task=EPERM");
-        let mut none = Threads::new(ResponseRamp::new(4));
-        assert!(none.take_process(&all.unwrap(), 50, &mut Vec::new()).is_err());
+        let mut none = Threads::new(ramped());
+        assert!(none.take_process(&all.unwrap(), 50, &mut journal).is_err());
     }
 }

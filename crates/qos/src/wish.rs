@@ -1,6 +1,6 @@
 //! What is asked for: whose threads, and how fast.
 
-use crate::QosError;
+use crate::{QosError, Rules};
 use flyball_governors::ResponseRamp;
 use flyball_units::{Mismatch, Nanos, Share};
 
@@ -15,7 +15,11 @@ pub enum Target {
         pids: Vec<u32>,
         /// Names.
         names: Vec<String>,
+        /// Single threads, by number.
+        threads: Vec<u32>,
     },
+    /// Processes that rules name, those that come later, too; until it is asked to end.
+    Named,
 }
 
 /// What is asked for.
@@ -23,8 +27,8 @@ pub enum Target {
 pub struct Wish {
     /// Whose threads.
     pub target: Target,
-    /// How fast their demand grows.
-    pub ramp: ResponseRamp,
+    /// What each gets.
+    pub rules: Rules,
     /// Whether processes that they start are taken in, too.
     pub children: bool,
 }

@@ -4,8 +4,10 @@
 
 use flyball_governors::ResponseRamp;
 use flyball_host::manifest::Manifest;
-use flyball_host::{FaultyHost, Host, HostError, Input, RecordedHost};
-use flyball_qos::{Ended, QosError, Recovered, Status, Target, Wish, recover, run, status};
+use flyball_host::{FairShare, FaultyHost, Host, HostError, Input, RecordedHost};
+use flyball_qos::{
+    Ended, QosError, Recovered, Rules, Status, Target, Treatment, Wish, recover, run, status,
+};
 use flyball_units::{Diagnostic, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -63,12 +65,16 @@ fn clamps(host: &dyn Host) -> [u32; 6] {
         .map(|(pid, tid)| clamp(host, pid, tid))
 }
 
+fn ramped() -> Rules {
+    Rules::all(Treatment::ramp(ResponseRamp::new(4)))
+}
+
 const BEFORE: [u32; 6] = [0, 0, OWN, 0, 0, 0];
 
 fn play(host: &dyn Host, names: &[&str]) -> Result<Ended, QosError> {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    let target = Target::Running { pids: Vec::new(), names };
-    let wish = Wish { target, ramp: ResponseRamp::new(4), children: false };
+    let target = Target::Running { pids: Vec::new(), names, threads: Vec::new() };
+    let wish = Wish { target, rules: ramped(), children: false };
     run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
 }
 
@@ -91,6 +97,136 @@ fn running_threads_are_clamped_and_all_is_as_before_at_the_end() {
     assert_eq!(clamps(host.as_ref()), BEFORE);
     assert!(!has_journal(host.as_ref()));
     assert_eq!(status(host.as_ref(), Path::new(STATE)).unwrap(), Status::Idle);
+}
+
+#[test]
+fn a_single_thread_is_treated_and_its_process_left_alone() {
+    let host = machine();
+    host.put(Path::new("/proc/50/status"), "Tgid:\t50\n");
+    let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![50] };
+    let wish = Wish { target, rules: ramped(), children: false };
+    let ended = run(host.as_ref(), Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).unwrap();
+    assert_eq!((ended.counts.threads, ended.counts.removed), (1, 1));
+    assert_eq!(clamps(host.as_ref()), BEFORE);
+    // Killed half-way: the other thread's own clamp is not taken for ours.
+    let faulty = FaultyHost::parse(host.clone(), "wait_tasks#3+=EIO,remove_file=EIO").unwrap();
+    assert!(run(&faulty, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).is_err());
+    recover(host.as_ref(), Path::new(STATE)).unwrap();
+    assert_eq!(clamps(host.as_ref()), BEFORE);
+    let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![99] };
+    let error = run(
+        host.as_ref(),
+        Path::new(STATE),
+        &Wish { target, ..wish },
+        Input::Empty,
+        &mut |_, _| (),
+    )
+    .unwrap_err();
+    assert_eq!(error.to_string(), "expected a thread that runs, found none with number 99");
+}
+
+/// What a thread has of its CPU.
+fn share(host: &dyn Host, pid: u32, tid: u32) -> FairShare {
+    host.fair_share(&host.open_task(pid, tid).unwrap()).unwrap()
+}
+
+const FRESH: FairShare = FairShare { nice: 0, slice: flyball_units::Nanos(0), most: 1024 };
+
+/// A machine whose root may give any nice value, with names of threads.
+fn named() -> Arc<RecordedHost> {
+    let host = machine();
+    host.put(Path::new("/proc/self/status"), "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
+    for (tid, name) in [(50, "game"), (51, "loader"), (52, "render")] {
+        host.put(&Path::new("/proc/50/task").join(format!("{tid}/comm")), &format!("{name}\n"));
+    }
+    host
+}
+
+const RULES: &str = "[[rule]]\nprocess = \"game\"\nthread = \"render\"\nramp = 4\nnice = -5\n\
+                     [[rule]]\nprocess = \"game\"\nthread = \"load*\"\nclass = \"background\"\n";
+
+fn by_rules(host: &dyn Host, target: Target) -> Result<Ended, QosError> {
+    let wish = Wish { target, rules: Rules::read(RULES).unwrap(), children: false };
+    run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
+}
+
+#[test]
+fn rules_give_each_thread_its_own_and_all_of_it_is_taken_back() {
+    let machine = named();
+    // Killed in the middle: nothing is given back by itself.
+    let faults = "wait_tasks#20+=EIO,fair_share_set#3+=EIO,remove_file=EIO";
+    let host = FaultyHost::parse(machine.clone(), faults).unwrap();
+    let error = by_rules(&host, Target::Named).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
+    assert_eq!(share(machine.as_ref(), 50, 50), FRESH, "no rule fits it");
+    assert_eq!(share(machine.as_ref(), 50, 51), FairShare { nice: 10, most: 512, ..FRESH });
+    assert_eq!(share(machine.as_ref(), 50, 52), FairShare { nice: -5, ..FRESH });
+    // What a child inherited goes, too; what another program gave meanwhile stays.
+    let set = |pid, tid, share| {
+        machine.fair_share_set(&machine.open_task(pid, tid).unwrap(), share).unwrap();
+    };
+    set(60, 60, FairShare { nice: 10, most: 512, ..FRESH });
+    set(50, 52, FairShare { nice: 3, ..FRESH });
+    recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    assert_eq!(share(machine.as_ref(), 50, 51), FRESH);
+    assert_eq!(share(machine.as_ref(), 60, 60), FRESH);
+    assert_eq!(share(machine.as_ref(), 50, 52).nice, 3);
+    assert_eq!(clamps(machine.as_ref()), BEFORE);
+}
+
+#[test]
+fn a_nice_value_that_could_not_be_given_back_is_not_changed() {
+    let machine = named();
+    machine.put(Path::new("/proc/self/status"), "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000000\n");
+    machine
+        .put(Path::new("/proc/self/limits"), "Max nice priority         0                    0\n");
+    let host =
+        FaultyHost::parse(machine.clone(), "wait_tasks#20+=EIO,fair_share_set#2+=EIO").unwrap();
+    assert!(by_rules(&host, Target::Named).is_err());
+    assert_eq!(share(machine.as_ref(), 50, 51), FairShare { most: 512, ..FRESH });
+    assert_eq!(share(machine.as_ref(), 50, 52), FRESH);
+    recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    assert_eq!(share(machine.as_ref(), 50, 51), FRESH);
+}
+
+#[test]
+fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
+    let before = |machine: &RecordedHost| {
+        clamps(machine) == BEFORE && [50, 51, 52].map(|tid| share(machine, 50, tid)) == [FRESH; 3]
+    };
+    for call in 1.. {
+        let machine = named();
+        // One failure at this call, and the end behind it.
+        let faults = format!("any#{call}=EIO,wait_tasks#12+=EIO");
+        let host = FaultyHost::parse(machine.clone(), &faults).unwrap();
+        let result = by_rules(&host, Target::Named);
+        if has_journal(machine.as_ref()) {
+            assert!(result.is_err(), "call {call}");
+            recover(machine.as_ref(), Path::new(STATE)).unwrap();
+        }
+        let shares = [50, 51, 52].map(|tid| share(machine.as_ref(), 50, tid));
+        assert!(
+            before(machine.as_ref()),
+            "call {call}: {result:?} {shares:?} {:?}",
+            clamps(machine.as_ref())
+        );
+        if host.calls() < call {
+            assert!(call > 100, "{call}");
+            break;
+        }
+    }
+    // Dead from a call on.
+    for call in 1.. {
+        let machine = named();
+        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}+=EIO")).unwrap();
+        let _ = by_rules(&host, Target::Named);
+        assert!(before(machine.as_ref()) || has_journal(machine.as_ref()), "call {call}");
+        recover(machine.as_ref(), Path::new(STATE)).unwrap();
+        assert!(before(machine.as_ref()), "call {call}");
+        if call > 220 {
+            break;
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::CheckFormat;
 use clap::{Args, Subcommand, value_parser};
+use std::path::PathBuf;
 
 pub const EXAMPLES: &str = include_str!("../../help/qos.txt").trim_ascii_end();
 
@@ -13,18 +14,18 @@ pub const EXAMPLES: &str = include_str!("../../help/qos.txt").trim_ascii_end();
     disable_help_subcommand = true
 )]
 pub struct QosArgs {
-    /// How many times as fast as load tracking demand grows while a thread runs; 4 by default
-    #[arg(short, long, value_name = "M", value_parser = value_parser!(u32).range(1..=64))]
-    pub ramp: Option<u32>,
-    /// Instead: the share of the highest frequency, such as 80%, that a run is to reach
-    #[arg(long, value_name = "SHARE", requires = "within", conflicts_with = "ramp")]
-    pub reach: Option<String>,
-    /// ... within this time from its begin, such as 20ms
-    #[arg(long, value_name = "TIME", requires = "reach")]
-    pub within: Option<String>,
+    #[command(flatten)]
+    pub ramp: RampArgs,
     /// A quarter on top, as schedutil adds it to utilisation, but not to this
     #[arg(long)]
     pub headroom: bool,
+    /// What each thread gets, by its name: rules in a TOML file; without --pid, --name, --thread or CMD,
+    /// for all processes that they name, until Ctrl-C
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ramp", "reach", "headroom", "class"])]
+    pub rules: Option<PathBuf>,
+    /// All threads get this: ui, audio, render or background
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["ramp", "reach", "headroom"])]
+    pub class: Option<String>,
     /// Take in the processes that they start, too
     #[arg(long)]
     pub children: bool,
@@ -34,14 +35,31 @@ pub struct QosArgs {
     /// All threads of the processes that run now and have this name (ps -o comm); repeatable
     #[arg(short, long, value_name = "NAME")]
     pub name: Vec<String>,
+    /// This thread alone, by its number (ps -L); repeatable
+    #[arg(short, long, value_name = "TID")]
+    pub thread: Vec<u32>,
     /// Remove what a killed one left, and stop
     #[arg(long, exclusive = true)]
     pub recover: bool,
     #[command(subcommand)]
     pub what: Option<QosCommand>,
     /// The program to run, and its arguments
-    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["pid", "name"])]
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["pid", "name", "thread"])]
     pub program: Vec<String>,
+}
+
+/// How fast.
+#[derive(Clone, Debug, Args)]
+pub struct RampArgs {
+    /// How many times as fast as load tracking demand grows while a thread runs; 4 by default
+    #[arg(short, long, value_name = "M", value_parser = value_parser!(u32).range(1..=64))]
+    pub ramp: Option<u32>,
+    /// Instead: the share of the highest frequency, such as 80%, that a run is to reach
+    #[arg(long, value_name = "SHARE", requires = "within", conflicts_with = "ramp")]
+    pub reach: Option<String>,
+    /// ... within this time from its begin, such as 20ms
+    #[arg(long, value_name = "TIME", requires = "reach")]
+    pub within: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

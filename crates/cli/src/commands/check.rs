@@ -3,7 +3,7 @@
 
 use crate::args::{CheckArgs, CheckFormat, FailOn, Talk};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::{machine, output};
 use flyball_check::{Audit, Document, Facts, Severity, Style, audit};
 use flyball_host::snapshot::{self, SnapshotError};
@@ -30,7 +30,12 @@ pub fn run(args: &CheckArgs, talk: Talk) -> Result<Exit, Failure> {
         _ => None,
     };
     let probe = quick_look(host.as_ref(), &facts, left_out);
-    let audit = audit(&facts, Some(&probe));
+    let mut audit = audit(&facts, Some(&probe));
+    for fix in audit.findings.iter_mut().filter_map(|finding| finding.fix.as_mut()) {
+        if let Some(command) = fix.persistent.as_deref().and_then(failure::command) {
+            fix.command = Some(command.to_owned());
+        }
+    }
     let exit = exit(&audit, args.fail_on);
     output::data(&match args.format {
         CheckFormat::Text => {

@@ -13,15 +13,23 @@ struct File {
     content: Vec<u8>,
 }
 
-/// systemd's units as they ship.
-const UNITS: [(&str, &str); 2] = [
+/// systemd's units as they ship, by their place below its folder.
+const UNITS: [(&str, &str); 4] = [
     (
-        "flyball-govern.service",
+        "system/flyball-govern.service",
         include_str!("../../../../packaging/systemd/flyball-govern.service"),
     ),
     (
-        "flyball-recover.service",
+        "system/flyball-recover.service",
         include_str!("../../../../packaging/systemd/flyball-recover.service"),
+    ),
+    (
+        "system/flyball-qos.service",
+        include_str!("../../../../packaging/systemd/flyball-qos.service"),
+    ),
+    (
+        "user/flyball-qos.service",
+        include_str!("../../../../packaging/systemd/user/flyball-qos.service"),
     ),
 ];
 
@@ -74,7 +82,7 @@ fn everything(prefix: &Path) -> Result<Vec<File>, Failure> {
         files.push(File { path: prefix.join(path), content: completions(shell) });
     }
     for (name, text) in UNITS {
-        let path = prefix.join("lib/systemd/system").join(name);
+        let path = prefix.join("lib/systemd").join(name);
         files.push(File { path, content: text.as_bytes().to_vec() });
     }
     Ok(files)

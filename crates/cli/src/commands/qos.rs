@@ -1,13 +1,16 @@
 //! `flyball qos`: how fast the demand of a program's threads is answered.
 
-use crate::args::{CheckFormat, QosArgs, QosCommand, Talk};
+use crate::args::{CheckFormat, QosArgs, QosCommand, RampArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{machine, output, program};
+use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_qos::{
-    Ask, Target, Wish, backend, guard, qos_folder, recover, run as control, status, text,
+    Ask, Rules, Target, Treatment, Wish, backend, guard, qos_folder, recover, run as control,
+    status, text,
 };
+use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use serde_json::json;
 
 pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
@@ -24,19 +27,33 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         output::unless_quiet(talk.quiet, &text::recovered(&recovered).unwrap_or_else(nothing));
         return Ok(Exit::Ok);
     }
-    let target = match (args.pid.is_empty() && args.name.is_empty(), args.program.is_empty()) {
-        (true, true) => return Err(Failure::usage("expected --pid, --name or -- CMD, found none")),
+    let nobody = args.pid.is_empty() && args.name.is_empty() && args.thread.is_empty();
+    let target = match (nobody, args.program.is_empty()) {
+        (true, true) if args.rules.is_some() => Target::Named,
+        (true, true) => {
+            return Err(Failure::usage("expected --pid, --name, --thread or -- CMD, found none"));
+        }
         (true, false) => Target::Program(args.program.clone()),
-        _ => Target::Running { pids: args.pid.clone(), names: args.name.clone() },
+        _ => Target::Running {
+            pids: args.pid.clone(),
+            names: args.name.clone(),
+            threads: args.thread.clone(),
+        },
     };
-    let reach = args.reach.as_deref().zip(args.within.as_deref());
-    let ramp = Ask { multiplier: args.ramp, reach, headroom: args.headroom }.ramp();
-    let wish = Wish { target, ramp: ramp?, children: args.children };
+    let rules = match (&args.rules, &args.class) {
+        (Some(file), _) => {
+            let text = read_text(file, DESCRIPTION_BYTES).map_err(|error| Failure::of(&error))?;
+            Rules::read(&text).map_err(|slip| Failure::input(slip.at(file.display())))?
+        }
+        (None, Some(class)) => Rules::class(class)?,
+        (None, None) => Rules::all(Treatment::ramp(asked(&args.ramp, args.headroom)?)),
+    };
+    let wish = Wish { target, rules, children: args.children };
     host.catch_interrupts()?;
     let ended = control(host.as_ref(), &folder, &wish, program::stdin(), &mut |how, left| {
         output::lines(text::recovered(left));
         if !talk.quiet {
-            output::lines(text::begun(how, wish.ramp));
+            output::lines(text::begun(how, &wish.rules));
         }
     });
     let ended = ended.map_err(|error| Failure::from(error).around(&args.program))?;
@@ -44,6 +61,12 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         output::lines(text::ended(&ended));
     }
     Ok(ended.program.map_or(Exit::Ok, program::exit))
+}
+
+/// The ramp that is asked for.
+fn asked(args: &RampArgs, headroom: bool) -> Result<ResponseRamp, Failure> {
+    let reach = args.reach.as_deref().zip(args.within.as_deref());
+    Ok(Ask { multiplier: args.ramp, reach, headroom }.ramp()?)
 }
 
 fn state(host: &dyn Host, format: CheckFormat) -> Result<Exit, Failure> {

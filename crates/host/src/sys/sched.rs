@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "scheduling system calls take pointers to structures")]
 
 use super::{check, this_thread};
-use crate::{Call, HostError, Scheduling};
+use crate::{Call, FairShare, HostError, Scheduling};
 use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// `struct sched_attr` as of Linux 3.14 (include/uapi/linux/sched/types.h), 48 bytes: the first
@@ -132,7 +132,32 @@ pub(crate) fn scheduling() -> Result<Scheduling, HostError> {
 pub(super) struct ClampedAttr {
     base: SchedAttr,
     pub(super) least: u32,
-    most: u32,
+    pub(super) most: u32,
+}
+
+impl ClampedAttr {
+    /// What a fair thread has of its CPU; none of another class.
+    pub(super) fn fair_share(&self) -> Option<FairShare> {
+        let SchedAttr { policy, nice, runtime, .. } = self.base;
+        let fair = [OTHER, BATCH, EXTENSIBLE].contains(&policy);
+        fair.then_some(FairShare { nice, slice: Nanos(runtime), most: self.most })
+    }
+}
+
+/// What sets that and leaves everything else as it is. A kernel without clamps refuses their flag.
+pub(super) fn keeping_class(share: FairShare) -> ClampedAttr {
+    let clamp = if share.most > 0 { CLAMP_MOST } else { 0 };
+    ClampedAttr {
+        base: SchedAttr {
+            size: size_of::<ClampedAttr>() as u32,
+            flags: KEEP_POLICY | clamp,
+            nice: share.nice,
+            runtime: share.slice.0,
+            ..SchedAttr::default()
+        },
+        least: 0,
+        most: share.most,
+    }
 }
 
 // Flags of include/uapi/linux/sched.h: leave policy and parameters alone, set both clamps.

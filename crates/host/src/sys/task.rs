@@ -2,9 +2,9 @@
 //! them to have (uclamp).
 #![expect(unsafe_code, reason = "pidfd_open gives a descriptor, sched_setattr takes a pointer")]
 
-use super::sched::{ClampedAttr, keeping_clamp};
+use super::sched::{ClampedAttr, keeping_clamp, keeping_class};
 use super::{check, clock, signal};
-use crate::{Call, Errno, HostError};
+use crate::{Call, Errno, FairShare, HostError};
 use flyball_units::Nanos;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -13,12 +13,38 @@ pub(crate) const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
 
 /// The lower clamp of the thread that has this number.
 pub(crate) fn clamp(tid: u32, object: impl FnOnce() -> String) -> Result<u32, HostError> {
+    attributes(tid, Call::LeastUtilization, object).map(|attributes| attributes.least)
+}
+
+fn attributes(
+    tid: u32,
+    call: Call,
+    object: impl FnOnce() -> String,
+) -> Result<ClampedAttr, HostError> {
     let mut attributes = ClampedAttr::default();
     let size = size_of::<ClampedAttr>() as u32;
     // SAFETY: the kernel writes at most `size` bytes into `attributes`.
     let result = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &mut attributes, size, 0) };
-    check(result, Call::LeastUtilization, object)?;
-    Ok(attributes.least)
+    check(result, call, object)?;
+    Ok(attributes)
+}
+
+/// What the fair thread that has this number has of its CPU.
+pub(crate) fn fair_share(tid: u32, object: impl Fn() -> String) -> Result<FairShare, HostError> {
+    let found = attributes(tid, Call::FairShare, &object)?;
+    found.fair_share().ok_or_else(|| HostError::call(Call::FairShare, object(), Errno::EINVAL))
+}
+
+/// Sets it; not read back.
+pub(crate) fn set_fair_share(
+    tid: u32,
+    share: FairShare,
+    object: impl FnOnce() -> String,
+) -> Result<(), HostError> {
+    let attributes = keeping_class(share);
+    // SAFETY: `attributes` is the kernel's structure, its own size inside, and outlives the call.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &attributes, 0) };
+    check(result, Call::FairShareSet, object).map(drop)
 }
 
 /// Sets it, or gives the thread that of its class again; not read back.
