@@ -81,7 +81,15 @@ exit 7
 
 fn check(arch: Arch, policies: &[&str], capacities: &str, top_of_first: &str) {
     let Some(mut board) = Board::new(arch) else { return };
-    let (outcome, out, err) = board.run(SCRIPT);
+    let (mut outcome, mut out, mut err) = board.run(SCRIPT);
+    // Seldom, QEMU loses the timer of an idle CPU and the guest stands still; its kernel says so. That is not
+    // what is tested here, so such a guest, and no other, gets a second boot.
+    if outcome.ending == Ending::TimedOut
+        && outcome.console.contains("kthread timer wakeup didn't happen")
+    {
+        eprintln!("the guest lost a timer and is booted again:\n{}", outcome.console);
+        (outcome, out, err) = board.run(SCRIPT);
+    }
     assert_eq!(outcome.ending, Ending::Status(7), "{out}\n{err}\n{}", outcome.console);
     for policy in policies {
         assert!(out.contains(policy), "expected {policy}\n{out}");

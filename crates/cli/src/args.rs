@@ -24,7 +24,7 @@ pub use govern::{CtlArgs, GovernArgs, GovernCommand, ReplayArgs, SourceChoice};
 pub use hold::HoldArgs;
 pub use install::InstallArgs;
 pub use model::{RecordChoice, SimArgs};
-pub use qos::{QosArgs, QosCommand, RampArgs};
+pub use qos::{MeasureArgs, QosArgs, QosCommand, RampArgs};
 pub use rampup::RampupArgs;
 pub use replay::{ReplayCommand, ReplayLoadArgs, ReplayWhat, ShadowArgs, TuneArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat};

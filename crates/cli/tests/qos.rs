@@ -27,6 +27,8 @@ fn the_command_line_is_checked_first() {
     for (arguments, expected) in [
         (&["--ramp", "4"][..], "--pid, --name, --thread or -- CMD"),
         (&["--thread", "x"], "--thread"),
+        (&["measure", "--predict", "host"], "expected a model (model:NAME), found host"),
+        (&["measure", "--ramp", "4", "--margin", "much"], "--margin"),
         (&["--ramp", "0", "--", "true"], "--ramp"),
         (
             &["--ramp", "4", "--reach", "80%", "--within", "20ms", "--", "true"],
@@ -79,6 +81,23 @@ fn where_it_cannot_be_done_it_says_why_and_what_can_be_had() {
     assert_eq!((code, &found["backend"]), (4, &serde_json::Value::Null));
     assert_eq!(found["controller"]["state"], "idle");
     assert!(!dir.path().join("state").exists());
+}
+
+#[test]
+fn a_measurement_is_predicted_even_where_it_cannot_be_made() {
+    let dir = folder();
+    if is_possible(dir.path()) {
+        return eprintln!("skipped: this machine can do it");
+    }
+    // Refused before anything is written.
+    assert_eq!(qos(dir.path(), &["measure", "--", "true"]).0, 4);
+    assert!(!dir.path().join("flyball-runs").exists());
+    let predict = ["measure", "--predict", "model:apple-m1", "--ramp", "8", "--out", "run"];
+    let (code, stdout, stderr) = qos(dir.path(), &predict);
+    assert_eq!(code, 4, "{stderr}");
+    let line = stdout.lines().find(|line| line.starts_with("time to 80 %, model")).unwrap();
+    assert!(line.contains(" -> ") && line.ends_with("EFFECT"), "{stdout}");
+    assert!(dir.path().join("run/predicted/run.toml").is_file());
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::str::FromStr;
 
 /// The largest utilisation: no upper bound.
 const FULL: u32 = 1024;
+/// The fastest ramp: its whole is there after 3.6 ms.
+const STEEPEST: u32 = 64;
 
 /// What is set; whatever is none stays as it is. The doc comments are those of an experiment's keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +55,11 @@ pub struct Settings {
     /// Upper clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uclamp_max: Option<u32>,
+    /// The response-time series' ramp, by its multiplier, 1 to 64: on a real machine the lower clamp of
+    /// the measuring thread, and of the programs that it starts, follows it while they run; on a model
+    /// load tracking itself does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_ramp: Option<u32>,
     /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tunables: BTreeMap<String, i64>,
@@ -233,6 +240,15 @@ pub const SETTINGS: &[Setting] = &[
         read: |settings, text| whole(text).map(|most| settings.uclamp_max = Some(most)),
         told: |settings| settings.uclamp_max.map(|most| format!("uclamp<={most}")),
     },
+    Setting {
+        name: "ramp",
+        key: "response_ramp",
+        value: "M",
+        about: "The thread's demand grows this many times as fast as load tracking, 1 to 64",
+        scope: Scope::Thread,
+        read: |settings, text| whole(text).map(|ramp| settings.response_ramp = Some(ramp)),
+        told: |settings| settings.response_ramp.map(|ramp| format!("ramp={ramp}")),
+    },
 ];
 
 fn put<T: FromStr<Err = Mismatch>>(slot: &mut Option<T>, text: &str) -> Result<(), Mismatch> {
@@ -299,6 +315,9 @@ impl Settings {
             let expected = format!("uclamp_min up to uclamp_max up to {FULL}");
             return Err(Mismatch::value(expected, format_args!("{least} and {most}")));
         }
+        if let Some(ramp) = self.response_ramp.filter(|ramp| !(1..=STEEPEST).contains(ramp)) {
+            return Err(Mismatch::value(format!("1 to {STEEPEST}"), ramp).at("response_ramp"));
+        }
         if self.domains_of.as_ref().is_some_and(CpuSet::is_empty) {
             return Err(Mismatch::value("at least one CPU", "none").at("domains_of"));
         }
@@ -308,7 +327,7 @@ impl Settings {
     /// What of it is the machine's, and is held; the rest is the measuring thread's.
     #[must_use]
     pub fn held(&self) -> Settings {
-        Settings { uclamp_min: None, uclamp_max: None, ..self.clone() }
+        Settings { uclamp_min: None, uclamp_max: None, response_ramp: None, ..self.clone() }
     }
 
     /// The same without a bound on idle states, for one who holds that in another way.
@@ -391,6 +410,7 @@ mod tests {
             ("idle_latency", "20us"),
             ("uclamp_min", "512"),
             ("domains_of", "0-1"),
+            ("ramp", "4"),
         ] {
             settings.set(key, value).unwrap();
         }
@@ -401,7 +421,7 @@ mod tests {
         let scopes = [Scope::Domains, Scope::Hardware, Scope::Thread];
         assert_eq!(
             settings.told(&scopes).collect::<Vec<_>>().join(" "),
-            "schedutil rate_limit_us=500 max=1200MHz boost=off epp=power on cpus=0-1 uclamp>=512"
+            "schedutil rate_limit_us=500 max=1200MHz boost=off epp=power on cpus=0-1 uclamp>=512 ramp=4"
         );
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);
@@ -420,9 +440,13 @@ mod tests {
     #[test]
     fn a_value_that_does_not_read_names_its_key() {
         let mut settings = Settings::default();
-        for (key, value) in [("boost", "maybe"), ("frequency", "fast"), ("uclamp_min", "-1")] {
+        for (key, value) in
+            [("boost", "maybe"), ("frequency", "fast"), ("uclamp_min", "-1"), ("ramp", "x")]
+        {
             assert_eq!(settings.set(key, value).unwrap_err().place, key);
         }
+        let steep = Settings { response_ramp: Some(65), ..Settings::default() };
+        assert!(steep.check().is_err() && steep.is_empty(), "a ramp is the thread's");
         assert!(settings.set("governor", ":up_threshold=60").is_ok());
         assert_eq!((settings.governor, settings.tunables["up_threshold"]), (None, 60));
     }

@@ -5,14 +5,14 @@ use crate::error::FixError;
 use crate::goal::Goal;
 use crate::ladder::Ladder;
 use crate::search::{Stage, Tried, Trier};
-use flyball_host::{EnergyCounter, EnergyKind, Host, Topology};
+use flyball_host::{Host, Topology};
 use flyball_lab::experiment::{Experiment, Placement, ProbeTiming};
 use flyball_lab::protocol::windows::{self, Context};
-use flyball_lab::session::{Destination, Progress};
+use flyball_lab::session::{Destination, EnergyLog, Metered, Progress};
 use flyball_run::{Run, RunState, Windows as Rows};
 use flyball_stats::{BootstrapOptions, Cell, Prepared, estimate};
 use flyball_units::goal::Metric;
-use flyball_units::{CpuId, Duration, Mismatch, Nanos};
+use flyball_units::{CpuId, Duration, Mismatch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,9 +118,10 @@ impl Trier for Bench<'_> {
         self.progress.note(&format!("{stage}: {}", names.join(", ")));
         self.progress.planned(prepared.plan.trials.len(), "trials", prepared.duration(), "");
         let destination = Destination::Dir(self.folder.join(format!("{}-{stage}", self.stages)));
-        let mut watched = Watched::new(self.host.as_ref(), &self.topology, self.progress);
-        let outcome = windows::run(self.host, prepared, &destination, &mut watched, None)?;
-        let powers = watched.powers();
+        let log = EnergyLog::new(self.host.as_ref(), &self.topology);
+        let mut metered = Metered { log: &log, progress: self.progress };
+        let outcome = windows::run(self.host, prepared, &destination, &mut metered, None)?;
+        let powers = log.powers();
         match outcome.state {
             RunState::Complete => {}
             RunState::Interrupted => return Err(FixError::Interrupted),
@@ -191,82 +192,4 @@ fn home(rows: &Rows, condition: &str) -> Option<CpuId> {
         }
     }
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(cpu, _)| CpuId(cpu))
-}
-
-/// A bench's progress, with the energy that each condition's trials took.
-struct Watched<'a> {
-    host: &'a dyn Host,
-    counters: Vec<EnergyCounter>,
-    progress: &'a mut dyn Progress,
-    /// The condition that runs, when it began, and the counters then.
-    running: Option<(String, Nanos, Vec<u64>)>,
-    /// Energy in microjoules and time of each condition.
-    used: BTreeMap<String, (u64, Nanos)>,
-}
-
-impl<'a> Watched<'a> {
-    fn new(host: &'a dyn Host, topology: &Topology, progress: &'a mut dyn Progress) -> Watched<'a> {
-        // Whole packages: their parts are in them, and a battery counts too coarsely.
-        let is_whole = |counter: &&EnergyCounter| {
-            matches!(counter.kind, EnergyKind::Powercap { .. })
-                && counter.name.starts_with("package")
-        };
-        let counters: Vec<EnergyCounter> = topology
-            .energy
-            .iter()
-            .filter(is_whole)
-            .filter(|counter| counter.read_uj(host).is_ok())
-            .cloned()
-            .collect();
-        Watched { host, counters, progress, running: None, used: BTreeMap::new() }
-    }
-
-    fn read(&self) -> Option<Vec<u64>> {
-        self.counters.iter().map(|counter| counter.read_uj(self.host).ok()).collect()
-    }
-
-    /// Ends what runs, and begins `next`.
-    fn turn(&mut self, next: Option<&str>) {
-        let (now, values) = (self.host.now(), self.read().unwrap_or_default());
-        if let Some((condition, since, before)) = self.running.take() {
-            let used = self.counters.iter().zip(before.iter().zip(&values));
-            let used: Option<u64> =
-                used.map(|(counter, (before, after))| counter.used_uj(*before, *after)).sum();
-            if let Some(used) = used.filter(|_| values.len() == self.counters.len()) {
-                let sum = self.used.entry(condition).or_default();
-                sum.0 += used;
-                sum.1 = sum.1 + now.since(since);
-            }
-        }
-        self.running = next.map(|next| (next.to_owned(), now, values));
-    }
-
-    /// Mean power of each condition in watts; none where the machine has no counter.
-    fn powers(&self) -> BTreeMap<String, f64> {
-        let measured =
-            self.used.iter().filter(|(_, used)| !self.counters.is_empty() && used.1.0 > 0);
-        measured
-            .map(|(name, (uj, time))| (name.clone(), *uj as f64 / 1e6 / time.as_secs_f64()))
-            .collect()
-    }
-}
-
-impl Progress for Watched<'_> {
-    fn planned(&mut self, steps: usize, what: &'static str, total: Nanos, order: &str) {
-        self.progress.planned(steps, what, total, order);
-    }
-
-    fn step(&mut self, done: usize, now: &str, condition: &str) {
-        self.turn(Some(condition));
-        self.progress.step(done, now, condition);
-    }
-
-    fn note(&mut self, text: &str) {
-        self.progress.note(text);
-    }
-
-    fn closing(&mut self) {
-        self.turn(None);
-        self.progress.closing();
-    }
 }

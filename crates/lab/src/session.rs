@@ -1,8 +1,10 @@
 //! What every measurement shares, whichever protocol and machine: who asks, where the run goes, who
 //! watches, what records beside it, and what is left.
 
+mod energy;
 mod events;
 
+pub use energy::{EnergyLog, EnergySide, Metered, TrialEnergy};
 pub use events::{EventRecorder, EventRecorderError};
 
 use flyball_capture::trace::Group;

@@ -26,6 +26,9 @@ pub enum QosError {
     /// Somebody else does it already.
     #[error("expected no other controller, found {}", holder(.0))]
     Busy(Option<ProcessIdentity>),
+    /// A controller that was started for a thread failed.
+    #[error("the controller: {0}")]
+    Controller(String),
     /// Some threads keep a clamp.
     #[error("expected every clamp removed, found {} left: {}", .0.len(), .0.join("; "))]
     Left(Vec<String>),
@@ -50,7 +53,7 @@ impl Diagnostic for QosError {
             QosError::Unsupported(_) => ErrorKind::Unsupported,
             QosError::BadInput(_) => ErrorKind::Usage,
             QosError::Journal(_) => ErrorKind::BadInput,
-            QosError::Busy(_) => ErrorKind::Own,
+            QosError::Busy(_) | QosError::Controller(_) => ErrorKind::Own,
             QosError::Left(_) => ErrorKind::Restore,
         }
     }
@@ -65,6 +68,7 @@ impl Diagnostic for QosError {
                 Some(format!("wait for it, or look at it with: ps -p {}", owner.pid))
             }
             QosError::Busy(None) => Some("try again in a moment".to_owned()),
+            QosError::Controller(_) => None,
             QosError::Left(_) => Some("remove the clamps, as root".to_owned()),
         }
     }

@@ -8,6 +8,7 @@
 //! Whose clamps may be changed is in a journal before the first change. A guardian, a process of its
 //! own, removes them where the controller dies; [`recover`] does it where both did.
 
+mod attach;
 mod backend;
 mod burst;
 mod error;
@@ -20,6 +21,7 @@ pub mod text;
 mod threads;
 mod wish;
 
+pub use attach::Attached;
 pub use backend::{Backend, backend};
 pub use error::QosError;
 pub use journal::qos_folder;

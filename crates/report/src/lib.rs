@@ -17,6 +17,7 @@ pub mod html;
 pub mod kinds;
 pub mod lanes;
 pub mod model;
+pub mod ramped;
 mod sheets;
 pub mod sides;
 pub mod table;

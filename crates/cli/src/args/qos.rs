@@ -1,10 +1,12 @@
 //! Arguments of `flyball qos`.
 
-use super::CheckFormat;
+use super::{CheckFormat, QuietArgs};
 use clap::{Args, Subcommand, value_parser};
 use std::path::PathBuf;
 
 pub const EXAMPLES: &str = include_str!("../../help/qos.txt").trim_ascii_end();
+
+const MEASURE_EXAMPLES: &str = include_str!("../../help/qos-measure.txt").trim_ascii_end();
 
 /// `flyball qos`.
 #[derive(Debug, Args)]
@@ -62,8 +64,47 @@ pub struct RampArgs {
     pub within: Option<String>,
 }
 
+/// `flyball qos measure`.
+#[derive(Debug, Args)]
+#[command(after_help = MEASURE_EXAMPLES)]
+pub struct MeasureArgs {
+    #[command(flatten)]
+    pub ramp: RampArgs,
+    /// Blocks in which runs with and without take turns, and spins of each
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..=10_000))]
+    pub repeats: u32,
+    /// Time for which CMD is run again and again in a turn, such as 2s; by default ten runs
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Simulate the spins first, on model:NAME[,kernel=K], with the series' patches
+    #[arg(long, value_name = "MACHINE")]
+    pub predict: Option<String>,
+    /// Capture the scheduler's events beside the runs of CMD, for what others wait (root)
+    #[arg(long)]
+    pub trace: bool,
+    /// What differs by less than this is equal, such as 2%
+    #[arg(long, value_name = "PERCENT", default_value = "3%")]
+    pub margin: String,
+    #[command(flatten)]
+    pub quiet: QuietArgs,
+    /// Seed of the order
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The run directories go below this one; by default a new one under flyball-runs
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Format on stdout
+    #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// The program to run, and its arguments; without one, spins alone
+    #[arg(last = true, value_name = "CMD")]
+    pub program: Vec<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum QosCommand {
+    /// What a ramp brings and costs, in random blocks with and without it
+    Measure(Box<MeasureArgs>),
     /// How it is done on this machine, and whether it is being done
     Status {
         /// Format on stdout

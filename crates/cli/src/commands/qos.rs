@@ -1,5 +1,7 @@
 //! `flyball qos`: how fast the demand of a program's threads is answered.
 
+mod measure;
+
 use crate::args::{CheckFormat, QosArgs, QosCommand, RampArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -15,11 +17,14 @@ use serde_json::json;
 
 pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
+    if let Some(QosCommand::Measure(args)) = &args.what {
+        return measure::run(args, talk);
+    }
     let folder = qos_folder(host.as_ref())?;
     match args.what {
         Some(QosCommand::Status { format }) => return state(host.as_ref(), format),
         Some(QosCommand::Guard) => return Ok(guard(host.as_ref(), &folder).map(|_| Exit::Ok)?),
-        None => {}
+        Some(QosCommand::Measure(_)) | None => {}
     }
     if args.recover {
         let recovered = recover(host.as_ref(), &folder)?;

@@ -158,6 +158,9 @@ pub(super) fn condition(
         applied.insert("uclamp_min".into(), integer(u64::from(least)));
         applied.insert("uclamp_max".into(), integer(u64::from(most)));
     }
+    if let Some(multiplier) = planned.asked.settings.response_ramp {
+        applied.insert("response_ramp".into(), integer(u64::from(multiplier)));
+    }
     let governors: Vec<&str> = setup.domains.iter().map(|control| control.in_force()).collect();
     log.governor = governors.first().map(|name| (*name).to_owned());
     log.scheduling_applied = Some(planned.asked.scheduling.0.to_string());

@@ -225,7 +225,10 @@ impl Trial<'_> {
         measured: WindowTask,
         duration: Nanos,
     ) -> Result<Setup, MachineError> {
-        let kernel = self.run.model.kernel.clone();
+        let mut kernel = self.run.model.kernel.clone();
+        let response_ramp = self.condition.asked.settings.response_ramp;
+        // The series' patch that reads a task's multiplier; that of all others is 1, load tracking's own.
+        kernel.features.util_est_ramp_up |= response_ramp.is_some();
         let domains = &self.setup.domains;
         let governors: Option<Vec<Box<dyn Governor>>> =
             domains.iter().map(|domain| domain.governor()).collect();
@@ -240,7 +243,7 @@ impl Trial<'_> {
             allowed: self.condition.cpus.iter().flat_map(|cpus| cpus.iter()).collect(),
             uclamp_min,
             uclamp_max,
-            rampup_multiplier: None,
+            rampup_multiplier: response_ramp,
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,

@@ -150,6 +150,11 @@ fn place(tree: &mut Node, word: &str) -> Result<(), AskError> {
         return Ok(set(tree, "features.series", "true")?);
     }
     let (key, value) = word.split_once('=').ok_or_else(|| AskError::Word(word.to_owned()))?;
+    if key == "ramp" {
+        // On a machine a clamp follows it; here load tracking does, by the series' patch.
+        set(tree, "features.util_est_ramp_up", "true")?;
+        return Ok(set(tree, "task.0.rampup_multiplier", value)?);
+    }
     let has = |keys: &[keys::Key]| keys.iter().any(|known| known.name == key);
     let rampup = kinds::KINDS.iter().find(|kind| kind.name == "rampup");
     let path = match key {

@@ -31,6 +31,14 @@ pub enum RampupError {
     /// The spinning thread.
     #[error(transparent)]
     Trial(#[from] TrialError),
+    /// The ramp of the thread's demand.
+    #[error("condition \"{condition}\": {source}")]
+    Ramp {
+        /// The condition that asks for it.
+        condition: String,
+        /// Why there is none.
+        source: Box<flyball_qos::QosError>,
+    },
     /// The run directory.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
@@ -49,6 +57,7 @@ impl Diagnostic for RampupError {
             RampupError::Host { source, .. } => source,
             RampupError::Probe(error) => error,
             RampupError::Trial(error) => error,
+            RampupError::Ramp { source, .. } => source.as_ref(),
             RampupError::Run(error) => error,
             RampupError::Model(error) => error,
             RampupError::BadInput(_) => return None,

@@ -11,6 +11,7 @@ use flyball_host::{CounterRate, Host, HostError, Topology};
 use flyball_probe::board;
 use flyball_probe::calibration_targets;
 use flyball_probe::{Calibration, Calibrations, Chain, calibrate, recalibrate};
+use flyball_qos::{Attached, QosError};
 use flyball_run::manifest::{
     CheckOutcome, CheckRecord, ClockRecord, ConditionRecord, OverheadRecord, PlanRecord,
 };
@@ -51,6 +52,9 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
                 Mismatch::value(format!("CPUs among {usable}"), cpu)
                     .at(format!("CPUs of condition \"{}\"", condition.name)),
             ));
+        }
+        if condition.settings.response_ramp.is_some() {
+            flyball_qos::backend(host.as_ref()).map_err(|source| ramp(condition, source))?;
         }
         let request = condition.settings.held();
         if !request.is_empty() {
@@ -323,12 +327,18 @@ impl Stage<'_> {
     /// end.
     fn perform(&self) -> Result<Performed, RampupError> {
         let host = self.host;
+        let multiplier = self.condition.settings.response_ramp;
+        let attached =
+            multiplier.map(|multiplier| Attached::to_this_thread(host, multiplier)).transpose();
+        let attached = attached.map_err(|source| ramp(self.condition, source))?;
         let unlocked = host.lock_memory().err().map(|error| error.to_string());
         let done = self.spins().map_err(|error| RampupError::host("preparing the spin", error));
         if unlocked.is_none() {
             // Nothing depends on it, and the process may end with it.
             let _ = host.unlock_memory();
         }
+        let ended = attached.map_or(Ok(()), Attached::end);
+        ended.map_err(|source| ramp(self.condition, source))?;
         Ok((done?, unlocked))
     }
 
@@ -372,6 +382,10 @@ fn control(condition: &Condition, source: flyball_control::ControlError) -> Ramp
     RampupError::Control { condition: condition.name.clone(), source: Box::new(source) }
 }
 
+fn ramp(condition: &Condition, source: QosError) -> RampupError {
+    RampupError::Ramp { condition: condition.name.clone(), source: Box::new(source) }
+}
+
 fn asked(condition: &Condition) -> ConditionRecord {
     let mut record = ConditionRecord {
         name: condition.name.clone(),
@@ -383,6 +397,9 @@ fn asked(condition: &Condition) -> ConditionRecord {
     if let Some((min, max)) = condition.settings.clamp() {
         ask("uclamp_min", i64::from(min));
         ask("uclamp_max", i64::from(max));
+    }
+    if let Some(multiplier) = condition.settings.response_ramp {
+        ask("response_ramp", i64::from(multiplier));
     }
     for (name, value) in &condition.settings.tunables {
         ask(name, *value);

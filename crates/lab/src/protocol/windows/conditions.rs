@@ -166,6 +166,9 @@ impl ConditionLog {
                 applied.insert("uclamp_min".into(), i64::from(least).into());
                 applied.insert("uclamp_max".into(), i64::from(most).into());
             }
+            if let Some(multiplier) = thread.response_ramp {
+                applied.insert("response_ramp".into(), i64::from(multiplier).into());
+            }
             applied.insert("counts_cycles".into(), thread.counts_cycles.into());
         }
         applied.extend(self.control.clone());

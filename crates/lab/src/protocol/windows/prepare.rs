@@ -151,6 +151,7 @@ impl Prepared {
             lock_memory: experiment.lock_memory,
             hold_idle_latency: condition.asked.settings.idle_latency,
             utilization_clamp: condition.asked.settings.clamp(),
+            response_ramp: condition.asked.settings.response_ramp,
             probe: match experiment.probe {
                 ProbeTiming::BeforeAndAfter => ProbeMode::BeforeAfter { lead: None },
                 ProbeTiming::After => ProbeMode::After,

@@ -148,9 +148,10 @@ fn run_here(
         let applied = settings.applied.clone();
         return Ok(TrialOutcome { ended: Ended::Refused, counts: TrialCounts::default(), applied });
     }
-    let (ended, counts) =
-        MeasuredLoop { host, plan, chain, work, bookkeeper, recorder, stop }.run()?;
-    Ok(TrialOutcome { ended, counts, applied: settings.applied.clone() })
+    let measured = MeasuredLoop { host, plan, chain, work, bookkeeper, recorder, stop }.run();
+    let applied = settings.end()?;
+    let (ended, counts) = measured?;
+    Ok(TrialOutcome { ended, counts, applied })
 }
 
 fn check(plan: &TrialPlan) -> Result<(), TrialError> {

@@ -48,6 +48,9 @@ pub enum TrialError {
     /// The run directory could not be written.
     #[error(transparent)]
     Run(#[from] flyball_run::Error),
+    /// The ramp of the thread's demand.
+    #[error(transparent)]
+    Ramp(#[from] flyball_qos::QosError),
 }
 
 impl TrialError {
@@ -63,6 +66,7 @@ impl Diagnostic for TrialError {
             TrialError::Host { source, .. } => Some(source),
             TrialError::Probe(error) => Some(error),
             TrialError::Run(error) => Some(error),
+            TrialError::Ramp(error) => Some(error),
             _ => None,
         }
     }

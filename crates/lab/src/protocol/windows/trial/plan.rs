@@ -72,6 +72,8 @@ pub struct TrialPlan {
     pub hold_idle_latency: Option<Nanos>,
     /// Bounds of the thread's utilisation, 0 to 1024 (uclamp).
     pub utilization_clamp: Option<(u32, u32)>,
+    /// The multiplier of the ramp that the thread's demand, and that of its programs, follows.
+    pub response_ramp: Option<u32>,
     /// How late a timer of a normal thread may fire to save wake-ups. The kernel's default is
     /// 50 us, which would be measured as lateness.
     pub timer_slack: Option<Nanos>,
@@ -104,6 +106,7 @@ impl TrialPlan {
             lock_memory: false,
             hold_idle_latency: None,
             utilization_clamp: None,
+            response_ramp: None,
             timer_slack: Some(TrialPlan::LEAST_SLACK),
             probe: ProbeMode::default(),
             count_cycles: true,
@@ -134,6 +137,8 @@ pub struct Applied {
     pub idle_latency: Option<Nanos>,
     /// The bounds of its utilisation, where it was asked to have some.
     pub utilization_clamp: Option<(u32, u32)>,
+    /// The multiplier of its ramp, where it was asked to have one.
+    pub response_ramp: Option<u32>,
     /// Whether the window's cycles are counted.
     pub counts_cycles: bool,
     /// What was asked for and could not be applied.

@@ -1,7 +1,8 @@
 //! Settings of the measuring thread: applied in that thread, read back in that thread.
 
 use super::plan::{Applied, Degraded, TrialPlan};
-use flyball_host::{Host, HostError, IdleLatencyHold};
+use flyball_host::{Host, IdleLatencyHold};
+use flyball_qos::{Attached, QosError};
 use flyball_units::Diagnostic;
 use std::fmt::Display;
 
@@ -15,15 +16,31 @@ pub(super) struct Settings<'a> {
     host: &'a dyn Host,
     locked: bool,
     idle_latency: Option<IdleLatencyHold>,
+    ramp: Option<Attached<'a>>,
     pub(super) applied: Applied,
 }
 
 impl<'a> Settings<'a> {
+    /// Takes back what lasts longer than the thread.
+    ///
+    /// # Errors
+    /// Clamps that could not be removed.
+    pub(super) fn end(mut self) -> Result<Applied, QosError> {
+        self.ramp.take().map_or(Ok(()), Attached::end)?;
+        Ok(std::mem::take(&mut self.applied))
+    }
+
     /// Applies what `plan` asks of the calling thread and reads everything back.
     pub(super) fn apply(host: &'a dyn Host, plan: &TrialPlan) -> Settings<'a> {
         let applied = Applied { tid: Some(host.thread_id()), ..Applied::default() };
-        let mut this = Settings { host, locked: false, idle_latency: None, applied };
-        // Memory first: what follows then touches locked pages.
+        let mut this = Settings { host, locked: false, idle_latency: None, ramp: None, applied };
+        // Before placement and class, which its controller would have, too.
+        if let Some(multiplier) = plan.response_ramp {
+            let ramp = Attached::to_this_thread(host, multiplier);
+            this.ramp = this.note(format_args!("ramp {multiplier}"), ramp);
+            this.applied.response_ramp = this.ramp.as_ref().map(|_| multiplier);
+        }
+        // Memory next: what follows then touches locked pages.
         this.lock_memory(plan);
         if let Some(cpus) = &plan.cpus {
             this.note(format_args!("CPUs {cpus}"), host.affinity_set(cpus));
@@ -73,7 +90,11 @@ impl<'a> Settings<'a> {
     }
 
     /// Keeps the value of a call, or notes why there is none.
-    fn note<T>(&mut self, setting: impl Display, result: Result<T, HostError>) -> Option<T> {
+    fn note<T, E: Diagnostic + Display>(
+        &mut self,
+        setting: impl Display,
+        result: Result<T, E>,
+    ) -> Option<T> {
         result.map_err(|error| self.applied.degraded.push(degraded(setting, &error))).ok()
     }
 }
@@ -88,7 +109,7 @@ impl Drop for Settings<'_> {
 }
 
 /// Why `setting` was not applied.
-pub(super) fn degraded(setting: impl Display, error: &HostError) -> Degraded {
+pub(super) fn degraded(setting: impl Display, error: &(impl Diagnostic + Display)) -> Degraded {
     Degraded {
         setting: setting.to_string(),
         reason: error.to_string(),
