@@ -5,7 +5,6 @@
 //! the process that owns it, and goes with it: at [`Capture::stop`], when it is dropped, and, where a
 //! process was killed, at the next start or by [`recover`].
 
-mod btf;
 mod cost;
 mod error;
 mod groups;
@@ -20,7 +19,6 @@ mod setup;
 mod size;
 mod tracefs;
 
-pub use btf::{Btf, BtfError, Field};
 pub use cost::Cost;
 pub use error::CaptureError;
 pub use groups::Group;

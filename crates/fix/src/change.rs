@@ -10,6 +10,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
+    /// The task's demand grows faster while it runs.
+    Ramp,
     /// The scheduler takes the task's utilisation to be at least so much.
     Uclamp,
     /// Lower limit of one clock domain.
@@ -28,6 +30,7 @@ impl Kind {
     /// For people.
     pub const fn name(self) -> &'static str {
         match self {
+            Kind::Ramp => "ramp of the task",
             Kind::Uclamp => "uclamp of the task",
             Kind::MinFrequency => "minimum frequency",
             Kind::IdleLatency => "idle states",
@@ -40,6 +43,7 @@ impl Kind {
     /// What it costs, in words.
     pub const fn cost(self) -> &'static str {
         match self {
+            Kind::Ramp => "higher frequency sooner while this task runs for long, none otherwise",
             Kind::Uclamp => "higher frequency while this task is runnable, none otherwise",
             Kind::MinFrequency => "no lower frequency on this clock domain, whoever runs there",
             Kind::IdleLatency => "shallower sleep on all CPUs: more power while idle, less turbo",
@@ -54,6 +58,11 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Change {
+    /// [`Kind::Ramp`].
+    Ramp {
+        /// How many times as fast as load tracking.
+        multiplier: u32,
+    },
     /// [`Kind::Uclamp`].
     Uclamp {
         /// 0 to 1024.
@@ -103,6 +112,7 @@ impl Change {
     /// Its kind.
     pub fn kind(&self) -> Kind {
         match self {
+            Change::Ramp { .. } => Kind::Ramp,
             Change::Uclamp { .. } => Kind::Uclamp,
             Change::MinFrequency { .. } => Kind::MinFrequency,
             Change::IdleLatency { .. } => Kind::IdleLatency,
@@ -114,6 +124,7 @@ impl Change {
 
     fn apply(&self, condition: &mut Condition) {
         match self {
+            Change::Ramp { multiplier } => condition.settings.response_ramp = Some(*multiplier),
             Change::Uclamp { least } => condition.settings.uclamp_min = Some(*least),
             Change::MinFrequency { cpu, frequency, .. } => {
                 condition.settings.min = Some(Frequency::At(*frequency));
@@ -140,6 +151,7 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Change::Ramp { multiplier } => write!(f, "ramp {multiplier}"),
             Change::Uclamp { least } => write!(f, "uclamp min {least}"),
             Change::MinFrequency { policy, frequency, .. } => {
                 write!(f, "policy{policy} at least {} MHz", frequency.0 / 1_000)

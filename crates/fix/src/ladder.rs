@@ -4,6 +4,7 @@ use crate::change::{Candidate, Change, Kind};
 use flyball_control::preflight;
 use flyball_host::{Host, Policy, Topology};
 use flyball_lab::experiment::{Class, Condition, Placement};
+use flyball_qos::{By, backend};
 use flyball_units::{CpuId, KiloHertz};
 use serde::Serialize;
 
@@ -64,6 +65,7 @@ impl Ladder {
             }
         }
         let rungs = [
+            (Kind::Ramp, ramp(host, base)),
             (Kind::Uclamp, uclamp(host, topology, base, policy)),
             (Kind::MinFrequency, min_frequency(base, policy, home)),
             (Kind::IdleLatency, idle(host, topology, base, home)),
@@ -82,11 +84,14 @@ impl Ladder {
     }
 
     /// The strongest level of everything together, as far as they go together: the governor
-    /// `performance` leaves nothing to a limit or a preference.
+    /// `performance` leaves nothing to a limit or a preference, and a clamp of everything nothing to a ramp.
     pub fn all(&self) -> Candidate {
-        let has_governor = self.rungs.iter().any(|rung| rung.kind == Kind::Governor);
-        let moot =
-            |kind: Kind| has_governor && matches!(kind, Kind::MinFrequency | Kind::Preference);
+        let has = |kind: Kind| self.rungs.iter().any(|rung| rung.kind == kind);
+        let moot = |kind: Kind| match kind {
+            Kind::MinFrequency | Kind::Preference => has(Kind::Governor),
+            Kind::Ramp => has(Kind::Uclamp),
+            _ => false,
+        };
         let tops = self.rungs.iter().filter(|rung| !moot(rung.kind)).filter_map(Rung::top);
         let mut changes: Vec<Change> = tops.cloned().collect();
         // The clock domain that counts is the one that the work was moved to.
@@ -141,6 +146,20 @@ fn points(policy: &Policy) -> Vec<KiloHertz> {
     points.sort_unstable();
     points.dedup();
     points
+}
+
+/// Multipliers that the series advises, and beyond.
+const RAMPS: [u32; 4] = [2, 4, 8, 16];
+
+fn ramp(host: &dyn Host, base: &Condition) -> Result<Vec<Change>, String> {
+    if base.settings.response_ramp.is_some() {
+        return Err("the experiment sets it".to_owned());
+    }
+    if base.scheduling != Class::default() {
+        return Err(format!("scheduling {}: clamps act on the class other", base.scheduling));
+    }
+    backend(host, By::Clamps).map_err(|error| error.to_string())?;
+    Ok(RAMPS.map(|multiplier| Change::Ramp { multiplier }).to_vec())
 }
 
 fn uclamp(

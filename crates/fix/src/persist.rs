@@ -21,6 +21,11 @@ impl Candidate {
 impl Change {
     fn persistent(&self, topology: &Topology) -> Vec<String> {
         match self {
+            Change::Ramp { multiplier } => vec![
+                "rules of response times (/etc/flyball/qos.toml, unit flyball-qos.service):"
+                    .to_owned(),
+                format!("  [[rule]] process = \"CMD\", ramp = {multiplier}      # one key a line"),
+            ],
             Change::Uclamp { least } => vec![
                 format!(
                     "uclampset -m {least} -- CMD                 # util-linux; or in the program: sched_setattr"

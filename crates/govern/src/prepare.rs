@@ -167,7 +167,7 @@ pub fn prepare(host: &dyn Host, wish: &Wish) -> Result<Prepared, GovernError> {
     Ok(Prepared { outline, request, wish: wish.clone(), way, times, domains })
 }
 
-fn nothing() -> GovernError {
+pub(crate) fn nothing() -> GovernError {
     GovernError::Unsupported(
         Mismatch::value("a clock domain with a CPU that is online", "none")
             .at("/sys/devices/system/cpu/cpufreq"),

@@ -1,12 +1,46 @@
 //! What a daemon says, for people.
 
-use crate::{Ended, Outline, Replayed, Status};
+use crate::{Ended, Exact, Outline, Replayed, Status};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
 fn mhz(khz: u64) -> String {
     format!("{} MHz", khz / 1_000)
+}
+
+/// What a rule inside of the kernel did.
+pub fn exact(exact: &Exact) -> String {
+    let mut text = String::new();
+    for domain in &exact.domains {
+        let _ = writeln!(text, "{:<10}{} ticks", domain.name, domain.ticks);
+    }
+    let first = exact.domains.first().map_or("", |domain| domain.name.as_str());
+    let _ = writeln!(
+        text,
+        "model     {} decisions of {first} made again by the model's governor: {} differ",
+        exact.compared, exact.differ
+    );
+    if let Some(difference) = &exact.first_difference {
+        let _ = writeln!(text, "          {difference}");
+    }
+    if exact.unread > 0 {
+        let _ = writeln!(text, "          {} ticks came faster than they were read", exact.unread);
+    }
+    text
+}
+
+/// At its begin.
+pub fn exact_begun(exact: &Exact) -> Vec<String> {
+    let cpus: usize = exact.domains.iter().map(|domain| domain.cpus.len()).sum();
+    let rule = format!(
+        "{} rules inside of the kernel: {} domains, {cpus} CPUs, {} ticks a second of each",
+        exact.governor,
+        exact.domains.len(),
+        exact.tick_hz
+    );
+    let notes = exact.notes.iter().map(|note| format!("note: {note}"));
+    [rule].into_iter().chain(notes).collect()
 }
 
 /// The outline: what would be done.

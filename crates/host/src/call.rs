@@ -105,6 +105,8 @@ calls! {
         OpenCycles = "open_cycles",
         /// CPU times of the whole machine.
         CpuTimes = "cpu_times",
+        /// Give the kernel a program, and talk to it.
+        Bpf = "bpf",
         /// Ask for a bounded latency of idle states.
         HoldIdleLatency = "hold_idle_latency",
         /// Make a bell between threads.

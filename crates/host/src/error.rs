@@ -95,6 +95,8 @@ impl Diagnostic for HostError {
             HostError::ReadBack { .. } => ErrorKind::NotApplied,
             HostError::Unsupported { .. } => ErrorKind::Unsupported,
             HostError::Call { errno, call, .. } => match *errno {
+                // The verifier refuses with EACCES and EINVAL, too: it is this kernel that does not take it.
+                errno if *call == Call::Bpf && errno != Errno::EPERM => ErrorKind::Unsupported,
                 Errno::EPERM | Errno::EACCES | Errno::EROFS => ErrorKind::Permission,
                 Errno::ENOMEM | Errno::EAGAIN if *call == Call::LockMemory => ErrorKind::Permission,
                 Errno::ENOSYS | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO => {
@@ -163,6 +165,9 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
         }
         Call::LeastUtilizationSet | Call::OpenTask if denied => {
             "threads of other users need CAP_SYS_NICE (root)"
+        }
+        Call::Bpf if errno == Errno::EPERM => {
+            "programs in the kernel need root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)"
         }
         Call::HoldIdleLatency if denied => "sudo chmod o+rw /dev/cpu_dma_latency",
         Call::AffinitySet if errno == Errno::EINVAL => {

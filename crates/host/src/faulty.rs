@@ -2,10 +2,10 @@
 
 use crate::fault::Faults;
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect,
+    Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect,
     FairShare, Fault, FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile,
     ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake,
-    Woken, dma_latency_path, procfs,
+    Watched, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
@@ -352,9 +352,9 @@ impl Host for FaultyHost {
         self.inner.fair_share_set(task, share)
     }
 
-    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError> {
+    fn watch_switches(&self, task: &Task, what: Watched) -> Result<SwitchWatch, HostError> {
         self.pass(Call::WatchSwitches, task.identity().tid)?;
-        self.inner.watch_switches(task)
+        self.inner.watch_switches(task, what)
     }
 
     fn wait_tasks(
@@ -381,6 +381,11 @@ impl Host for FaultyHost {
     fn cpu_times(&self) -> Result<CpuTimes, HostError> {
         self.pass(Call::CpuTimes, "/proc/stat")?;
         procfs::cpu_times(self)
+    }
+
+    fn bpf(&self) -> Result<Bpf, HostError> {
+        self.pass(Call::Bpf, "kernel")?;
+        self.inner.bpf()
     }
 
     fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError> {
@@ -493,6 +498,7 @@ mod tests {
             host.spawn(&spec).is_err(),
             host.open_cycles().is_err(),
             host.cpu_times().is_err(),
+            host.bpf().is_err(),
             host.hold_idle_latency(nanos).is_err(),
             host.open_kept(path, Access::Read).is_err(),
             host.bell().is_err(),
@@ -505,7 +511,7 @@ mod tests {
             host.least_utilization_set(&task, None).is_err(),
             host.fair_share(&task).is_err(),
             host.fair_share_set(&task, FairShare::default()).is_err(),
-            host.watch_switches(&task).is_err(),
+            host.watch_switches(&task, Watched::Switches).is_err(),
             host.wait_tasks(&[], &[], None, 0).is_err(),
             host.spawn_detached(&spec).is_err(),
         ];

@@ -1,9 +1,9 @@
 //! The trait [`Host`]: everything that Flyball reads from a machine or asks of it.
 
 use crate::{
-    Access, Bell, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FairShare, FolderLock,
-    HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader, Scheduling,
-    Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken,
+    Access, Bell, Bpf, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FairShare,
+    FolderLock, HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader,
+    Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Watched, Woken,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt::Debug;
@@ -189,8 +189,9 @@ pub trait Host: Send + Sync + Debug {
     /// Sets it, read back; what the kernel does not have (0 in [`Host::fair_share`]) has to stay 0. A
     /// thread that has ended is `ESRCH`. Threads that it makes have the same.
     fn fair_share_set(&self, task: &Task, share: FairShare) -> Result<(), HostError>;
-    /// Watches when a thread runs, without a system call of its own at each switch.
-    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError>;
+    /// Watches when a thread runs, without a system call of its own at each switch, or only what it makes and
+    /// that it ends.
+    fn watch_switches(&self, task: &Task, what: Watched) -> Result<SwitchWatch, HostError>;
     /// Waits until one of `watches` has a record or one of `tasks` has ended (true), or until
     /// `deadline` (none: for ever) or a request to end beyond the first `asked` of
     /// [`Host::interrupted`] came, also one from before the call (false). A watch that is left out
@@ -211,6 +212,8 @@ pub trait Host: Send + Sync + Debug {
     fn user_hz(&self) -> u64;
     /// What every CPU spent its time on since boot: `/proc/stat`.
     fn cpu_times(&self) -> Result<CpuTimes, HostError>;
+    /// A door for programs that run in the kernel (BPF).
+    fn bpf(&self) -> Result<Bpf, HostError>;
     /// Asks the kernel to use only idle states that wake within `limit` (whole microseconds),
     /// until the guard is dropped. This changes the machine: only when the user asks for it.
     fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError>;

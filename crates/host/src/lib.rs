@@ -75,6 +75,7 @@ pub use program::run_program;
 pub use real::RealHost;
 pub use recorded::RecordedHost;
 pub use sys::bell::{Bell, Woken};
+pub use sys::bpf::{Bpf, BpfLink, BpfMap, BpfMapSpec, BpfProgram, BpfProgramSpec, BpfTypes};
 pub use sys::cycles::{CycleCounter, Cycles};
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::kept::{Access, KeptFile};
@@ -82,7 +83,7 @@ pub use sys::schedstat::SchedStatReader;
 pub use sys::signal::{end_on_signals, last as last_signal};
 pub use sys::socket::{ControlSocket, Visitor};
 pub use sys::stream::Stream;
-pub use sys::watch::{Switch, SwitchRecord, SwitchWatch};
+pub use sys::watch::{Switch, SwitchRecord, SwitchWatch, Watched};
 pub use task::Task;
 pub use types::{
     CounterRate, CpuTime, CpuTimes, FairShare, SchedStat, Scheduling, SchedulingError, ThreadUsage,

@@ -2,9 +2,10 @@
 
 use crate::sys::{clock, memory, process, sched, signal, socket, task, usage};
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
+    Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
-    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Woken, arch,
+    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Watched,
+    Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, CpuSet, Nanos};
@@ -324,8 +325,8 @@ impl Host for RealHost {
         }
     }
 
-    fn watch_switches(&self, task: &Task) -> Result<SwitchWatch, HostError> {
-        SwitchWatch::open(task.identity().tid, || task.to_string())
+    fn watch_switches(&self, task: &Task, what: Watched) -> Result<SwitchWatch, HostError> {
+        SwitchWatch::open(task.identity().tid, what, || task.to_string())
     }
 
     fn wait_tasks(
@@ -350,6 +351,10 @@ impl Host for RealHost {
 
     fn cpu_times(&self) -> Result<CpuTimes, HostError> {
         procfs::cpu_times(self)
+    }
+
+    fn bpf(&self) -> Result<Bpf, HostError> {
+        Ok(Bpf::new())
     }
 
     fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError> {

@@ -4,10 +4,10 @@ use crate::manifest::{self, Manifest, Tried};
 use crate::private::Locked;
 use crate::tree::{Entry, Tree, normal};
 use crate::{
-    Access, Bell, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
+    Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
     SchedStat, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadIdentity,
-    ThreadUsage, Wake, Woken, dma_latency_path, procfs,
+    ThreadUsage, Wake, Watched, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::collections::{BTreeMap, HashMap};
@@ -598,7 +598,7 @@ impl Host for RecordedHost {
     }
 
     /// Nothing runs, so nothing is seen.
-    fn watch_switches(&self, _task: &Task) -> Result<SwitchWatch, HostError> {
+    fn watch_switches(&self, _task: &Task, _what: Watched) -> Result<SwitchWatch, HostError> {
         Ok(SwitchWatch::idle())
     }
 
@@ -629,6 +629,10 @@ impl Host for RecordedHost {
 
     fn cpu_times(&self) -> Result<CpuTimes, HostError> {
         procfs::cpu_times(self)
+    }
+
+    fn bpf(&self) -> Result<Bpf, HostError> {
+        Err(HostError::unsupported(Call::Bpf, "a recorded machine", "it has no kernel"))
     }
 
     fn hold_idle_latency(&self, limit: Nanos) -> Result<IdleLatencyHold, HostError> {

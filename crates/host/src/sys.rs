@@ -3,6 +3,7 @@
 
 pub(crate) mod access;
 pub(crate) mod bell;
+pub(crate) mod bpf;
 pub(crate) mod clock;
 pub(crate) mod cycles;
 pub(crate) mod dma_latency;

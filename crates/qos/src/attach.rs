@@ -1,7 +1,7 @@
 //! A controller of its own for one thread of this process and the programs that the thread starts: what a
 //! measurement switches on and off.
 
-use crate::{QosError, Status, backend, qos_folder, status};
+use crate::{By, QosError, Status, backend, qos_folder, status};
 use flyball_host::{Child, Exit, Host, Output, ProcessIdentity, ProcessSpec};
 use flyball_units::{Mismatch, Nanos};
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl<'a> Attached<'a> {
     /// # Errors
     /// What this machine cannot do; a controller that does not come to it.
     pub fn to_this_thread(host: &'a dyn Host, multiplier: u32) -> Result<Attached<'a>, QosError> {
-        backend(host)?;
+        backend(host, By::Clamps)?;
         let folder = qos_folder(host)?;
         if let Status::Running { owner, .. } = status(host, &folder)? {
             return Err(QosError::Busy(Some(owner)));

@@ -1,6 +1,6 @@
 //! What this kernel and its driver have for it, with the reason.
 
-use crate::QosError;
+use crate::{By, QosError};
 use flyball_host::Host;
 use flyball_units::Mismatch;
 use serde::Serialize;
@@ -11,7 +11,7 @@ const BOUND: &str = "/proc/sys/kernel/sched_util_clamp_min";
 const CPUFREQ: &str = "/sys/devices/system/cpu/cpufreq";
 const GOVERNOR: &str = "schedutil";
 
-/// How it is done here: by lower clamps that follow the ramp.
+/// How it is done here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Backend {
     /// Its name.
@@ -22,11 +22,11 @@ pub struct Backend {
     pub notes: Vec<String>,
 }
 
-/// Looks what there is.
+/// Looks what there is for this way.
 ///
 /// # Errors
 /// Nothing of use, with what can be had instead.
-pub fn backend(host: &dyn Host) -> Result<Backend, QosError> {
+pub fn backend(host: &dyn Host, by: By) -> Result<Backend, QosError> {
     let release = text(host, "/proc/sys/kernel/osrelease").unwrap_or_default();
     let unsupported = |slip: Mismatch| Err(QosError::Unsupported(slip));
     let policies = policies(host);
@@ -35,6 +35,9 @@ pub fn backend(host: &dyn Host) -> Result<Backend, QosError> {
             Mismatch::value("cpufreq policies", "none: the kernel has no say in the frequency")
                 .hint("in a virtual machine, the host decides"),
         );
+    }
+    if by == By::SchedExt {
+        return sched_ext(host, &release, &policies);
     }
     let Some(bound) = text(host, BOUND) else {
         return unsupported(
@@ -45,11 +48,7 @@ pub fn backend(host: &dyn Host) -> Result<Backend, QosError> {
             .hint("for all programs at once, and at the cost of a permanent one: hold a higher lowest frequency"),
         );
     };
-    let others: Vec<String> = policies
-        .iter()
-        .filter(|policy| policy.governor != GOVERNOR)
-        .map(|policy| format!("{} has {}", policy.name, policy.governor))
-        .collect();
+    let others = others(&policies);
     if others.len() == policies.len() {
         let slip = Mismatch::value(
             "the governor schedutil, which alone heeds utilisation clamps",
@@ -77,10 +76,7 @@ pub fn backend(host: &dyn Host) -> Result<Backend, QosError> {
         }
         _ => {}
     }
-    // The kernel knows how fast a CPU ran from APERF and MPERF; a clamp is relative to that.
-    let processor = text(host, "/proc/cpuinfo").unwrap_or_default();
-    let flags = processor.lines().find(|line| line.starts_with("flags"));
-    if flags.is_some_and(|flags| !flags.split_ascii_whitespace().any(|flag| flag == "aperfmperf")) {
+    if !is_invariant(host) {
         notes.push(
             "without frequency invariance (APERF and MPERF) a clamp acts relative to the frequency \
              that there is, so that small ones do nothing"
@@ -89,6 +85,49 @@ pub fn backend(host: &dyn Host) -> Result<Backend, QosError> {
     }
     let reason = format!("Linux {release} has utilisation clamps, and {GOVERNOR} heeds them");
     Ok(Backend { name: "uclamp ramp", reason, notes })
+}
+
+/// Policies without schedutil, as people are told.
+fn others(policies: &[Policy]) -> Vec<String> {
+    let others = policies.iter().filter(|policy| policy.governor != GOVERNOR);
+    others.map(|policy| format!("{} has {}", policy.name, policy.governor)).collect()
+}
+
+/// The kernel knows how fast a CPU ran from APERF and MPERF; what is asked for is relative to that.
+fn is_invariant(host: &dyn Host) -> bool {
+    let processor = text(host, "/proc/cpuinfo").unwrap_or_default();
+    let flags = processor.lines().find(|line| line.starts_with("flags"));
+    flags.is_none_or(|flags| flags.split_ascii_whitespace().any(|flag| flag == "aperfmperf"))
+}
+
+/// By a program in the kernel.
+fn sched_ext(host: &dyn Host, release: &str, policies: &[Policy]) -> Result<Backend, QosError> {
+    let unsupported = |slip: Mismatch| Err(QosError::Unsupported(slip));
+    flyball_bpf::class_is_free(host).map_err(QosError::Unsupported)?;
+    let others = others(policies);
+    if others.len() == policies.len() {
+        return unsupported(Mismatch::value(
+            "the governor schedutil, which alone heeds what BPF schedulers ask for",
+            others.join(", "),
+        ));
+    }
+    let mut notes: Vec<String> =
+        others.iter().map(|other| format!("{other}, which heeds no BPF scheduler")).collect();
+    if !is_invariant(host) {
+        notes.push(
+            "without frequency invariance (APERF and MPERF) it acts relative to the frequency that there \
+             is, so that little does nothing"
+                .to_owned(),
+        );
+    }
+    notes.push(
+        "by frequency alone: no thread comes to a faster core by it. For pinned threads, and CPUs that \
+         are all the same"
+            .to_owned(),
+    );
+    let reason =
+        format!("Linux {release} has BPF schedulers; one without a task asks {GOVERNOR} for more");
+    Ok(Backend { name: "sched_ext ramp", reason, notes })
 }
 
 struct Policy {
@@ -132,13 +171,13 @@ mod tests {
     }
 
     fn refused(host: &RecordedHost) -> (String, String) {
-        let error = backend(host).unwrap_err();
+        let error = backend(host, By::Clamps).unwrap_err();
         (error.to_string(), error.hint().unwrap_or_default())
     }
 
     #[test]
     fn clamps_under_schedutil_are_what_it_takes() {
-        let found = backend(&machine("schedutil", CLAMPS)).unwrap();
+        let found = backend(&machine("schedutil", CLAMPS), By::Clamps).unwrap();
         assert_eq!((found.name, found.notes.len()), ("uclamp ramp", 0));
         assert_eq!(found.reason, "Linux 7.3.4 has utilisation clamps, and schedutil heeds them");
     }
@@ -163,8 +202,20 @@ mod tests {
             "{}/proc/cpuinfo = flags : fpu tsc\n{CPUFREQ}/policy2/scaling_governor = performance\n",
             CLAMPS.replace("1024", "512")
         );
-        let notes = backend(&machine("schedutil", &more)).unwrap().notes;
+        let notes = backend(&machine("schedutil", &more), By::Clamps).unwrap().notes;
         assert!(notes[0].contains("policy2 has performance"), "{notes:?}");
         assert!(notes[1].contains("512 of 1024") && notes[2].contains("invariance"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_program_in_the_kernel_takes_a_class_that_is_free() {
+        let state = |state: &str| format!("/sys/kernel/sched_ext/state = {state}\n");
+        let found = |governor, more: &str| backend(&machine(governor, more), By::SchedExt);
+        let there = found("schedutil", &state("disabled")).unwrap();
+        assert_eq!((there.name, there.notes.len()), ("sched_ext ramp", 1));
+        let error = |governor, more: &str| found(governor, more).unwrap_err().to_string();
+        assert!(error("schedutil", "").contains("CONFIG_SCHED_CLASS_EXT"));
+        assert!(error("schedutil", &state("enabled")).contains("one that is enabled"));
+        assert!(error("powersave", &state("disabled")).contains("policy0 has powersave"));
     }
 }

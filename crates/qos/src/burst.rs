@@ -6,6 +6,22 @@ use flyball_units::Nanos;
 
 /// A run shorter than this gets nothing: most end before a frequency could have changed.
 const SHORTEST: Nanos = Nanos::from_millis(3);
+/// The demand of a thread that can ask for no more.
+pub(crate) const FULL: Option<u32> = Some(1024);
+
+/// A clamp is set again where the ramp has risen by so much,
+const RISE: u32 = 128;
+/// but not sooner than after this time: the frequency takes 2 to 3 ms to follow,
+const NEAREST: Nanos = Nanos::from_millis(2);
+/// nor later than after this.
+const FARTHEST: Nanos = Nanos::from_millis(8);
+
+/// What a thread is to count for, and for how long: none until it does something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub demand: Option<u32>,
+    pub lasts: Option<Nanos>,
+}
 
 /// The time that a thread has been running without a sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,10 +85,23 @@ impl Burst {
         }
     }
 
-    /// What the thread is to count for now; none where it asks for nothing special.
-    pub fn demand(&self, ramp: ResponseRamp, now: Nanos) -> Option<u32> {
+    /// What the thread is to count for from now on: nothing where its run is short, else what the ramp says in
+    /// the middle of the time for which it is to stay.
+    pub fn step(&self, ramp: ResponseRamp, now: Nanos) -> Step {
         let running = self.running(now);
-        (running >= SHORTEST).then(|| ramp.demand(running))
+        if running < SHORTEST {
+            let lasts = self.is_awake().then(|| SHORTEST.since(running));
+            return Step { demand: None, lasts };
+        }
+        let here = ramp.demand(running);
+        if Some(here) == FULL {
+            return Step { demand: FULL, lasts: None };
+        }
+        let mut lasts = NEAREST;
+        while lasts < FARTHEST && ramp.demand(running + lasts) < here + RISE {
+            lasts = lasts + Nanos::from_millis(1);
+        }
+        Step { demand: Some(ramp.demand(running + Nanos(lasts.0 / 2))), lasts: Some(lasts) }
     }
 
     /// How often it was given a CPU since the last time that this was asked.
@@ -109,12 +138,42 @@ mod tests {
     fn short_runs_ask_for_nothing() {
         let ramp = ResponseRamp::new(4);
         let burst = Burst::new(true, Nanos::ZERO);
-        assert_eq!(burst.demand(ramp, Nanos::from_micros(2999)), None);
-        assert_eq!(
-            burst.demand(ramp, Nanos::from_millis(8)),
-            Some(ramp.demand(Nanos::from_millis(8)))
-        );
-        assert_eq!(Burst::new(false, Nanos::ZERO).demand(ramp, Nanos::from_secs(1)), None);
+        let step = burst.step(ramp, Nanos::from_micros(2999));
+        assert_eq!(step, Step { demand: None, lasts: Some(Nanos::from_micros(1)) });
+        assert!(burst.step(ramp, Nanos::from_millis(8)).demand.is_some());
+        let asleep = Burst::new(false, Nanos::ZERO);
+        assert_eq!(asleep.step(ramp, Nanos::from_secs(1)), Step::default());
+    }
+
+    #[test]
+    fn steps_follow_the_ramp_and_end_at_the_whole() {
+        for multiplier in [1, 2, 4, 8, 64] {
+            let ramp = ResponseRamp::new(multiplier);
+            let burst = Burst::new(true, Nanos::ZERO);
+            let (mut now, mut steps, mut last) = (SHORTEST, 0, 0);
+            while let Step { demand: Some(demand), lasts: Some(lasts) } = burst.step(ramp, now) {
+                assert!((NEAREST..=FARTHEST).contains(&lasts), "{multiplier}: {lasts:?}");
+                assert!(demand >= ramp.demand(now) && demand <= ramp.demand(now + lasts));
+                assert!(demand > last, "{multiplier}");
+                (now, steps, last) = (now + lasts, steps + 1, demand);
+            }
+            let whole = Step { demand: FULL, lasts: None };
+            assert_eq!(burst.step(ramp, now), whole, "{multiplier}");
+            assert!(steps <= 30, "{multiplier}: {steps}");
+        }
+        // 80 % of the highest frequency, of five, take a clamp above 614 of 1024.
+        let burst = Burst::new(true, Nanos::ZERO);
+        let reached = |multiplier| {
+            let mut now = SHORTEST;
+            loop {
+                let step = burst.step(ResponseRamp::new(multiplier), now);
+                match step.demand {
+                    Some(demand) if demand <= 614 => now = now + step.lasts.unwrap(),
+                    _ => return now.0 as f64 / 1e6,
+                }
+            }
+        };
+        assert_eq!((reached(4), reached(8)), (9.0, 5.0));
     }
 
     #[test]

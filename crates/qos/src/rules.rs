@@ -1,5 +1,6 @@
 //! Which threads get what: rules of a file, and the classes that they name.
 
+use crate::schedqos;
 use flyball_governors::ResponseRamp;
 use flyball_host::FairShare;
 use flyball_units::{Mismatch, Nanos, nearest};
@@ -84,10 +85,32 @@ impl Pattern {
 
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Rule {
+pub(crate) struct Rule {
     process: Pattern,
     thread: Pattern,
     treatment: Treatment,
+}
+
+impl Rule {
+    /// For a process, or one of its threads, of this name.
+    pub fn of(process: &str, thread: Option<&String>, treatment: Treatment) -> Rule {
+        Rule {
+            process: Pattern(Some(process.to_owned())),
+            thread: Pattern(thread.cloned()),
+            treatment,
+        }
+    }
+}
+
+/// A value within its bounds.
+///
+/// # Errors
+/// It is not, with its key.
+pub(crate) fn in_range(key: &str, value: i64, low: i64, high: i64) -> Result<i64, Mismatch> {
+    match (low..=high).contains(&value) {
+        true => Ok(value),
+        false => Err(Mismatch::value(format!("{low} to {high}"), value).at(key)),
+    }
 }
 
 /// Rules; the first that fits a thread decides, and a thread that none fits is left alone.
@@ -106,11 +129,14 @@ impl Rules {
         Rules { rules: vec![all], every: EVERY }
     }
 
-    /// Reads a file of rules.
+    /// Reads a file of rules: TOML of ours, or the JSON of schedqos, which begins with a brace.
     ///
     /// # Errors
     /// What is none, with its place.
     pub fn read(text: &str) -> Result<Rules, Mismatch> {
+        if text.trim_start().starts_with('{') {
+            return schedqos::read(text);
+        }
         let file: File = toml::from_str(text)
             .map_err(|error| Mismatch::value("a file of rules", error.to_string().trim_end()))?;
         let mut classes: BTreeMap<String, Treatment> =
@@ -129,6 +155,7 @@ impl Rules {
         if rules.is_empty() {
             return Err(Mismatch::value("a [[rule]] or more", "none"));
         }
+        let rules = Rules::of_rules(rules)?;
         let every = file.every.as_deref().map(str::parse).transpose();
         let every = every.map_err(|slip: Mismatch| slip.at("every"))?.unwrap_or(EVERY);
         if every < Nanos::from_millis(100) {
@@ -138,7 +165,18 @@ impl Rules {
             )
             .at("every"));
         }
-        Ok(Rules { rules, every })
+        Ok(Rules { every, ..rules })
+    }
+
+    /// These, the first that fits deciding.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn of_rules(rules: Vec<Rule>) -> Result<Rules, Mismatch> {
+        match rules.is_empty() {
+            true => Err(Mismatch::value("a rule or more", "none")),
+            false => Ok(Rules { rules, every: EVERY }),
+        }
     }
 
     /// The class of this name, for every thread.
@@ -169,6 +207,11 @@ impl Rules {
         self.rules.iter().any(|rule| rule.process.0.is_some() && rule.process.fits(name))
     }
 
+    /// Whether a rule could fit threads of a process of this name.
+    pub(crate) fn concern(&self, name: &str) -> bool {
+        self.rules.iter().any(|rule| rule.process.fits(name))
+    }
+
     /// The multiplier that all have in common; none where they differ.
     pub(crate) fn multiplier(&self) -> Option<u32> {
         let mut all =
@@ -179,10 +222,12 @@ impl Rules {
 }
 
 /// A name, and what its threads get.
-type Class = (&'static str, fn() -> Treatment);
+pub(crate) type Class = (String, Treatment);
+/// One that ships.
+type Shipped = (&'static str, fn() -> Treatment);
 
 /// The classes that ship. None has a nice value below 0, which only root may give.
-const CLASSES: [Class; 4] = [
+const CLASSES: [Shipped; 4] = [
     ("ui", || Treatment::ramp(ResponseRamp::new(4))),
     ("audio", || Treatment {
         slice: Some(Nanos::from_millis(1)),
@@ -241,10 +286,8 @@ impl Entry {
     fn treatment(&self) -> Result<Treatment, Mismatch> {
         let Entry { ramp, least, most, slice, nice } = self;
         let within = |key: &str, value: Option<i64>, low: i64, high: i64| match value {
-            Some(value) if !(low..=high).contains(&value) => {
-                Err(Mismatch::value(format!("{low} to {high}"), value).at(key))
-            }
-            _ => Ok(()),
+            Some(value) => in_range(key, value, low, high).map(drop),
+            None => Ok(()),
         };
         let whole = i64::from(FULL);
         within("ramp", ramp.map(i64::from), 1, i64::from(ResponseRamp::LARGEST))?;

@@ -1,23 +1,25 @@
 //! A controller from its start to its end.
 
 use crate::journal::{Journal, Own, State};
+use crate::kernel::KernelRamp;
 use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep, take_back};
 use crate::threads::{Counts, Inherited, Threads};
-use crate::{Backend, QosError, Rules, Target, Wish, backend};
+use crate::{Backend, By, QosError, Rules, Target, Whose, Wish, backend};
 use flyball_host::{
-    Child, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
-    ThreadIdentity,
+    Child, FairShare, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
+    ThreadIdentity, Watched,
 };
 use flyball_units::{Mismatch, Nanos};
 use serde::Serialize;
 use std::path::Path;
 
-/// Between two looks while clamps grow: the series' own step is a tick, 1 to 10 ms.
+/// Between two looks where threads switch often, and none has run for long.
 const PERIOD: Nanos = Nanos::from_millis(4);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
 const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
-/// How often threads without a ramp are looked at, while nobody else is awake.
-const SILENT: Nanos = Nanos::from_secs(1);
+/// Slice and nice value of the controller, where it may have them: it runs for less than this, and what it is
+/// late the clamp is late.
+const PROMPT: (Nanos, i32) = (Nanos(100_000), -10);
 /// With so many processes in the journal those that have ended are left out.
 const MANY: usize = 64;
 /// A guardian that ends is started again, but not for ever.
@@ -56,10 +58,14 @@ pub fn run(
     stdin: Input,
     begun: &mut dyn FnMut(&Backend, &Recovered),
 ) -> Result<Ended, QosError> {
-    let backend = backend(host)?;
+    let backend = backend(host, wish.by)?;
     let state = State::lock(host, folder)?;
     let recovered = leftovers(host, folder, &state)?;
     try_on_this_thread(host)?;
+    let kernel = match wish.by {
+        By::Clamps => None,
+        By::SchedExt => Some(KernelRamp::start(host)?),
+    };
     begun(&backend, &recovered);
     let journal = Journal::new(host, wish.rules.multiplier())
         .map_err(QosError::host("preparing the journal"))?;
@@ -67,13 +73,14 @@ pub fn run(
         host,
         state,
         journal,
-        threads: Threads::new(wish.rules.clone()),
+        threads: Threads::new(wish.rules.clone(), kernel),
         children: wish.children,
         refused: Vec::new(),
         guardian: None,
         guardians: 0,
         wakes: 0,
         period: PERIOD,
+        woken: true,
         began: host.now(),
         cpu_time: Nanos::ZERO,
     };
@@ -98,7 +105,7 @@ fn try_on_this_thread(host: &dyn Host) -> Result<(), QosError> {
     let tried = ProcessIdentity::this(host).and_then(|this| {
         let task = host.open_task(this.pid, this.pid)?;
         host.least_utilization(&task)?;
-        host.watch_switches(&task).map(drop)
+        host.watch_switches(&task, Watched::Switches).map(drop)
     });
     tried.map_err(QosError::host("watching a thread, to try it"))
 }
@@ -117,6 +124,8 @@ struct Session<'a> {
     wakes: u64,
     /// Until the next look while somebody is busy.
     period: Nanos,
+    /// Whether the last wait ended with something that came, and not with its time.
+    woken: bool,
     /// When all was set up, and the CPU time by then.
     began: Nanos,
     cpu_time: Nanos,
@@ -150,10 +159,10 @@ impl Session<'_> {
                 }
                 Ok(None)
             }
-            Target::Named => {
+            Target::Named(whose) => {
                 self.set_up();
                 while host.interrupted() == 0 {
-                    self.look_for(&wish.rules)?;
+                    self.look_for(&wish.rules, whose)?;
                     let until = host.now() + wish.rules.every;
                     while host.interrupted() == 0 && host.now() < until {
                         self.step_until(None, 0, Some(until))?;
@@ -165,12 +174,19 @@ impl Session<'_> {
     }
 
     /// Takes in the processes that rules name and that are not yet.
-    fn look_for(&mut self, rules: &Rules) -> Result<(), QosError> {
+    fn look_for(&mut self, rules: &Rules, whose: &Whose) -> Result<(), QosError> {
         let host = self.host;
+        let own = [Some(self.journal.owner), self.journal.guardian].map(|it| it.map(|it| it.pid));
         let all = host.list(Path::new("/proc")).map_err(QosError::host("listing processes"))?;
         for pid in all.iter().filter_map(|pid| pid.parse::<u32>().ok()) {
             let comm = host.read(Path::new(&format!("/proc/{pid}/comm"))).unwrap_or_default();
-            if !rules.name_process(comm.trim_end_matches('\n')) {
+            let comm = comm.trim_end_matches('\n');
+            let meant = match whose.is_anybody() {
+                true => rules.name_process(comm),
+                false => rules.concern(comm) && whose.has(host, pid) && !own.contains(&Some(pid)),
+            };
+            // Threads of the kernel have no program, and no demand of a user's.
+            if !meant || (!whose.is_anybody() && is_kernels(host, pid)) {
                 continue;
             }
             let Ok(process) = ProcessIdentity::of(host, pid) else { continue };
@@ -223,8 +239,26 @@ impl Session<'_> {
 
     /// From here on it costs what it costs while it runs.
     fn set_up(&mut self) {
+        self.be_prompt();
         self.began = self.host.now();
         self.cpu_time = self.host.thread_cpu_time().unwrap_or_default();
+    }
+
+    /// Behind the start of the program, which is to have what this had.
+    fn be_prompt(&self) {
+        let this = ProcessIdentity::this(self.host);
+        let Ok(task) = this.and_then(|this| self.host.open_task(this.pid, self.host.thread_id()))
+        else {
+            return;
+        };
+        let Ok(before) = self.host.fair_share(&task) else { return };
+        let (slice, nice) = PROMPT;
+        let slice = if before.slice > Nanos::ZERO { slice } else { before.slice };
+        let wanted = FairShare { slice, nice: before.nice.min(nice), ..before };
+        // Without the right to it, its slice alone.
+        if self.host.fair_share_set(&task, wanted).is_err() {
+            let _ = self.host.fair_share_set(&task, FairShare { slice, ..before });
+        }
     }
 
     /// One wait and one look.
@@ -244,7 +278,7 @@ impl Session<'_> {
         let look = self.threads.look(host, &mut self.journal);
         let look = look.map_err(QosError::host("setting a clamp"))?;
         self.period = match look.growing {
-            true => PERIOD,
+            true => look.lasts.unwrap_or(PERIOD),
             false => Nanos(self.period.0 * 2).min(LONGEST_PERIOD),
         };
         let mut changed = self.threads.rename(host, &mut self.journal);
@@ -255,25 +289,24 @@ impl Session<'_> {
             self.state.save(host, &self.journal)?;
         }
         self.threads.lend(host);
-        self.keep_guarded()?;
+        if self.woken {
+            self.keep_guarded()?;
+        }
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
         let (watches, deadline) = match look.busy {
             // Deaf to records, which come far more often than anything is to be done.
             true => (Vec::new(), Some(host.now() + self.period)),
-            // Those that do not wake it are looked at for what they made.
-            false => {
-                (self.threads.watches(), self.threads.has_silent().then(|| host.now() + SILENT))
-            }
+            false => (self.threads.watches(), None),
         };
         let deadline = deadline.into_iter().chain(until).min();
         if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());
         }
         let woken = host.wait_tasks(&watches, &ends, deadline, asked);
-        let woken = woken.map_err(QosError::host("waiting for the threads"))?;
+        self.woken = woken.map_err(QosError::host("waiting for the threads"))?;
         self.wakes += 1;
         // A watch whose thread has gone is ready for ever.
-        if (woken || self.threads.has_silent()) && !look.busy {
+        if self.woken && !look.busy {
             self.threads.drop_ended(host);
         }
         Ok(())
@@ -420,6 +453,12 @@ impl Session<'_> {
 
 fn not_watched(process: ProcessIdentity) -> impl FnOnce(HostError) -> QosError {
     QosError::host(format!("watching process {}", process.pid))
+}
+
+/// Whether a process is a thread of the kernel: it has no memory of its own.
+fn is_kernels(host: &dyn Host, pid: u32) -> bool {
+    let status = host.read(Path::new(&format!("/proc/{pid}/status"))).unwrap_or_default();
+    !status.lines().any(|line| line.starts_with("VmSize:"))
 }
 
 /// As [`sweep`], from one process on.

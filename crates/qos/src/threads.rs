@@ -1,18 +1,17 @@
 //! The threads that are watched, and the clamp of each.
 
-use crate::burst::Burst;
+use crate::burst::{Burst, FULL};
 use crate::journal::{Journal, Lent, Own};
+use crate::kernel::KernelRamp;
 use crate::recover::{give_back, is_gone};
 use crate::{Rules, Treatment};
 use flyball_governors::ResponseRamp;
 use flyball_host::{
     Errno, FairShare, Host, HostError, Switch, SwitchRecord, SwitchWatch, Task, ThreadIdentity,
+    Watched as What,
 };
 use flyball_units::Nanos;
 use std::path::Path;
-
-/// The demand of a thread that can ask for no more.
-const FULL: Option<u32> = Some(1024);
 
 /// A thread, and the clamp that it has from us.
 #[derive(Debug)]
@@ -26,6 +25,8 @@ struct Watched {
     now: u32,
     /// What a rule gives it; none where it is only watched for what it makes.
     treatment: Option<Treatment>,
+    /// The ramp that the kernel follows by itself; then there is none in `treatment`.
+    inside: Option<ResponseRamp>,
     /// The other share of its CPU that it is to have, or has.
     loan: Option<Loan>,
     /// When it was taken in.
@@ -59,6 +60,8 @@ const NAMES: Nanos = Nanos::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Threads {
     rules: Rules,
+    /// The ramp inside of the kernel, where that follows it.
+    kernel: Option<KernelRamp>,
     all: Vec<Watched>,
     /// Filled at each look, kept to be filled again.
     records: Vec<SwitchRecord>,
@@ -100,15 +103,18 @@ pub(crate) struct Look {
     /// Whether clamps are to grow further, or threads switch so often that listening costs more than
     /// looking again.
     pub busy: bool,
+    /// The shortest time until a clamp is to change.
+    pub lasts: Option<Nanos>,
     /// Whether that is for another reason than that a thread with the whole clamp lost its CPU for a
     /// moment, which may have been to the controller itself.
     pub growing: bool,
 }
 
 impl Threads {
-    pub fn new(rules: Rules) -> Threads {
+    pub fn new(rules: Rules, kernel: Option<KernelRamp>) -> Threads {
         Threads {
             rules,
+            kernel,
             all: Vec::new(),
             records: Vec::new(),
             named: [Nanos::ZERO; 2],
@@ -122,13 +128,7 @@ impl Threads {
     }
 
     pub fn watches(&self) -> Vec<&SwitchWatch> {
-        let ramped = self.all.iter().filter(|thread| thread.ramp().is_some());
-        ramped.map(|thread| &thread.watch).collect()
-    }
-
-    /// Whether there are threads that do not wake the controller.
-    pub fn has_silent(&self) -> bool {
-        self.all.iter().any(|thread| thread.ramp().is_none())
+        self.all.iter().map(|thread| &thread.watch).collect()
     }
 
     /// Takes every thread of a process in that is not yet; threads that had a clamp of their own are added
@@ -192,12 +192,15 @@ impl Threads {
         let task = host.open_task(pid, tid)?;
         let now = host.least_utilization(&task)?;
         let own = inherited.map_or(now, |inherited| inherited.least);
-        let watch = host.watch_switches(&task)?;
+        let (treatment, inside) = self.treatment(host, pid, tid);
+        let watch = host.watch_switches(&task, watched(treatment))?;
         // After the watch has begun: whatever it does from here on is in a record.
         let (identity, runs) = ThreadIdentity::read(host, pid, tid)?;
         let burst = Burst::new(runs, host.now());
         self.counts.threads += 1;
-        let treatment = self.treatment(host, pid, tid);
+        if let (Some(kernel), Some(ramp)) = (&mut self.kernel, inside) {
+            kernel.tag(identity, ramp)?;
+        }
         let before = inherited.and_then(|inherited| inherited.share);
         let loan = self.loan(host, &task, treatment, before);
         let lent =
@@ -206,12 +209,27 @@ impl Threads {
         let owned = (own > 0).then_some(Own { thread: identity, least: Some(own) });
         journal.own.extend(owned);
         let since = host.now();
-        self.all.push(Watched { task, watch, burst, own, now, treatment, loan, since });
+        self.all.push(Watched { task, watch, burst, own, now, treatment, inside, loan, since });
         Ok(owned.is_some() || lent.is_some())
     }
 
-    /// What the rules give a thread by its name and its process'.
-    fn treatment(&self, host: &dyn Host, pid: u32, tid: u32) -> Option<Treatment> {
+    /// What the rules give a thread by its name and its process', and the ramp that the kernel follows.
+    fn treatment(
+        &self,
+        host: &dyn Host,
+        pid: u32,
+        tid: u32,
+    ) -> (Option<Treatment>, Option<ResponseRamp>) {
+        let found = self.found(host, pid, tid);
+        match (&self.kernel, found) {
+            (Some(_), Some(treatment)) => {
+                (Some(Treatment { ramp: None, ..treatment }), treatment.ramp)
+            }
+            _ => (found, None),
+        }
+    }
+
+    fn found(&self, host: &dyn Host, pid: u32, tid: u32) -> Option<Treatment> {
         if self.rules.is_uniform() {
             return self.rules.of("", "");
         }
@@ -305,11 +323,25 @@ impl Threads {
                 continue;
             }
             let identity = thread.task.identity();
-            let treatment = self.treatment(host, identity.pid, identity.tid);
-            let Some(thread) = self.all.get_mut(at).filter(|it| it.treatment != treatment) else {
-                continue;
-            };
+            let (treatment, inside) = self.treatment(host, identity.pid, identity.tid);
+            let differs = |it: &&mut Watched| (it.treatment, it.inside) != (treatment, inside);
+            let Some(thread) = self.all.get_mut(at).filter(differs) else { continue };
+            if watched(thread.treatment) != watched(treatment) {
+                // It keeps what it had where the new one is refused.
+                let Ok(watch) = host.watch_switches(&thread.task, watched(treatment)) else {
+                    continue;
+                };
+                thread.watch = watch;
+            }
             thread.treatment = treatment;
+            thread.inside = inside;
+            if let Some(kernel) = &mut self.kernel {
+                // What is not tagged has no ramp: nothing to undo.
+                let _ = match inside {
+                    Some(ramp) => kernel.tag(identity, ramp),
+                    None => kernel.untag(identity),
+                };
+            }
             let before = thread.loan.take().map(|loan| loan.before);
             // Out of its place: the rules are asked for it.
             let thread = self.all.swap_remove(at);
@@ -350,7 +382,7 @@ impl Threads {
     pub fn look(&mut self, host: &dyn Host, journal: &mut Journal) -> Result<Look, HostError> {
         let mut look = Look::default();
         let mut failed = None;
-        let Threads { all, records, counts, .. } = self;
+        let Threads { all, records, counts, kernel, .. } = self;
         all.retain_mut(|thread| {
             records.clear();
             thread.watch.read(records);
@@ -366,16 +398,22 @@ impl Threads {
                 }
             }
             if ended {
+                thread.untag(kernel.as_ref());
                 return false;
             }
             let starts = thread.burst.starts();
             counts.switches += u64::from(starts);
             // Read now and not before: the time since the record counts.
             let ramp = thread.ramp();
-            let demand = ramp.and_then(|ramp| thread.burst.demand(ramp, host.now()));
+            let step = ramp.map(|ramp| thread.burst.step(ramp, host.now())).unwrap_or_default();
+            let demand = step.demand;
             let awake = ramp.is_some() && thread.burst.is_awake();
             let starts = if ramp.is_some() { starts } else { 0 };
             look.busy |= starts > 1 || (awake && (starts > 0 || demand != FULL));
+            // Whoever switches that often has short runs only.
+            if starts <= 1 {
+                look.lasts = look.lasts.into_iter().chain(step.lasts).min();
+            }
             look.growing |= demand != FULL && (awake || starts > 0);
             let wanted = thread.treatment.map_or(0, |treatment| treatment.clamp(demand));
             match thread.set(host, wanted, counts) {
@@ -397,13 +435,22 @@ impl Threads {
 
     /// Drops the threads that have ended without a record of it.
     pub fn drop_ended(&mut self, host: &dyn Host) {
-        self.all.retain(|thread| thread.task.is_alive(host));
+        let Threads { all, kernel, .. } = self;
+        all.retain(|thread| {
+            let alive = thread.task.is_alive(host);
+            if !alive {
+                thread.untag(kernel.as_ref());
+            }
+            alive
+        });
     }
 
     /// Gives every thread what it had. Those are returned of which that is sure: what they have from
     /// here on is their own.
     pub fn release(&mut self, host: &dyn Host) -> Vec<Own> {
         let mut sure = Vec::new();
+        // With the program, its ramps go.
+        self.kernel = None;
         for thread in &mut self.all {
             let changed = thread.now != thread.own;
             let ours = changed && host.least_utilization(&thread.task).as_ref() == Ok(&thread.now);
@@ -419,7 +466,22 @@ impl Threads {
     }
 }
 
+/// What of a thread's doings the controller has to know.
+fn watched(treatment: Option<Treatment>) -> What {
+    match treatment.and_then(|treatment| treatment.ramp) {
+        Some(_) => What::Switches,
+        None => What::Births,
+    }
+}
+
 impl Watched {
+    /// A number that is given to another thread has no ramp inside of the kernel: it knows the start.
+    fn untag(&self, kernel: Option<&KernelRamp>) {
+        if let (Some(kernel), Some(_)) = (kernel, self.inside) {
+            let _ = kernel.untag(self.task.identity());
+        }
+    }
+
     fn ramp(&self) -> Option<ResponseRamp> {
         self.treatment.and_then(|treatment| treatment.ramp)
     }
@@ -489,7 +551,7 @@ mod tests {
     fn what_another_program_sets_meanwhile_is_left_alone() {
         let host = machine();
         let mut journal = Journal::new(&host, Some(4)).unwrap();
-        let mut threads = Threads::new(ramped());
+        let mut threads = Threads::new(ramped(), None);
         assert!(threads.take_process(&host, 50, &mut journal).unwrap());
         pass(&host, 4);
         threads.look(&host, &mut journal).unwrap();
@@ -513,7 +575,7 @@ mod tests {
     #[test]
     fn a_new_thread_has_what_its_maker_had_before() {
         let host = machine();
-        let mut threads = Threads::new(ramped());
+        let mut threads = Threads::new(ramped(), None);
         // It was made while its maker had a clamp of ours.
         let task = host.open_task(50, 51).unwrap();
         host.least_utilization_set(&task, Some(400)).unwrap();
@@ -531,12 +593,12 @@ mod tests {
         let faults = "watch_switches:51=EMFILE";
         let faulty =
             flyball_host::FaultyHost::parse(std::sync::Arc::new(machine()), faults).unwrap();
-        let mut threads = Threads::new(ramped());
+        let mut threads = Threads::new(ramped(), None);
         let mut journal = Journal::new(&host, Some(4)).unwrap();
         assert!(threads.take_process(&faulty, 50, &mut journal).unwrap());
         assert_eq!((threads.counts.threads, threads.counts.left_out), (1, 1));
         let all = flyball_host::FaultyHost::parse(std::sync::Arc::new(host), "open_task=EPERM");
-        let mut none = Threads::new(ramped());
+        let mut none = Threads::new(ramped(), None);
         assert!(none.take_process(&all.unwrap(), 50, &mut journal).is_err());
     }
 }

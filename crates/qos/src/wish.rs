@@ -2,7 +2,9 @@
 
 use crate::{QosError, Rules};
 use flyball_governors::ResponseRamp;
+use flyball_host::Host;
 use flyball_units::{Mismatch, Nanos, Share};
+use std::path::Path;
 
 /// Whose threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +20,105 @@ pub enum Target {
         /// Single threads, by number.
         threads: Vec<u32>,
     },
-    /// Processes that rules name, those that come later, too; until it is asked to end.
-    Named,
+    /// Processes that rules name, of those that these words leave, and those that come later, too; until it
+    /// is asked to end.
+    Named(Whose),
+}
+
+/// Which processes, beside their names; with neither, those that rules name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    /// In this cgroup (v2), or below it.
+    pub cgroup: Option<String>,
+    /// Of this user, by number.
+    pub user: Option<u32>,
+}
+
+/// Where cgroups are.
+const CGROUPS: &str = "/sys/fs/cgroup";
+
+impl Whose {
+    /// As people name them: a path with or without the place where cgroups are, a user by name or number.
+    ///
+    /// # Errors
+    /// A user or a cgroup that is not there.
+    pub fn named(
+        host: &dyn Host,
+        cgroup: Option<&str>,
+        user: Option<&str>,
+    ) -> Result<Whose, Mismatch> {
+        let cgroup = cgroup.map(|path| {
+            let path = path.strip_prefix(CGROUPS).unwrap_or(path).trim_matches('/');
+            match host.exists(Path::new(&format!("{CGROUPS}/{path}/cgroup.procs"))) {
+                true => Ok(format!("/{path}")),
+                false => Err(Mismatch::text(format!("a cgroup (v2) below {CGROUPS}"), path)),
+            }
+        });
+        let user = user.map(|name| number(host, name));
+        Ok(Whose { cgroup: cgroup.transpose()?, user: user.transpose()? })
+    }
+
+    /// Whether a process is one of them, as far as this is to decide.
+    pub(crate) fn has(&self, host: &dyn Host, pid: u32) -> bool {
+        let read =
+            |file: &str| host.read(Path::new(&format!("/proc/{pid}/{file}"))).unwrap_or_default();
+        let in_group = self.cgroup.as_ref().is_none_or(|wanted| {
+            let text = read("cgroup");
+            let path = text.lines().find_map(|line| line.strip_prefix("0::"));
+            path.and_then(|path| path.strip_prefix(wanted.as_str()))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || wanted == "/")
+        });
+        in_group
+            && self.user.is_none_or(|wanted| {
+                let text = read("status");
+                let line = text.lines().find_map(|line| line.strip_prefix("Uid:"));
+                let real = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+                real == Some(wanted)
+            })
+    }
+
+    /// Whether it leaves all processes.
+    pub(crate) fn is_anybody(&self) -> bool {
+        *self == Whose::default()
+    }
+}
+
+/// A user's number.
+fn number(host: &dyn Host, name: &str) -> Result<u32, Mismatch> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    let users = host.read(Path::new("/etc/passwd")).unwrap_or_default();
+    let of = |line: &str| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok()).flatten()
+    };
+    users
+        .lines()
+        .find_map(of)
+        .ok_or_else(|| Mismatch::text("a user of /etc/passwd, or a number", name))
+}
+
+/// By what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Utilisation clamps, from outside of the kernel: they move threads to faster cores, too.
+    #[default]
+    Clamps,
+    /// A program in the kernel (sched_ext), which asks for frequency alone.
+    SchedExt,
+}
+
+impl std::str::FromStr for By {
+    type Err = Mismatch;
+
+    fn from_str(text: &str) -> Result<By, Mismatch> {
+        match text {
+            "clamps" => Ok(By::Clamps),
+            "sched_ext" => Ok(By::SchedExt),
+            other => Err(Mismatch::text("clamps or sched_ext", other)),
+        }
+    }
 }
 
 /// What is asked for.
@@ -31,6 +130,8 @@ pub struct Wish {
     pub rules: Rules,
     /// Whether processes that they start are taken in, too.
     pub children: bool,
+    /// By what.
+    pub by: By,
 }
 
 /// A ramp as people ask for it.
@@ -107,5 +208,23 @@ mod tests {
         for (share, time) in [("0%", "20ms"), ("100%", "1s"), ("80%", "x")] {
             assert!(multiplier(share, time).is_err(), "{share} {time}");
         }
+    }
+
+    #[test]
+    fn processes_are_found_by_cgroup_and_user() {
+        let listing = "/etc/passwd = root:x:0:0::/root:/bin/sh\\nana:x:1000:1000::/home/ana:/bin/sh\n\
+                       /sys/fs/cgroup/games/cgroup.procs = 5\n\
+                       /proc/5/cgroup = 0::/games/one\n/proc/5/status = Uid: 1000 1000 1000 1000\n\
+                       /proc/6/cgroup = 0::/gamesome\n/proc/6/status = Uid: 0 0 0 0\n";
+        let host = flyball_host::RecordedHost::from_listing(listing).unwrap();
+        let named = |cgroup, user| Whose::named(&host, cgroup, user);
+        let games = named(Some("/sys/fs/cgroup/games/"), None).unwrap();
+        assert_eq!((games.has(&host, 5), games.has(&host, 6)), (true, false));
+        assert_eq!(named(Some("games"), None).unwrap(), games);
+        let root = named(None, Some("0")).unwrap();
+        assert_eq!((root.has(&host, 5), root.has(&host, 6)), (false, true));
+        assert!(Whose::default().has(&host, 5) && Whose::default().is_anybody());
+        assert!(named(Some("none"), None).unwrap_err().to_string().contains("a cgroup (v2)"));
+        assert!(named(None, Some("nobody here")).unwrap_err().to_string().contains("/etc/passwd"));
     }
 }

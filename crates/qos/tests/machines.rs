@@ -6,7 +6,8 @@ use flyball_governors::ResponseRamp;
 use flyball_host::manifest::Manifest;
 use flyball_host::{FairShare, FaultyHost, Host, HostError, Input, RecordedHost};
 use flyball_qos::{
-    Ended, QosError, Recovered, Rules, Status, Target, Treatment, Wish, recover, run, status,
+    By, Ended, QosError, Recovered, Rules, Status, Target, Treatment, Whose, Wish, recover, run,
+    status,
 };
 use flyball_units::{Diagnostic, ErrorKind};
 use std::path::Path;
@@ -74,7 +75,7 @@ const BEFORE: [u32; 6] = [0, 0, OWN, 0, 0, 0];
 fn play(host: &dyn Host, names: &[&str]) -> Result<Ended, QosError> {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     let target = Target::Running { pids: Vec::new(), names, threads: Vec::new() };
-    let wish = Wish { target, rules: ramped(), children: false };
+    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps };
     run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
 }
 
@@ -104,7 +105,7 @@ fn a_single_thread_is_treated_and_its_process_left_alone() {
     let host = machine();
     host.put(Path::new("/proc/50/status"), "Tgid:\t50\n");
     let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![50] };
-    let wish = Wish { target, rules: ramped(), children: false };
+    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps };
     let ended = run(host.as_ref(), Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).unwrap();
     assert_eq!((ended.counts.threads, ended.counts.removed), (1, 1));
     assert_eq!(clamps(host.as_ref()), BEFORE);
@@ -146,7 +147,7 @@ const RULES: &str = "[[rule]]\nprocess = \"game\"\nthread = \"render\"\nramp = 4
                      [[rule]]\nprocess = \"game\"\nthread = \"load*\"\nclass = \"background\"\n";
 
 fn by_rules(host: &dyn Host, target: Target) -> Result<Ended, QosError> {
-    let wish = Wish { target, rules: Rules::read(RULES).unwrap(), children: false };
+    let wish = Wish { target, rules: Rules::read(RULES).unwrap(), children: false, by: By::Clamps };
     run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
 }
 
@@ -156,7 +157,7 @@ fn rules_give_each_thread_its_own_and_all_of_it_is_taken_back() {
     // Killed in the middle: nothing is given back by itself.
     let faults = "wait_tasks#20+=EIO,fair_share_set#3+=EIO,remove_file=EIO";
     let host = FaultyHost::parse(machine.clone(), faults).unwrap();
-    let error = by_rules(&host, Target::Named).unwrap_err();
+    let error = by_rules(&host, Target::Named(Whose::default())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
     assert_eq!(share(machine.as_ref(), 50, 50), FRESH, "no rule fits it");
     assert_eq!(share(machine.as_ref(), 50, 51), FairShare { nice: 10, most: 512, ..FRESH });
@@ -182,7 +183,7 @@ fn a_nice_value_that_could_not_be_given_back_is_not_changed() {
         .put(Path::new("/proc/self/limits"), "Max nice priority         0                    0\n");
     let host =
         FaultyHost::parse(machine.clone(), "wait_tasks#20+=EIO,fair_share_set#2+=EIO").unwrap();
-    assert!(by_rules(&host, Target::Named).is_err());
+    assert!(by_rules(&host, Target::Named(Whose::default())).is_err());
     assert_eq!(share(machine.as_ref(), 50, 51), FairShare { most: 512, ..FRESH });
     assert_eq!(share(machine.as_ref(), 50, 52), FRESH);
     recover(machine.as_ref(), Path::new(STATE)).unwrap();
@@ -199,7 +200,7 @@ fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
         // One failure at this call, and the end behind it.
         let faults = format!("any#{call}=EIO,wait_tasks#12+=EIO");
         let host = FaultyHost::parse(machine.clone(), &faults).unwrap();
-        let result = by_rules(&host, Target::Named);
+        let result = by_rules(&host, Target::Named(Whose::default()));
         if has_journal(machine.as_ref()) {
             assert!(result.is_err(), "call {call}");
             recover(machine.as_ref(), Path::new(STATE)).unwrap();
@@ -219,7 +220,7 @@ fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
     for call in 1.. {
         let machine = named();
         let host = FaultyHost::parse(machine.clone(), &format!("any#{call}+=EIO")).unwrap();
-        let _ = by_rules(&host, Target::Named);
+        let _ = by_rules(&host, Target::Named(Whose::default()));
         assert!(before(machine.as_ref()) || has_journal(machine.as_ref()), "call {call}");
         recover(machine.as_ref(), Path::new(STATE)).unwrap();
         assert!(before(machine.as_ref()), "call {call}");

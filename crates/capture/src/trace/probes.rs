@@ -7,7 +7,7 @@
 //! that [`flyball_events::ftrace`] reads.
 
 use super::Group;
-use super::btf::{Btf, Field};
+use flyball_bpf::{Btf, BtfError, Field};
 
 /// Where the kernel describes its types.
 pub(super) const BTF: &str = "/sys/kernel/btf/vmlinux";
@@ -59,7 +59,7 @@ pub(super) struct Lacking {
 }
 
 /// Reads the kernel's types.
-pub(super) fn parse(bytes: Vec<u8>) -> Result<Btf, super::btf::BtfError> {
+pub(super) fn parse(bytes: Vec<u8>) -> Result<Btf, BtfError> {
     Btf::parse(bytes, WANTED)
 }
 
@@ -240,8 +240,8 @@ fn governor(btf: &Btf) -> Result<[Probe; 2], String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::btf::tests::scheduler;
     use super::*;
+    use flyball_bpf::testing::{Maker, scheduler};
 
     #[test]
     fn lines_for_dynamic_events() {
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_named() {
-        let btf = parse(super::super::btf::tests::Maker::new().bytes()).unwrap();
+        let btf = parse(Maker::new().bytes()).unwrap();
         let lacking: Vec<String> = [Group::Util, Group::Capacity, Group::Governor]
             .iter()
             .flat_map(|group| of(*group, &btf))

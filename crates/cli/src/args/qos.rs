@@ -2,6 +2,7 @@
 
 use super::{CheckFormat, QuietArgs};
 use clap::{Args, Subcommand, value_parser};
+use flyball_qos::By;
 use std::path::PathBuf;
 
 pub const EXAMPLES: &str = include_str!("../../help/qos.txt").trim_ascii_end();
@@ -28,6 +29,10 @@ pub struct QosArgs {
     /// All threads get this: ui, audio, render or background
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["ramp", "reach", "headroom"])]
     pub class: Option<String>,
+    /// By what: clamps (from outside of the kernel), or sched_ext (a program in the kernel, by frequency alone;
+    /// root)
+    #[arg(long, value_name = "WAY", default_value = "clamps")]
+    pub by: By,
     /// Take in the processes that they start, too
     #[arg(long)]
     pub children: bool,
@@ -40,6 +45,12 @@ pub struct QosArgs {
     /// This thread alone, by its number (ps -L); repeatable
     #[arg(short, long, value_name = "TID")]
     pub thread: Vec<u32>,
+    /// All processes of this cgroup (v2) and those below it, also those that come later, until Ctrl-C
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["pid", "name", "thread", "program"])]
+    pub cgroup: Option<String>,
+    /// All processes of this user, by name or number, also those that come later, until Ctrl-C
+    #[arg(long, value_name = "USER", conflicts_with_all = ["pid", "name", "thread", "program"])]
+    pub user: Option<String>,
     /// Remove what a killed one left, and stop
     #[arg(long, exclusive = true)]
     pub recover: bool,

@@ -39,6 +39,13 @@ pub fn run(args: GovernArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let duration = duration(args.duration.as_deref())?;
     host.catch_interrupts()?;
+    if args.exact {
+        let mut begun =
+            |exact: &_| output::unless_quiet(talk.quiet, &text::exact_begun(exact).join("\n"));
+        let ended = flyball_govern::exact(host.as_ref(), &wish, duration, &mut begun)?;
+        output::result(args.format, || text::exact(&ended), || json!(ended))?;
+        return Ok(if ended.differ == 0 { Exit::Ok } else { Exit::Finding });
+    }
     // Refused before a log or a run directory is made.
     let outline = prepare(host.as_ref(), &wish)?.outline;
     let (sink, run) = sink(host.as_ref(), &args, duration, &outline)?;

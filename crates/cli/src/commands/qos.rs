@@ -9,8 +9,8 @@ use crate::{machine, output, program};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_qos::{
-    Ask, Rules, Target, Treatment, Wish, backend, guard, qos_folder, recover, run as control,
-    status, text,
+    Ask, By, Rules, Target, Treatment, Whose, Wish, backend, guard, qos_folder, recover,
+    run as control, status, text,
 };
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use serde_json::json;
@@ -33,10 +33,14 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let nobody = args.pid.is_empty() && args.name.is_empty() && args.thread.is_empty();
+    let whose = Whose::named(host.as_ref(), args.cgroup.as_deref(), args.user.as_deref())?;
+    let many = args.rules.is_some() || whose != Whose::default();
     let target = match (nobody, args.program.is_empty()) {
-        (true, true) if args.rules.is_some() => Target::Named,
+        (true, true) if many => Target::Named(whose),
         (true, true) => {
-            return Err(Failure::usage("expected --pid, --name, --thread or -- CMD, found none"));
+            let expected =
+                "expected --pid, --name, --thread, --cgroup, --user or -- CMD, found none";
+            return Err(Failure::usage(expected));
         }
         (true, false) => Target::Program(args.program.clone()),
         _ => Target::Running {
@@ -53,7 +57,7 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         (None, Some(class)) => Rules::class(class)?,
         (None, None) => Rules::all(Treatment::ramp(asked(&args.ramp, args.headroom)?)),
     };
-    let wish = Wish { target, rules, children: args.children };
+    let wish = Wish { target, rules, children: args.children, by: args.by };
     host.catch_interrupts()?;
     let ended = control(host.as_ref(), &folder, &wish, program::stdin(), &mut |how, left| {
         output::lines(text::recovered(left));
@@ -76,12 +80,13 @@ fn asked(args: &RampArgs, headroom: bool) -> Result<ResponseRamp, Failure> {
 
 fn state(host: &dyn Host, format: CheckFormat) -> Result<Exit, Failure> {
     let found = status(host, &qos_folder(host)?)?;
-    let how = backend(host);
-    let said = || how.as_ref().map_or_else(|_| String::new(), text::how);
+    let how = backend(host, By::Clamps);
+    let inside = backend(host, By::SchedExt);
+    let said = || [&how, &inside].into_iter().flatten().map(text::how).collect::<String>();
     output::result(
         format,
         || said() + &text::status(&found),
-        || json!({ "backend": how.as_ref().ok(), "controller": found }),
+        || json!({ "backend": how.as_ref().ok(), "inside": inside.as_ref().ok(), "controller": found }),
     )?;
-    Ok(how.map(|_| Exit::Ok)?)
+    Ok(how.or(inside).map(|_| Exit::Ok)?)
 }

@@ -32,6 +32,15 @@ pub enum Switch {
     Lost,
 }
 
+/// What of a thread is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// All of [`Switch`].
+    Switches,
+    /// [`Switch::Made`] and [`Switch::Ended`].
+    Births,
+}
+
 /// A record: what, and when on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchRecord {
@@ -53,8 +62,10 @@ const TYPE_SOFTWARE: u32 = 1;
 const COUNT_DUMMY: u64 = 9;
 const SAMPLE_TIME: u64 = 1 << 2;
 /// User mode only, without which perf_event_paranoid 2 refuses; task (makes and ends threads); watermark;
-/// sample_id_all (the time in every record); use_clockid; context_switch.
-const FLAGS: u64 = USER_ONLY | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25 | 1 << 26;
+/// sample_id_all (the time in every record); use_clockid.
+const FLAGS: u64 = USER_ONLY | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25;
+/// context_switch.
+const SWITCHES: u64 = 1 << 26;
 
 const RECORD_LOST: u32 = 2;
 const RECORD_EXIT: u32 = 4;
@@ -65,12 +76,17 @@ const PREEMPTED: u16 = 1 << 14;
 
 impl SwitchWatch {
     /// Watches a thread from now on.
-    pub(crate) fn open(tid: u32, object: impl Fn() -> String) -> Result<SwitchWatch, HostError> {
+    pub(crate) fn open(
+        tid: u32,
+        what: Watched,
+        object: impl Fn() -> String,
+    ) -> Result<SwitchWatch, HostError> {
+        let flags = FLAGS | if what == Watched::Switches { SWITCHES } else { 0 };
         let attributes = perf::Attributes {
             kind: TYPE_SOFTWARE,
             config: COUNT_DUMMY,
             sample_type: SAMPLE_TIME,
-            flags: FLAGS,
+            flags,
             wakeup_watermark: 1,
             clock: libc::CLOCK_MONOTONIC,
             ..perf::Attributes::default()
@@ -244,7 +260,9 @@ mod tests {
         });
         let tid = receive.recv().unwrap();
         let begin = clock::now();
-        let mut watch = match SwitchWatch::open(tid, || format!("thread {tid}")) {
+        let births = SwitchWatch::open(tid, Watched::Births, || format!("thread {tid}"));
+        let mut watch = match SwitchWatch::open(tid, Watched::Switches, || format!("thread {tid}"))
+        {
             Ok(watch) => watch,
             Err(error) => return eprintln!("skipped: {error}"),
         };
@@ -265,6 +283,10 @@ mod tests {
         let before = records.len();
         watch.read(&mut records);
         assert_eq!(records.len(), before);
+        records.clear();
+        births.unwrap().read(&mut records);
+        let kinds: Vec<_> = records.iter().map(|it| it.what).collect();
+        assert!(matches!(kinds[..], [Switch::Made { .. }, Switch::Ended]), "{kinds:?}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use flyball_lab::protocol::rampup::{Ask, Variant};
 use flyball_lab::protocol::windows;
 use flyball_lab::session::{BLAME, Destination, EnergyLog, EnergySide, Metered, Outcome};
 use flyball_lab::{Machine, MachineError, Model, Order};
-use flyball_qos::backend;
+use flyball_qos::{By, backend};
 use flyball_report::analysis::{AnalysisOptions, analyse};
 use flyball_report::kinds::rampup;
 use flyball_report::ramped::{self, Conditions, Figure};
@@ -41,7 +41,7 @@ pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
     let conditions = Conditions { without: Variant::ONLY, with: &name };
     let model = args.predict.as_deref().map(model).transpose()?;
     // Before anything is written: a prediction alone is an answer, too.
-    let how = backend(host.as_ref());
+    let how = backend(host.as_ref(), By::Clamps);
     let how = if model.is_some() { Ok(how) } else { how.map(Ok) }?;
     let folder = runs::destination(args.out.as_deref()).empty(host.as_ref(), "qos")?;
     let mut measuring = Measuring { host: &host, args, conditions, folder, talk };

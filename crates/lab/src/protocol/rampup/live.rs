@@ -54,7 +54,8 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
             ));
         }
         if condition.settings.response_ramp.is_some() {
-            flyball_qos::backend(host.as_ref()).map_err(|source| ramp(condition, source))?;
+            flyball_qos::backend(host.as_ref(), flyball_qos::By::Clamps)
+                .map_err(|source| ramp(condition, source))?;
         }
         let request = condition.settings.held();
         if !request.is_empty() {

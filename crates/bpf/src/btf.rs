@@ -8,29 +8,29 @@ use memchr::memchr;
 /// First two bytes, in the machine's byte order.
 const MAGIC: u16 = 0xeb9f;
 /// Bytes of a type before what its kind adds.
-const TYPE_BYTES: usize = 12;
+pub(crate) const TYPE_BYTES: usize = 12;
 /// Qualifiers and names that a type may hide behind before it counts as a loop.
 const HOPS_MAX: usize = 32;
 
-const INT: u32 = 1;
-const PTR: u32 = 2;
-const ARRAY: u32 = 3;
-const STRUCT: u32 = 4;
-const UNION: u32 = 5;
-const ENUM: u32 = 6;
-const FWD: u32 = 7;
-const TYPEDEF: u32 = 8;
-const VOLATILE: u32 = 9;
-const CONST: u32 = 10;
-const RESTRICT: u32 = 11;
-const FUNC: u32 = 12;
-const FUNC_PROTO: u32 = 13;
-const VAR: u32 = 14;
-const DATASEC: u32 = 15;
-const FLOAT: u32 = 16;
-const DECL_TAG: u32 = 17;
-const TYPE_TAG: u32 = 18;
-const ENUM64: u32 = 19;
+pub(crate) const INT: u32 = 1;
+pub(crate) const PTR: u32 = 2;
+pub(crate) const ARRAY: u32 = 3;
+pub(crate) const STRUCT: u32 = 4;
+pub(crate) const UNION: u32 = 5;
+pub(crate) const ENUM: u32 = 6;
+pub(crate) const FWD: u32 = 7;
+pub(crate) const TYPEDEF: u32 = 8;
+pub(crate) const VOLATILE: u32 = 9;
+pub(crate) const CONST: u32 = 10;
+pub(crate) const RESTRICT: u32 = 11;
+pub(crate) const FUNC: u32 = 12;
+pub(crate) const FUNC_PROTO: u32 = 13;
+pub(crate) const VAR: u32 = 14;
+pub(crate) const DATASEC: u32 = 15;
+pub(crate) const FLOAT: u32 = 16;
+pub(crate) const DECL_TAG: u32 = 17;
+pub(crate) const TYPE_TAG: u32 = 18;
+pub(crate) const ENUM64: u32 = 19;
 
 /// Text that is no BTF, or of a kind that nobody here knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,13 +69,13 @@ pub struct Btf {
 
 /// One type's head.
 #[derive(Clone, Copy)]
-struct Head {
-    at: usize,
-    kind: u32,
-    length: usize,
-    flag: bool,
+pub(crate) struct Head {
+    pub at: usize,
+    pub kind: u32,
+    pub length: usize,
+    pub flag: bool,
     /// Size, or the type that it leads to.
-    size_or_type: u32,
+    pub size_or_type: u32,
 }
 
 impl Btf {
@@ -136,6 +136,40 @@ impl Btf {
     pub fn behind(&self, name: &str, path: &str, to: &str) -> Option<Field> {
         let pointer = self.head_of(self.plain(self.field(name, path)?.type_id)?)?;
         (pointer.kind == PTR).then(|| self.path(pointer.size_or_type, to)).flatten()
+    }
+
+    /// The number of the structure of this name; as all here, of what was asked for.
+    pub fn structure(&self, name: &str) -> Option<u32> {
+        self.number(name, STRUCT)
+    }
+
+    /// The number of the function of this name.
+    pub fn function(&self, name: &str) -> Option<u32> {
+        self.number(name, FUNC)
+    }
+
+    /// The number of the name of a type.
+    pub fn alias(&self, name: &str) -> Option<u32> {
+        self.number(name, TYPEDEF)
+    }
+
+    fn number(&self, name: &str, kind: u32) -> Option<u32> {
+        let mut ids = self.named.get(name)?.iter().copied();
+        ids.find(|id| self.head_of(*id).is_some_and(|head| head.kind == kind))
+    }
+
+    /// Bytes of a structure.
+    pub fn bytes(&self, structure: &str) -> Option<u32> {
+        Some(self.head_of(self.structure(structure)?)?.size_or_type)
+    }
+
+    /// Which of a structure's members, from 0, has this name.
+    pub fn place(&self, structure: &str, member: &str) -> Option<u32> {
+        let head = self.head_of(self.structure(structure)?)?;
+        let named = |number: &usize| {
+            self.name(head.at + TYPE_BYTES + 12 * number) == Some(member.as_bytes())
+        };
+        (0..head.length).find(named).map(|number| number as u32)
     }
 
     /// The names of a function's parameters.
@@ -201,7 +235,7 @@ impl Btf {
     }
 
     /// The type behind names and qualifiers.
-    fn plain(&self, mut id: u32) -> Option<u32> {
+    pub(crate) fn plain(&self, mut id: u32) -> Option<u32> {
         for _ in 0..HOPS_MAX {
             let head = self.head_of(id)?;
             match head.kind {
@@ -212,7 +246,12 @@ impl Btf {
         None
     }
 
-    fn head_of(&self, id: u32) -> Option<Head> {
+    /// All types, in their order.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = Head> {
+        self.types.iter().skip(1).filter_map(|at| self.head(*at))
+    }
+
+    pub(crate) fn head_of(&self, id: u32) -> Option<Head> {
         if id == 0 {
             return None;
         }
@@ -231,13 +270,13 @@ impl Btf {
     }
 
     /// The name whose offset is the word at `at`.
-    fn name(&self, at: usize) -> Option<&[u8]> {
+    pub(crate) fn name(&self, at: usize) -> Option<&[u8]> {
         let from = self.strings.checked_add(self.word(at)? as usize)?;
         let rest = self.bytes.get(from..)?;
         rest.get(..memchr(0, rest)?)
     }
 
-    fn word(&self, at: usize) -> Option<u32> {
+    pub(crate) fn word(&self, at: usize) -> Option<u32> {
         let bytes = self.bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
@@ -256,4 +295,4 @@ fn extra(kind: u32, length: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

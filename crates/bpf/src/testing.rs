@@ -1,17 +1,18 @@
-//! A BTF written down by hand, as a kernel would describe it.
+//! A BTF put together by hand, as a kernel would describe itself: for tests.
 
-use super::*;
-use proptest::prelude::*;
+#[allow(clippy::wildcard_imports, reason = "the numbers of all kinds")]
+use crate::btf::*;
 
 /// Puts types together; returns numbers as the format does.
 #[derive(Default)]
-pub(crate) struct Maker {
+pub struct Maker {
     types: Vec<u8>,
     strings: Vec<u8>,
     count: u32,
 }
 
 impl Maker {
+    /// With no type but void.
     pub fn new() -> Maker {
         Maker { strings: vec![0], ..Maker::default() }
     }
@@ -37,16 +38,19 @@ impl Maker {
         self.count
     }
 
+    /// An integer.
     pub fn int(&mut self, name: &str, bytes: u32, signed: bool) -> u32 {
         let id = self.head(name, INT, 0, bytes);
         self.words(&[(u32::from(signed) << 24) | (8 * bytes)]);
         id
     }
 
+    /// A name or a qualifier of a type.
     pub fn alias(&mut self, name: &str, kind: u32, to: u32) -> u32 {
         self.head(name, kind, 0, to)
     }
 
+    /// A pointer.
     pub fn pointer(&mut self, to: u32) -> u32 {
         self.head("", PTR, 0, to)
     }
@@ -61,6 +65,7 @@ impl Maker {
         id
     }
 
+    /// A function; parameters: name, type.
     pub fn function(&mut self, name: &str, parameters: &[(&str, u32)]) -> u32 {
         let proto = self.head("", FUNC_PROTO, parameters.len() as u32, 0);
         for (name, kind) in parameters {
@@ -70,6 +75,7 @@ impl Maker {
         self.head(name, FUNC, 1, proto)
     }
 
+    /// The whole, as it lies in a file.
     pub fn bytes(self) -> Vec<u8> {
         let (types, strings) = (self.types.len() as u32, self.strings.len() as u32);
         let mut bytes = vec![0x9f, 0xeb, 1, 0];
@@ -83,7 +89,7 @@ impl Maker {
 }
 
 /// The structures of the scheduler that probes look into, with offsets that no kernel has.
-pub(crate) fn scheduler() -> Vec<u8> {
+pub fn scheduler() -> Vec<u8> {
     let mut make = Maker::new();
     let int = make.int("int", 4, true);
     let u32 = make.int("unsigned int", 4, false);
@@ -114,73 +120,20 @@ pub(crate) fn scheduler() -> Vec<u8> {
     make.bytes()
 }
 
-const WANTED: &[&str] = &["task_struct", "sched_entity", "cfs_rq", "sugov_policy", "get_next_freq"];
-
-#[test]
-fn fields_are_found_through_structures_and_pointers() {
-    let btf = Btf::parse(scheduler(), WANTED).unwrap();
-    let offset = |name: &str, path: &str| btf.field(name, path).map(|field| field.offset);
-    assert_eq!(offset("task_struct", "pid"), Some(2496));
-    assert_eq!(offset("task_struct", "se.avg.util_avg"), Some(192 + 192 + 32));
-    assert_eq!(offset("task_struct", "none"), None);
-    assert_eq!(offset("rq", "cpu"), None, "nobody asked for it");
-    assert_eq!(btf.behind("cfs_rq", "rq", "cpu").map(|field| field.offset), Some(2600));
-    assert_eq!(btf.behind("sugov_policy", "policy", "cpu").map(|field| field.offset), Some(32));
-    let pid = btf.field("task_struct", "pid").unwrap();
-    assert_eq!((pid.bytes, pid.signed), (4, true));
-    assert_eq!(btf.parameters("get_next_freq").unwrap(), ["sg_policy", "util", "max"]);
-}
-
-#[test]
-fn unnamed_structures_and_qualifiers_are_looked_through() {
+/// What programs for sched_ext take of a kernel, with offsets and numbers that none has.
+pub fn scheduler_classes() -> Vec<u8> {
     let mut make = Maker::new();
-    let int = make.int("int", 4, false);
-    let fast = make.alias("fast_t", TYPEDEF, int);
-    let fixed = make.alias("", CONST, fast);
-    let inner = make.structure("", 8, &[("a", int, 0), ("b", fixed, 4)]);
-    make.structure("outer", 16, &[("", inner, 8)]);
-    let btf = Btf::parse(make.bytes(), &["outer"]).unwrap();
-    let field = btf.field("outer", "b").unwrap();
-    assert_eq!((field.offset, field.bytes, field.signed), (12, 4, false));
-}
-
-#[test]
-fn what_is_no_btf_is_refused() {
-    for bytes in [vec![], vec![0x7f, b'E', b'L', b'F'], vec![0x9f, 0xeb, 1, 0, 24]] {
-        assert!(Btf::parse(bytes, WANTED).is_err());
-    }
-    let mut make = Maker::new();
-    make.alias("later", 31, 0);
-    let error = Btf::parse(make.bytes(), WANTED).unwrap_err();
-    assert_eq!(error.to_string(), "byte 24: expected a kind of type from 1 to 19, found 31");
-}
-
-#[test]
-fn the_running_kernels_own() {
-    use flyball_host::{Host, RealHost};
-    let path = std::path::Path::new("/sys/kernel/btf/vmlinux");
-    let Ok(bytes) = RealHost::new().read_bytes(path) else {
-        println!("skipped: no {}", path.display());
-        return;
-    };
-    let btf = Btf::parse(bytes, WANTED).unwrap();
-    let pid = btf.field("task_struct", "pid").unwrap();
-    assert_eq!((pid.bytes, pid.signed), (4, true));
-    assert!(btf.field("sched_entity", "avg.util_avg").is_some());
-}
-
-proptest! {
-    #[test]
-    fn damaged_bytes_never_panic(at in 0usize..2000, value in any::<u8>(), cut in 0usize..2000) {
-        let mut bytes = scheduler();
-        if let Some(byte) = bytes.get_mut(at) {
-            *byte = value;
-        }
-        bytes.truncate(bytes.len().saturating_sub(cut % 64));
-        if let Ok(btf) = Btf::parse(bytes, WANTED) {
-            let _ = btf.field("task_struct", "se.avg.util_avg");
-            let _ = btf.behind("cfs_rq", "rq", "cpu");
-            let _ = btf.parameters("get_next_freq");
-        }
-    }
+    let int = make.int("int", 4, true);
+    let u32 = make.int("unsigned int", 4, false);
+    let long = make.int("unsigned long", 8, false);
+    let average = make.structure("sched_avg", 64, &[("util_avg", long, 32), ("util_est", u32, 40)]);
+    let entity = make.structure("sched_entity", 320, &[("avg", average, 192)]);
+    let fields = [("se", entity, 192), ("pid", int, 2496), ("start_boottime", long, 2600)];
+    make.structure("task_struct", 9000, &fields);
+    let pointer = make.pointer(0);
+    make.structure("sched_ext_ops", 512, &[("select_cpu", pointer, 0), ("init", pointer, 8)]);
+    make.alias("btf_trace_sched_switch", TYPEDEF, pointer);
+    make.function("scx_bpf_cpuperf_set", &[("cpu", int), ("perf", u32)]);
+    make.function("scx_bpf_nr_cpu_ids", &[]);
+    make.bytes()
 }
