@@ -25,7 +25,7 @@ fn is_possible(dir: &Path) -> bool {
 fn the_command_line_is_checked_first() {
     let dir = folder();
     for (arguments, expected) in [
-        (&["--ramp", "4"][..], "--pid, --name, --thread or -- CMD"),
+        (&["--ramp", "4"][..], "--cgroup, --user or -- CMD"),
         (&["--thread", "x"], "--thread"),
         (&["measure", "--predict", "host"], "expected a model (model:NAME), found host"),
         (&["measure", "--ramp", "4", "--margin", "much"], "--margin"),
