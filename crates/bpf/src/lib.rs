@@ -7,7 +7,7 @@ mod object;
 pub mod testing;
 
 pub use btf::{Btf, BtfError, Field};
-pub use load::{Loaded, class_is_free, load};
+pub use load::{Loaded, class_is_free, is_in_force, load};
 pub use object::Object;
 
 use flyball_host::HostError;

@@ -49,6 +49,12 @@ pub fn class_is_free(host: &dyn Host) -> Result<(), Mismatch> {
     }
 }
 
+/// Whether a BPF scheduler is in force. The kernel itself ends one when a CPU comes or goes, or a thread waits for
+/// half a minute.
+pub fn is_in_force(host: &dyn Host) -> bool {
+    host.read(Path::new(STATE)).is_ok_and(|state| state.trim() == "enabled")
+}
+
 /// Loads an object; nothing of it is attached yet.
 ///
 /// # Errors

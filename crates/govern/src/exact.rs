@@ -4,7 +4,7 @@
 use crate::GovernError;
 use crate::domain::{Facts, describe};
 use crate::prepare::{Wish, nothing};
-use flyball_bpf::{BpfError, Loaded, Object, TICK, class_is_free, load};
+use flyball_bpf::{BpfError, Loaded, Object, TICK, class_is_free, is_in_force, load};
 use flyball_control::{Machine, Settings};
 use flyball_governors::{Decision, Domain, Event, Governor, Request, Tick, create};
 use flyball_host::{Host, Wake};
@@ -112,6 +112,13 @@ pub fn exact(
         follower.read(&loaded, &mut exact).map_err(refused)?;
         if over {
             break;
+        }
+        if !is_in_force(host) {
+            let slip =
+                Mismatch::value("the rule in force until the end", "that the kernel ended it");
+            return Err(GovernError::Unsupported(slip.hint(
+                "a CPU that comes or goes ends it, and a thread that waits for half a minute: see dmesg",
+            )));
         }
         let next = until.into_iter().chain([now + PAUSE]).min().unwrap_or(now);
         // A request to end is looked at above.

@@ -90,7 +90,12 @@ impl Burst {
     pub fn step(&self, ramp: ResponseRamp, now: Nanos) -> Step {
         let running = self.running(now);
         if running < SHORTEST {
-            let lasts = self.is_awake().then(|| SHORTEST.since(running));
+            let lasts = match self.state {
+                State::Asleep => None,
+                // Its time stands still: what is left of it may be next to nothing, again and again.
+                State::Ready => Some(SHORTEST),
+                State::Running { .. } => Some(SHORTEST.since(running)),
+            };
             return Step { demand: None, lasts };
         }
         let here = ramp.demand(running);
@@ -141,6 +146,10 @@ mod tests {
         let step = burst.step(ramp, Nanos::from_micros(2999));
         assert_eq!(step, Step { demand: None, lasts: Some(Nanos::from_micros(1)) });
         assert!(burst.step(ramp, Nanos::from_millis(8)).demand.is_some());
+        let mut preempted = burst;
+        preempted.take(&at(2, Switch::Out { ready: true }));
+        let step = preempted.step(ramp, Nanos::from_millis(9));
+        assert_eq!(step, Step { demand: None, lasts: Some(SHORTEST) });
         let asleep = Burst::new(false, Nanos::ZERO);
         assert_eq!(asleep.step(ramp, Nanos::from_secs(1)), Step::default());
     }
