@@ -96,7 +96,7 @@ pub struct Outcome {
 }
 
 /// The log of P-state writes in a run directory.
-pub const WRITES: &str = "p-states.log";
+pub use flyball_run::name::P_STATES_LOG as WRITES;
 /// How the CPUs kept their pace, in a run directory.
 const PACE: &str = "pace.csv";
 

@@ -10,7 +10,7 @@ use crate::plugin;
 use crate::qemu::Qemu;
 use crate::setup;
 use flyball_host::Host;
-use flyball_platform::{DescriptionError, Platform};
+use flyball_platform::{DescriptionError, Platform, is_file};
 use flyball_units::{BoardSpec, Diagnostic, Nanos};
 use std::path::{Path, PathBuf};
 
@@ -90,8 +90,6 @@ impl Default for Request {
 /// # Errors
 /// No such file or platform, or a description that is wrong.
 pub fn platform(name: &str) -> Result<Platform> {
-    let path = Path::new(name);
-    let file = name.contains('/') || path.extension().is_some_and(|extension| extension == "toml");
     let wrong = |error: DescriptionError| {
         let object = match error.place {
             Some((line, column)) => format!("{}:{line}:{column}", error.origin),
@@ -103,10 +101,10 @@ pub fn platform(name: &str) -> Result<Platform> {
             None => input,
         }
     };
-    if !file {
+    if !is_file(name) {
         return Platform::named(name).map_err(wrong);
     }
-    let text = fs_err::read_to_string(path).map_err(|error| BoardError::io(&error))?;
+    let text = fs_err::read_to_string(name).map_err(|error| BoardError::io(&error))?;
     Platform::parse(&text, name).map_err(wrong)
 }
 

@@ -188,6 +188,19 @@ pub struct QuietArgs {
     pub wait_quiet: Option<String>,
 }
 
+/// How two sides are compared that take turns in random blocks.
+#[derive(Debug, Args)]
+pub struct BlockArgs {
+    /// What differs by less than this is equal, such as 2%
+    #[arg(long, value_name = "PERCENT", default_value = "3%")]
+    pub margin: String,
+    #[command(flatten)]
+    pub quiet: QuietArgs,
+    /// Seed of the order
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// A TOML file, or the name of an experiment that ships; by default a quick one

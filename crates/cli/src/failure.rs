@@ -19,42 +19,13 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
-/// What a library advises, and the command that does it: libraries know neither commands nor flags.
-const COMMANDS: &[(&str, &str)] = &[
-    ("boot a kernel of your own", "flyball board run --kernel FILE --modules DIR"),
-    ("recover what is left in tracefs, as root", "sudo flyball capture --recover"),
-    ("trace as root; the program can be given the user's rights back", TRACE_AS_ROOT),
-    ("hold as root; the program can give root up again", HOLD_AS_ROOT),
-    ("recover the settings, as root", "sudo flyball hold --recover"),
-    ("hold a higher lowest frequency", "sudo flyball hold --min FREQUENCY -- CMD"),
-    (
-        "set the governor for as long as the program runs",
-        "sudo flyball hold --governor schedutil -- CMD",
-    ),
-    ("prefer performance over energy on all CPUs", "sudo flyball hold --epp performance -- CMD"),
-    ("remove the clamps, as root", "sudo flyball qos --recover"),
-    ("so that they stay fast while you measure", "flyball hold --load medium"),
-    ("min and max stand for the ends of the hardware's range", "flyball check"),
-    ("find what disturbs the machine, then try again", "flyball check"),
-    ("report it with a snapshot of the machine", "flyball check --snapshot DIR"),
-    ("look at its tunables and their ranges", "flyball govern POLICY --dry-run"),
-    ("follow such a rule in a trace of this machine", "flyball replay shadow"),
-    ("a simulation has the events", "flyball sim"),
-    ("run it on the model", "flyball sim"),
-    ("hand the costs of that run over", "flyball bench, then --costs RUN"),
-    ("begin with a commented one", "flyball sim --init mine.toml"),
-    ("give a directory", "--out DIR"),
-    ("quote them, or ask for one", "--shell"),
-    ("only models have it", "--machine model:NAME by itself"),
-    ("latency_us=COLUMN", "--map"),
-];
-const TRACE_AS_ROOT: &str = "sudo flyball capture trace -- sudo -u \"$USER\" CMD";
-const HOLD_AS_ROOT: &str = "sudo flyball hold ... -- sudo -u \"$USER\" CMD";
+/// What a library advises, and the command that does it, a line each.
+const COMMANDS: &str = include_str!("../help/advice.txt");
 
 /// The command of an advice.
 pub fn command(advice: &str) -> Option<&'static str> {
-    let known = COMMANDS.iter().find(|(known, _)| advice.ends_with(known));
-    known.map(|(_, command)| *command)
+    let mut rows = COMMANDS.lines().filter_map(|line| line.split_once(" => "));
+    rows.find(|(known, _)| advice.ends_with(known)).map(|(_, command)| command)
 }
 
 impl Failure {

@@ -1,10 +1,10 @@
 //! Values of flags.
 
-use crate::args::QuietArgs;
+use crate::args::{BlockArgs, QuietArgs};
 use crate::failure::Failure;
 use flyball_capture::trace::Group;
 use flyball_lab::experiment::Experiment;
-use flyball_units::{Duration, Mismatch, Nanos};
+use flyball_units::{Duration, Mismatch, Nanos, Share};
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
@@ -22,6 +22,20 @@ pub fn groups(text: &str) -> Result<Option<Vec<Group>>, Failure> {
     match text.trim() {
         "" => Ok(None),
         names => Group::parse_list(names).map(Some).map_err(usage),
+    }
+}
+
+impl BlockArgs {
+    /// What differs by less is equal.
+    pub fn margin(&self) -> Result<f64, Failure> {
+        let Share(margin) = self.margin.parse().map_err(|slip: Mismatch| slip.at("--margin"))?;
+        Ok(margin)
+    }
+
+    /// Writes into the experiment what was asked for.
+    pub fn apply(&self, experiment: &mut Experiment) -> Result<(), Failure> {
+        (experiment.seed, experiment.margin) = (self.seed, self.margin()?);
+        self.quiet.apply(experiment)
     }
 }
 

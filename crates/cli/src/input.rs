@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::moved;
 use flyball_lab::experiment::BUILT_IN;
+use flyball_platform::is_file;
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_sim::scenario::EXAMPLES;
 use flyball_units::nearest;
@@ -47,25 +48,12 @@ impl Kind {
         if let Some(moved) = moved::name(name) {
             return Err(moved);
         }
-        let text = toml_text(name).map_err(|failure| {
+        let text = read_text(Path::new(name), DESCRIPTION_BYTES).map_err(|error| {
             let near = nearest(name, shipped.iter().map(|(own, _)| *own));
             let near = near.filter(|_| !is_file(name));
-            failure
+            Failure::from(error)
                 .hint(near.map_or(otherwise.to_owned(), |near| format!("did you mean `{near}`?")))
         })?;
         Ok(Input { text, folder: Path::new(name).parent().map(Path::to_path_buf) })
     }
-}
-
-/// Whether the user named a file and not what ships.
-pub fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".toml")
-}
-
-/// The text of a TOML file.
-///
-/// # Errors
-/// A file that cannot be read or holds no text.
-pub fn toml_text(path: &str) -> Result<String, Failure> {
-    Ok(read_text(Path::new(path), DESCRIPTION_BYTES)?)
 }

@@ -1,15 +1,12 @@
 //! Which machine a command looks at: this one, a recorded one, or a model.
 
 use crate::failure::Failure;
-use crate::input;
 use flyball_host::{FaultyHost, Host, RealHost, RecordedHost};
+use flyball_lab::machine::described;
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{MachineSpec, Mismatch};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The kernel beside a platform from a file.
-const KERNEL: &str = "linux-6.12";
 
 /// This machine.
 pub fn real() -> Arc<dyn Host> {
@@ -64,30 +61,10 @@ fn recorded(folder: &Path) -> Result<Arc<dyn Host>, Failure> {
     Ok(Arc::new(opened?))
 }
 
-/// A model and its kernel, the platform's usual one where none is named: names that ship, or files.
+/// A model's platform and kernel, the platform's usual one where none is named: names that ship, or files.
 pub fn model(text: &str) -> Result<(Platform, Kernel), Failure> {
-    let MachineSpec::Model { name, kernel: named } = target(text)? else {
+    let MachineSpec::Model { name, kernel } = target(text)? else {
         return Err(expected("model:NAME[,kernel=K]", text));
     };
-    let (platform, usual) = platform(&name)?;
-    Ok((platform, named.as_deref().map(kernel).transpose()?.unwrap_or(usual)))
-}
-
-/// The platform, and the kernel that it is usually met with.
-fn platform(name: &str) -> Result<(Platform, Kernel), Failure> {
-    if input::is_file(name) {
-        let platform = Platform::parse(&input::toml_text(name)?, name)?;
-        return Ok((platform, Kernel::named(KERNEL)?));
-    }
-    let platform = Platform::named(name)?;
-    let kernel = Kernel::named(&platform.default_kernel)?;
-    Ok((platform, kernel))
-}
-
-/// The kernel: one that ships, or a file.
-fn kernel(name: &str) -> Result<Kernel, Failure> {
-    match input::is_file(name) {
-        true => Ok(Kernel::parse(&input::toml_text(name)?, name)?),
-        false => Ok(Kernel::named(name)?),
-    }
+    Ok(described(&name, kernel.as_deref())?)
 }

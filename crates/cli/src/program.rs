@@ -20,12 +20,7 @@ pub fn run(
 
 /// The program's status as ours.
 pub fn exit(status: Status) -> Exit {
-    let code = match status {
-        Status::Code(code) => code,
-        // As shells say it.
-        Status::Signal(signal) => 128 + signal,
-    };
-    Exit::Program(u8::try_from(code).unwrap_or(u8::MAX))
+    Exit::Program(status.shell_code())
 }
 
 /// What a program reads: ours, unless that is a terminal, which would stop its own process group.

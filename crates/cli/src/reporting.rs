@@ -4,15 +4,12 @@ use crate::args::{OutputArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use flyball_board::guest::WRITES;
-use flyball_events::import::pstates::{self, Write};
 use flyball_host::Host;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse, check_condition};
 use flyball_report::export;
 use flyball_report::figures;
 use flyball_report::gate::{self, Gate, Outcome, Status};
 use flyball_report::html::{self, HtmlOptions};
-use flyball_report::kinds::switches::outside::Seen;
 use flyball_report::model::{Comparison, Report};
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::Run;
@@ -32,17 +29,6 @@ pub fn check_baseline<'a>(
 ) -> Result<(), Failure> {
     let Some(wanted) = &args.baseline else { return Ok(()) };
     Ok(check_condition(wanted, conditions).map_err(|slip| slip.at("--baseline"))?)
-}
-
-/// A run as a report takes it, with what a board's log saw of its switches from outside.
-pub fn data(name: String, path: &Path, run: Run) -> Result<RunData, Failure> {
-    let log = path.join(WRITES);
-    let mut data = RunData::new(name, path.display().to_string(), run);
-    if log.is_file() {
-        let seen = |write: Write| Seen { t_ns: write.t_ns, cpu: write.cpu, khz: write.khz };
-        data.seen = pstates::read(log)?.into_iter().map(seen).collect();
-    }
-    Ok(data)
 }
 
 /// What is printed of runs that were just made, and what is written beside it.
@@ -66,7 +52,7 @@ pub fn after_runs(
     let mut runs = Vec::new();
     for dir in dirs {
         let run = Run::open(dir)?;
-        runs.push(data(run.name(), dir, run)?);
+        runs.push(RunData::beside(run.name(), dir, run)?);
     }
     let options = AnalysisOptions {
         seed: runs.iter().find_map(|run| run.manifest.seed).unwrap_or_default(),
@@ -109,7 +95,7 @@ pub fn after_run(
     talk: Talk,
 ) -> Result<(Vec<Comparison>, Exit), Failure> {
     let run = Run::open(dir)?;
-    let runs = [data(run.name(), dir, run)?];
+    let runs = [RunData::beside(run.name(), dir, run)?];
     let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
     let page = write_page(&report, args, Some(dir.join(PAGE)))?;
     print(host, &report, args.format, rules, &[dir.to_path_buf()], page, talk)?;

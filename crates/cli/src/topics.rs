@@ -139,19 +139,13 @@ fn rules() -> String {
 }
 
 fn platforms() -> Vec<Entry> {
-    let about = |name: &str| Platform::named(name).map(|platform| platform.title);
-    let entry = |own: &flyball_platform::Entry| {
-        Entry::new(own.name, about(own.name).unwrap_or_default(), own.text)
-    };
-    descriptions().platforms.iter().map(entry).collect()
+    let title = |name: &str| Platform::named(name).map(|it| it.title).unwrap_or_default();
+    descriptions().platforms.iter().map(|it| Entry::new(it.name, title(it.name), it.text)).collect()
 }
 
 fn kernels() -> Vec<Entry> {
-    let about = |name: &str| Kernel::named(name).map(|kernel| kernel.title);
-    let entry = |own: &flyball_platform::Entry| {
-        Entry::new(own.name, about(own.name).unwrap_or_default(), own.text)
-    };
-    descriptions().kernels.iter().map(entry).collect()
+    let title = |name: &str| Kernel::named(name).map(|it| it.title).unwrap_or_default();
+    descriptions().kernels.iter().map(|it| Entry::new(it.name, title(it.name), it.text)).collect()
 }
 
 fn scenarios() -> Vec<Entry> {

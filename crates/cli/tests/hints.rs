@@ -1,5 +1,5 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
-//! The commands that `src/failure.rs` adds to what libraries advise: rewording a hint must not drop its
+//! The commands that `help/advice.txt` adds to what libraries advise: rewording a hint must not drop its
 //! command in silence.
 
 use std::path::{Path, PathBuf};
@@ -21,10 +21,9 @@ fn sources(folder: &Path) -> String {
 
 #[test]
 fn every_advice_with_a_command_ends_a_hint_of_a_library() {
-    let table = include_str!("../src/failure.rs");
-    let table = table.split("const COMMANDS").nth(1).unwrap().split("];").next().unwrap();
-    let rows = table.lines().filter_map(|line| line.trim().strip_prefix("(\""));
-    let advices: Vec<&str> = rows.map(|row| row.split('"').next().unwrap()).collect();
+    let rows =
+        include_str!("../help/advice.txt").lines().filter_map(|line| line.split_once(" => "));
+    let advices: Vec<&str> = rows.map(|(advice, _)| advice).collect();
     assert!(advices.len() > 12, "{advices:?}");
     let all = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     for advice in advices {

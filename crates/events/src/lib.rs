@@ -20,6 +20,7 @@ mod file;
 pub mod ftrace;
 pub mod import;
 pub mod missing;
+mod open;
 pub mod perfetto;
 pub mod questions;
 pub mod recording;
@@ -29,5 +30,6 @@ pub mod stream;
 
 pub use file::{Kind, Reader};
 pub use missing::Missing;
+pub use open::{Kept, Reading};
 pub use recording::{Recording, Span};
 pub use source::Source;

@@ -90,6 +90,18 @@ pub enum Status {
     Signal(i32),
 }
 
+impl Status {
+    /// As shells say it: its own code, or 128 and the signal.
+    #[must_use]
+    pub fn shell_code(self) -> u8 {
+        let code = match self {
+            Status::Code(code) => code,
+            Status::Signal(signal) => 128 + signal,
+        };
+        u8::try_from(code).unwrap_or(u8::MAX)
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

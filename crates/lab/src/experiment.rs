@@ -17,6 +17,7 @@ pub use model::{Experiment, Input, ProbeTiming, Workload};
 pub use program::{PILOTS, of_program};
 
 use flyball_host::Scheduling;
+use flyball_run::Manifest;
 use flyball_units::Duration;
 use std::collections::HashSet;
 
@@ -25,6 +26,12 @@ const MAX_TRIALS: u64 = 200_000;
 
 /// Windows in one trial above which a typing error is more likely than a wish (11 days at 1 ms).
 const MAX_WINDOWS: u64 = 1_000_000_000;
+
+/// The margin that the experiment of a run stated; none where it has no experiment.
+#[must_use]
+pub fn margin_of(run: &Manifest) -> Option<f64> {
+    Some(read(run.experiment.as_deref()?, "run.toml").ok()?.margin)
+}
 
 /// Reads an experiment from TOML. `origin` is the file's name for error messages.
 pub fn read(text: &str, origin: &str) -> Result<Experiment, ExperimentError> {

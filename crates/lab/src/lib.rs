@@ -22,6 +22,7 @@ pub mod plan;
 pub mod program;
 pub mod protocol;
 pub mod quick_look;
+pub mod ramped;
 pub mod session;
 mod sweep;
 pub mod workloads;

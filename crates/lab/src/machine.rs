@@ -10,13 +10,14 @@
 mod board;
 mod cores;
 pub mod describe;
+mod described;
 mod error;
 mod host;
 mod in_guest;
 mod model;
-mod shipped;
 
 pub use board::Board;
+pub use described::described;
 pub use error::MachineError;
 pub use host::Host;
 pub use model::{Events, Model, ModelRun, TrialRun};

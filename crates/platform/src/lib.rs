@@ -19,4 +19,4 @@ pub use model::{
     ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick, Kernel,
     OperatingPoint, Platform, PointKind, Thermal, Transition,
 };
-pub use shipped::{Catalogue, Entry, catalogue};
+pub use shipped::{Catalogue, Entry, catalogue, is_file};

@@ -38,6 +38,12 @@ pub fn catalogue() -> &'static Catalogue {
     &CATALOGUE
 }
 
+/// Whether a name is that of a file and not of what ships.
+#[must_use]
+pub fn is_file(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".toml")
+}
+
 impl Platform {
     /// The shipped platform of that name.
     pub fn named(name: &str) -> Result<Platform, DescriptionError> {

@@ -36,13 +36,10 @@ pub fn report(
                 || path.display().to_string(),
                 |name| name.to_string_lossy().into_owned(),
             );
-            runs.push(RunData::new(name, path.display().to_string(), read(path)?));
+            runs.push(RunData::beside(name, path, read(path)?).map_err(raise)?);
         }
         let base = AnalysisOptions::default();
-        let stated = runs.iter().find_map(|run| {
-            let experiment = run.manifest.experiment.as_deref()?;
-            Some(flyball_lab::experiment::read(experiment, "run.toml").ok()?.margin)
-        });
+        let stated = runs.iter().find_map(|run| flyball_lab::experiment::margin_of(&run.manifest));
         let options = AnalysisOptions {
             seed: runs.iter().find_map(|run| run.manifest.seed).unwrap_or(base.seed),
             margin: stated.unwrap_or(base.margin),

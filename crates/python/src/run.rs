@@ -3,9 +3,8 @@
 use crate::error::{json, missing, raise};
 use crate::table::{Table, table};
 use crate::work::work;
-use flyball_events::import as trace;
+use flyball_events::Reading;
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
-use flyball_run::import::{Options, load};
 use flyball_run::{
     Columns, Manifest, Run as Opened, TableSpec, Tables, Warning, manifest, registry,
 };
@@ -25,11 +24,7 @@ pub struct Run {
 
 /// Reads `path` as `flyball report` does.
 pub fn read(path: &Path) -> PyResult<Opened> {
-    // A path that is no file is told of by `load`, which knows more formats.
-    match path.is_file() && trace::is_trace(path).map_err(raise)? {
-        true => trace::import(path, &trace::Options::default()).map_err(raise),
-        false => load(path, &Options::default()).map_err(raise),
-    }
+    Reading::default().open(path).map_err(raise)
 }
 
 /// Opens a run directory, or imports what `flyball report` reads.

@@ -5,10 +5,9 @@ use crate::place::{Load, Placing};
 use crate::subject::Subject;
 use crate::work::Work;
 use crate::{activity, events};
-use flyball_events::import as trace;
+use flyball_events::Reading;
 use flyball_platform::{Kernel, Platform};
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
-use flyball_run::import::{Options, load};
 use flyball_sim::scenario::{Scenario, ScenarioError, Source, read};
 use flyball_sim::workload::rt_app;
 use flyball_units::{Diagnostic, Nanos};
@@ -72,12 +71,8 @@ impl Opened {
                 }
                 _ => {}
             }
-            if trace::is_trace(path)? {
-                let run = trace::import(path, &trace::Options::default())?;
-                return Opened::of(events::work(&run)?);
-            }
         }
-        let run = load(path, &Options::default())?;
+        let run = Reading::default().open(path)?;
         // Of a recorded load, else of its scheduler events.
         Opened::of(match run.tables.activity.is_empty() {
             false => activity::work(&run)?,

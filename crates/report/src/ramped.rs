@@ -19,6 +19,9 @@ const LEVEL_PERCENT: u32 = 80;
 /// What others wait between a wake-up and their CPU is told at this quantile.
 const TAIL: f64 = 0.99;
 
+/// Length of a kernel's name of a program.
+const COMM: usize = 15;
+
 /// The two conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
@@ -80,6 +83,25 @@ pub fn time_to_level(found: &Findings, conditions: Conditions<'_>) -> Figure {
         verdict,
         why: verdict.is_none().then(|| "half of the spins never got there".to_owned()),
     }
+}
+
+/// What runs of a program with and without say; `program` is the name of its file.
+#[must_use]
+pub fn of_runs(
+    report: &Report,
+    run: &Run,
+    conditions: Conditions<'_>,
+    margin: f64,
+    program: &str,
+) -> Vec<Figure> {
+    let program: String = program.chars().take(COMM).collect();
+    let ours = |task: &str| {
+        task == program
+            || task == "telemetry"
+            || task.starts_with("flyball")
+            || task.starts_with("trial-")
+    };
+    vec![response(report), power(run, conditions, margin), others(run, conditions, margin, &ours)]
 }
 
 /// The program's runs, as the report judges them: the tail of the response where there are windows enough

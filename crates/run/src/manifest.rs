@@ -4,6 +4,7 @@
 //! newer version still reads; a newer `format` is refused with a hint.
 
 mod board;
+pub mod command;
 mod conditions;
 mod machine;
 mod record;

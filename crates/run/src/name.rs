@@ -2,6 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// What a board's emulator saw of a run's writes to P-states, beside the run.
+pub const P_STATES_LOG: &str = "p-states.log";
+
 /// Where runs go unless told otherwise, below the working directory.
 pub const DEFAULT_ROOT: &str = "flyball-runs";
 

@@ -1,6 +1,6 @@
 //! Arguments of `flyball ab`.
 
-use super::{OutputArgs, QuietArgs};
+use super::{BlockArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -42,14 +42,8 @@ pub struct AbArgs {
     /// Run the programs by `sh -c`, whose start is then measured, too; without it no shell is started
     #[arg(long)]
     pub shell: bool,
-    /// Programs that differ by less than this are equal, such as 2%
-    #[arg(long, value_name = "PERCENT", default_value = "3%")]
-    pub margin: String,
     #[command(flatten)]
-    pub quiet: QuietArgs,
-    /// Seed of the order
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    pub turns: BlockArgs,
     /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -42,18 +42,8 @@ pub struct CaptureLoadArgs {
     /// 100ms on); by default the first of them that can be had
     #[arg(long, value_name = "COUNTER")]
     pub source: Option<String>,
-    /// Record for this long instead of running CMD, such as 30s
-    #[arg(short, long, value_name = "TIME", conflicts_with = "program")]
-    pub duration: Option<String>,
-    /// The run directory; by default a new one under flyball-runs
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Make some calls to the machine fail, to see what happens (for tests)
-    #[arg(long, value_name = "FAULTS", hide = true)]
-    pub faults: Option<String>,
-    /// The program to run, and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "duration")]
-    pub program: Vec<String>,
+    #[command(flatten)]
+    pub during: During,
 }
 
 const TRACE_EXAMPLES: &str = include_str!("../../help/capture-trace.txt").trim_ascii_end();
@@ -68,7 +58,14 @@ pub struct CaptureTraceArgs {
     /// Buffer of each CPU, such as 16M; by default 4M (less on many CPUs: 256M in all)
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,
-    /// Capture for this long instead of running CMD, such as 5s
+    #[command(flatten)]
+    pub during: During,
+}
+
+/// How long is recorded, and where it goes.
+#[derive(Debug, Args)]
+pub struct During {
+    /// Record for this long instead of running CMD, such as 5s
     #[arg(short, long, value_name = "TIME", conflicts_with = "program")]
     pub duration: Option<String>,
     /// The run directory; by default a new one under flyball-runs

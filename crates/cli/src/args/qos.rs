@@ -1,6 +1,6 @@
 //! Arguments of `flyball qos`.
 
-use super::{CheckFormat, QuietArgs};
+use super::{BlockArgs, CheckFormat};
 use clap::{Args, Subcommand, value_parser};
 use flyball_qos::By;
 use std::path::PathBuf;
@@ -93,14 +93,8 @@ pub struct MeasureArgs {
     /// Capture the scheduler's events beside the runs of CMD, for what others wait (root)
     #[arg(long)]
     pub trace: bool,
-    /// What differs by less than this is equal, such as 2%
-    #[arg(long, value_name = "PERCENT", default_value = "3%")]
-    pub margin: String,
     #[command(flatten)]
-    pub quiet: QuietArgs,
-    /// Seed of the order
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    pub turns: BlockArgs,
     /// The run directories go below this one; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -5,19 +5,19 @@ use crate::args::{AbArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
-use crate::progress::Bar;
 use crate::{machine, reporting, runs};
+use flyball_console::Bar;
 use flyball_lab::ab::{self, Length, Program};
 use flyball_lab::commits::WorkTrees;
 use flyball_lab::session::Progress;
-use flyball_units::{MachineSpec, Mismatch, Nanos, Share};
+use flyball_units::{MachineSpec, Nanos};
 
 pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
     host.catch_interrupts()?;
     let rules = reporting::rules(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
-    let Share(margin) = args.margin.parse().map_err(|slip: Mismatch| slip.at("--margin"))?;
+    let margin = args.turns.margin()?;
     let length = match args.blocks {
         Some(blocks) => Length::Blocks(blocks),
         None => Length::UntilDecided(time("--within", &args.within)?.0),
@@ -30,9 +30,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let programs = programs(&args, trees.as_ref())?;
     let ab::Comparison { mut experiment, remark } =
         ab::experiment(host.as_ref(), &programs, length, args.warmup)?;
-    experiment.seed = args.seed;
-    experiment.margin = margin;
-    args.quiet.apply(&mut experiment)?;
+    args.turns.apply(&mut experiment)?;
     if let Some(wanted) = &args.output.baseline
         && !programs.iter().any(|program| program.name == *wanted)
     {

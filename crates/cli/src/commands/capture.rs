@@ -37,17 +37,17 @@ fn clean(talk: Talk) -> Result<Exit, Failure> {
 
 fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
-    let duration = duration(args.duration.as_deref())?;
-    let host = machine::with_faults(args.faults.as_deref())?;
+    let duration = duration(args.during.duration.as_deref())?;
+    let host = machine::with_faults(args.during.faults.as_deref())?;
     host.catch_interrupts()?;
     let machine = Topology::discover(host.as_ref()).ok().map(|it| describe(&it, host.as_ref()));
     let mut manifest = Manifest {
         plan: PlanRecord::time(duration),
         machine,
-        workloads: workload(&args.program).into_iter().collect(),
+        workloads: workload(&args.during.program).into_iter().collect(),
         ..runs::manifest("capture", runs::seconds(host.as_ref()))
     };
-    let writer = runs::create(args.out.as_deref(), host.as_ref(), &manifest)?;
+    let writer = runs::create(args.during.out.as_deref(), host.as_ref(), &manifest)?;
     let dir = writer.dir().to_owned();
     let started = Capture::start(&host, &dir.join(TEXT), &options);
     let capture = started.inspect_err(|_| {
@@ -60,7 +60,7 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
     let begun = host.now();
     let ended = match duration {
         Some(time) => host.sleep_until(host.now() + time).map(Exit::from).map_err(Failure::from),
-        None => program::run(host.as_ref(), &args.program, Input::Empty, &mut || {}),
+        None => program::run(host.as_ref(), &args.during.program, Input::Empty, &mut || {}),
     };
     let interrupted = host.interrupted() > 0;
     match interrupted {
@@ -77,12 +77,12 @@ fn trace(args: &CaptureTraceArgs, talk: Talk) -> Result<Exit, Failure> {
         Ok((dir, warnings, captured))
     });
     let (dir, warnings, captured) =
-        finished.map_err(|failure| after_cmd(failure, &args.program, &dir))?;
+        finished.map_err(|failure| after_cmd(failure, &args.during.program, &dir))?;
     if !talk.quiet {
         output::talk(&captured.cost.to_string());
         output::notes(&warnings);
     }
-    output::run_dir(&dir, &args.program, talk)?;
+    output::run_dir(&dir, &args.during.program, talk)?;
     match captured.left.is_empty() {
         true => Ok(ended),
         false => Err(EventRecorderError::Left(captured.left).into()),

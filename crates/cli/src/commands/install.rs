@@ -14,24 +14,17 @@ struct File {
 }
 
 /// systemd's units as they ship, by their place below its folder.
-const UNITS: [(&str, &str); 4] = [
-    (
-        "system/flyball-govern.service",
-        include_str!("../../../../packaging/systemd/flyball-govern.service"),
-    ),
-    (
-        "system/flyball-recover.service",
-        include_str!("../../../../packaging/systemd/flyball-recover.service"),
-    ),
-    (
-        "system/flyball-qos.service",
-        include_str!("../../../../packaging/systemd/flyball-qos.service"),
-    ),
-    (
-        "user/flyball-qos.service",
-        include_str!("../../../../packaging/systemd/user/flyball-qos.service"),
-    ),
-];
+macro_rules! units {
+    ($($place:literal from $file:literal),* $(,)?) => {
+        &[$(($place, include_str!(concat!("../../../../packaging/systemd/", $file)))),*]
+    };
+}
+const UNITS: &[(&str, &str)] = units! {
+    "system/flyball-govern.service" from "flyball-govern.service",
+    "system/flyball-recover.service" from "flyball-recover.service",
+    "system/flyball-qos.service" from "flyball-qos.service",
+    "user/flyball-qos.service" from "user/flyball-qos.service",
+};
 
 /// Where each shell looks below the prefix.
 const SHELLS: [(Shell, &str); 3] = [

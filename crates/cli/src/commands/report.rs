@@ -7,11 +7,13 @@ use crate::args::{ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporting::{
-    GENERATOR, PAGE, analysis as analysis_options, check_baseline, data, judge, page_text, print,
-    put, rules, write_figures, write_page,
+    GENERATOR, PAGE, analysis as analysis_options, check_baseline, judge, page_text, print, put,
+    rules, write_figures, write_page,
 };
 use crate::runs::RUNS;
 use crate::{machine, output};
+use flyball_events::Reading;
+use flyball_lab::experiment;
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse, tasks};
 use flyball_report::bundle::Bundle;
 use flyball_report::export;
@@ -19,7 +21,6 @@ use flyball_report::lanes::{self, LanesOptions};
 use flyball_report::model::Report;
 use flyball_report::sides::{self, SidesError};
 use flyball_run::disk::write_file;
-use flyball_run::import::{Options, load};
 use flyball_run::{Run, RunState, manifest, newest_run};
 use flyball_sim::sweep::Journal;
 use std::path::{Path, PathBuf};
@@ -41,14 +42,14 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
         // The first is the one that the others are compared with.
         false => args.against.iter().chain(&args.runs).cloned().collect(),
     };
-    let options = import::options(&args, host.as_ref())?;
+    let reading = import::reading(&args, host.as_ref())?;
     import::check(&paths, &args)?;
     if let Some(dir) = &args.out {
-        paths = vec![import::keep(&paths, dir, &args, &options, talk)?];
+        paths = vec![import::keep(&paths, dir, &reading, talk)?];
     }
     let mut runs = Vec::new();
     for path in &paths {
-        runs.push(read(path, &args, &options)?);
+        runs.push(read(path, &reading)?);
     }
     if !args.against.is_empty() {
         runs = sides::of(runs, args.against.len()).map_err(|error| match error {
@@ -57,7 +58,7 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
                 .hint("switches and ramp-ups are laid side by side without it: flyball report A B"),
         })?;
     }
-    let margin = runs.iter().find_map(|run| experiment_margin(&run.manifest.experiment));
+    let margin = runs.iter().find_map(|run| experiment::margin_of(&run.manifest));
     let seed = runs.iter().find_map(|run| run.manifest.seed);
     if let Some(task) = &args.task {
         check_task(task, &runs)?;
@@ -125,7 +126,7 @@ fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
     }))
 }
 
-fn read(path: &Path, args: &ReportArgs, options: &Options<'_>) -> Result<RunData, Failure> {
+fn read(path: &Path, reading: &Reading) -> Result<RunData, Failure> {
     // Its directory may have been begun.
     let begun = path.join(manifest::FILE).exists();
     if let Some((done, planned)) = Journal::progress(path).filter(|_| !begun) {
@@ -139,22 +140,11 @@ fn read(path: &Path, args: &ReportArgs, options: &Options<'_>) -> Result<RunData
             Failure::input(text).hint("run the same sweep again: it goes on where it stopped")
         );
     }
-    // A path that is no file is told of by `load`, which knows more formats.
-    let trace = path.is_file() && flyball_events::import::is_trace(path)?;
-    let run = match trace {
-        true => flyball_events::import::import(path, &import::trace_options(args, options))?,
-        false => load(path, options)?,
-    };
+    let run = reading.open(path)?;
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    data(name, path, run)
-}
-
-/// The margin that the experiment itself stated.
-fn experiment_margin(experiment: &Option<String>) -> Option<f64> {
-    let text = experiment.as_deref()?;
-    Some(flyball_lab::experiment::read(text, "run.toml").ok()?.margin)
+    Ok(RunData::beside(name, path, run)?)
 }
 
 /// A single run directory gets its page beside its data; otherwise it must be asked for.

@@ -3,26 +3,26 @@
 use crate::args::{ReproduceArgs, ReproduceFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::styled;
 use crate::{machine, output};
+use flyball_console::Meter;
 use flyball_reproduce::{
     Catalogue, Options, Reproduction, Rows, TerminalOptions, Verdict, figures, markdown, reproduce,
     terminal,
 };
 use flyball_run::disk::write_file;
-use indicatif::ProgressBar;
-use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::OnceLock;
 
 pub fn run(args: &ReproduceArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
-    let bar = bar(talk);
+    let (host, meter) = (machine::real(), OnceLock::new());
     let progress = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
+        meter.get_or_init(|| Meter::new(&host, talk.quiet, all, "numbers")).at(done);
     };
     let mut all = reproduce(&options, &progress)?;
-    bar.finish_and_clear();
+    if let Some(meter) = meter.get() {
+        meter.finish();
+    }
     all.keep(&args.verdict);
     if all.rows.is_empty() {
         return Err(Failure::usage("no published number fits the filters")
@@ -102,12 +102,4 @@ fn write_figures(dir: &Path, talk: Talk) -> Result<String, Failure> {
         }
     }
     Ok(plots)
-}
-
-/// A bar on a terminal; elsewhere a few seconds pass in silence.
-fn bar(talk: Talk) -> ProgressBar {
-    if talk.quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    styled(1, "{bar:30} {pos}/{len} numbers")
 }

@@ -18,7 +18,10 @@ pub enum MachineError {
     /// A machine that there is not, or a text that names none.
     #[error(transparent)]
     Machine(Mismatch),
-    /// A platform or a kernel that does not read.
+    /// A file that does not read.
+    #[error(transparent)]
+    File(std::io::Error),
+    /// A description of a platform or a kernel that is wrong.
     #[error("{machine}: {}", .source.message)]
     Description {
         /// The machine as it was asked for.
@@ -171,6 +174,7 @@ impl Diagnostic for MachineError {
             MachineError::Host(error) => error,
             MachineError::EventRecorder(error) => error,
             MachineError::Run(error) => error,
+            MachineError::File(error) => error,
             _ => return None,
         })
     }

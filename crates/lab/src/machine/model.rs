@@ -25,8 +25,8 @@ pub use trial::TrialRun;
 use crate::costs::{CostTable, CpuCost};
 use crate::experiment::{Experiment, Workload};
 use crate::machine::cores;
+use crate::machine::described::described;
 use crate::machine::error::MachineError;
-use crate::machine::shipped;
 use crate::machine::{Machine, Order, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
 use crate::protocol::rampup::model::{Case, Simulated};
@@ -78,19 +78,15 @@ struct ConditionSetup {
 }
 
 impl Model {
-    /// The shipped platform `name` under the shipped kernel `kernel`, or under the platform's
-    /// default.
+    /// The platform `name` under the kernel `kernel`, or under the platform's default: names of what ships,
+    /// or files.
     ///
     /// # Errors
-    /// A name that nothing has; the hint names the nearest, or lists what there is.
+    /// A name that nothing has; the hint names the nearest, or lists what there is. A file that does not read.
     pub fn named(name: &str, kernel: Option<&str>) -> Result<Model, MachineError> {
-        let target =
-            MachineSpec::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
-        shipped::check(&target).map_err(MachineError::Machine)?;
-        let wrong = |source| MachineError::Description { machine: target.to_string(), source };
-        let platform = Platform::named(name).map_err(wrong)?;
-        let kernel = Kernel::named(kernel.unwrap_or(&platform.default_kernel)).map_err(wrong)?;
-        Ok(Model { asked: target.to_string(), ..Model::new(platform, kernel) })
+        let (platform, kernel_found) = described(name, kernel)?;
+        let asked = MachineSpec::Model { name: name.to_owned(), kernel: kernel.map(str::to_owned) };
+        Ok(Model { asked: asked.to_string(), ..Model::new(platform, kernel_found) })
     }
 
     /// A platform under a kernel, with the built-in costs of the signal kernels.

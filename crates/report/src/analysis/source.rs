@@ -1,6 +1,9 @@
 //! What is analysed, and how.
 
+use flyball_events::import::pstates::{self, Write};
+use flyball_run::name::P_STATES_LOG;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use flyball_events::blame::Blame;
@@ -53,6 +56,22 @@ impl RunData {
             pooled: 1,
             seen: Vec::new(),
         }
+    }
+}
+
+impl RunData {
+    /// The same with what a board's log beside the run saw of its switches from outside.
+    ///
+    /// # Errors
+    /// A log that does not read.
+    pub fn beside(name: impl Into<String>, path: &Path, run: Run) -> flyball_run::Result<RunData> {
+        let log = path.join(P_STATES_LOG);
+        let mut data = RunData::new(name, path.display().to_string(), run);
+        if log.is_file() {
+            let seen = |write: Write| Seen { t_ns: write.t_ns, cpu: write.cpu, khz: write.khz };
+            data.seen = pstates::read(log)?.into_iter().map(seen).collect();
+        }
+        Ok(data)
     }
 }
 

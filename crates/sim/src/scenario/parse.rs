@@ -8,7 +8,7 @@ use super::tree::{Node, Place};
 use super::{features, governor, hint, load, task, text};
 use crate::setup::Placement;
 use crate::workload::Amount;
-use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform};
+use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform, is_file};
 use flyball_units::{CpuId, Diagnostic, Nanos};
 
 /// Where a scenario comes from, and how the files that it names are read.
@@ -145,8 +145,7 @@ fn described<T>(
     named: impl Fn(&str) -> Result<T, DescriptionError>,
     parse: impl Fn(&str, &str) -> Result<T, DescriptionError>,
 ) -> Result<T, ScenarioError> {
-    let is_path = name.contains('/') || name.ends_with(".toml");
-    if is_path {
+    if is_file(name) {
         let text = (source.open)(name).map_err(|error| item.wrong(error))?;
         return parse(&text, name).map_err(|error| item.wrong(&error).maybe_hint(error.hint()));
     }

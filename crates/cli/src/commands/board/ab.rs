@@ -3,8 +3,8 @@
 use crate::args::{BoardAbArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::Bar;
 use crate::{experiments, machine, output, reporting, runs};
+use flyball_console::Bar;
 use flyball_lab::kernels::{ROUNDS, Side, alternate};
 use flyball_lab::{Board, Machine};
 use flyball_report::model::{Comparison, VerdictWord};

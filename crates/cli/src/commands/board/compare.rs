@@ -3,8 +3,8 @@
 use crate::args::{BoardCompareArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::Bar;
 use crate::{machine, output, runs, scenarios};
+use flyball_console::Bar;
 use flyball_lab::compare::{RESULT, compare, rehearse, rehearsed};
 use flyball_lab::session::Progress;
 use flyball_sim::scenario::Record;

@@ -13,8 +13,8 @@ use flyball_run::manifest::PlanRecord;
 
 pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let options = options(args)?;
-    let duration = duration(args.duration.as_deref())?;
-    let host = machine::with_faults(args.faults.as_deref())?;
+    let duration = duration(args.during.duration.as_deref())?;
+    let host = machine::with_faults(args.during.faults.as_deref())?;
     host.catch_interrupts()?;
     let topology = Topology::discover(host.as_ref())?;
     let manifest = Manifest {
@@ -23,7 +23,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         ..runs::manifest("load", runs::seconds(host.as_ref()))
     };
     let recorder = Recorder::start(&host, &topology, &options)?;
-    let writer = runs::create(args.out.as_deref(), host.as_ref(), &manifest)?;
+    let writer = runs::create(args.during.out.as_deref(), host.as_ref(), &manifest)?;
     let mut recording = Recording::new(&host, recorder, writer, manifest)?;
     if !talk.quiet {
         output::talk(&format!(
@@ -35,13 +35,13 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let ended = match duration {
         Some(duration) => recording.wait(duration).map(Exit::from).map_err(Failure::from),
         None => {
-            let program = &args.program;
+            let program = &args.during.program;
             program::run(host.as_ref(), program, Input::Empty, &mut || recording.round())
         }
     };
     let interrupted = host.interrupted() > 0;
     let finished = recording.finish(interrupted).map_err(Failure::from);
-    let (dir, messages) = finished.map_err(|failure| failure.around(&args.program))?;
+    let (dir, messages) = finished.map_err(|failure| failure.around(&args.during.program))?;
     if !talk.quiet {
         output::lines(messages);
     }
@@ -49,7 +49,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         // CMD did not start: nothing was asked to be recorded.
         let _ = fs_err::remove_dir_all(&dir);
     })?;
-    output::run_dir(&dir, &args.program, talk)?;
+    output::run_dir(&dir, &args.during.program, talk)?;
     Ok(ended)
 }
 

@@ -6,21 +6,20 @@ use crate::commands::ended;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::time;
-use crate::progress::Bar;
-use crate::{experiments, machine, output, reporting, runs};
-use flyball_host::{Host, Topology};
-use flyball_lab::experiment::{self, Condition, Experiment, Placement, ProbeTiming};
-use flyball_lab::job;
+use crate::{experiments, machine, output, runs};
+use flyball_console::Bar;
+use flyball_host::Host;
+use flyball_lab::experiment;
 use flyball_lab::protocol::rampup::{Ask, Variant};
-use flyball_lab::protocol::windows;
-use flyball_lab::session::{BLAME, Destination, EnergyLog, EnergySide, Metered, Outcome};
-use flyball_lab::{Machine, MachineError, Model, Order};
+use flyball_lab::ramped::{self as lab, WITHOUT, with_and_without};
+use flyball_lab::session::{Destination, Outcome};
+use flyball_lab::{Machine, Model, Order};
 use flyball_qos::{By, backend};
-use flyball_report::analysis::{AnalysisOptions, analyse};
+use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::kinds::rampup;
 use flyball_report::ramped::{self, Conditions, Figure};
 use flyball_run::{Run, RunState};
-use flyball_units::{MachineSpec, Mismatch, Nanos, Share};
+use flyball_units::{MachineSpec, Nanos};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,16 +28,14 @@ use std::sync::Arc;
 const SPIN: Nanos = Nanos::from_millis(250);
 /// Phases of tick and poll on a model.
 const PHASES: u32 = 20;
-/// Length of a kernel's name of a program.
-const COMM: usize = 15;
 
 pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
     host.catch_interrupts()?;
     let multiplier = asked(&args.ramp, false)?.multiplier();
-    let Share(margin) = args.margin.parse().map_err(|slip: Mismatch| slip.at("--margin"))?;
-    let name = format!("ramp={multiplier}");
-    let conditions = Conditions { without: Variant::ONLY, with: &name };
+    let margin = args.turns.margin()?;
+    let name = lab::with(multiplier);
+    let conditions = Conditions { without: WITHOUT, with: &name };
     let model = args.predict.as_deref().map(model).transpose()?;
     // Before anything is written: a prediction alone is an answer, too.
     let how = backend(host.as_ref(), By::Clamps);
@@ -64,7 +61,7 @@ pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
         measuring.print(&figures)?;
         return Ok(Exit::Ok);
     }
-    let outcome = measuring.runs(multiplier, margin)?;
+    let outcome = measuring.runs(multiplier)?;
     figures.extend(measuring.of_runs(&outcome, margin)?);
     measuring.print(&figures)?;
     ended::exit(&outcome, Ok(Exit::Ok))
@@ -100,7 +97,7 @@ impl Measuring<'_> {
             spin: SPIN,
             repeats: self.args.repeats,
             phases: PHASES,
-            seed: self.args.seed,
+            seed: self.args.turns.seed,
             events: None,
         };
         let to = Destination::Dir(self.folder.join(folder));
@@ -115,78 +112,38 @@ impl Measuring<'_> {
     }
 
     /// Runs of the program, with and without.
-    fn runs(&mut self, multiplier: u32, margin: f64) -> Result<Outcome, Failure> {
+    fn runs(&self, multiplier: u32) -> Result<Outcome, Failure> {
         let args = self.args;
-        let mut experiment = experiments::for_program(&args.program, self.host, false)?;
-        self.lay_out(&mut experiment, multiplier, margin)?;
-        let prepared = windows::prepare(self.host, experiment, &runs::context(None));
-        let prepared = prepared.map_err(MachineError::from)?;
-        let mut bar = Bar::new(self.talk.quiet);
-        let to = Destination::Dir(self.folder.join("runs"));
-        let groups = args.trace.then(|| Some(BLAME.to_vec()));
-        let topology = Topology::discover(self.host.as_ref())?;
-        let log = EnergyLog::new(self.host.as_ref(), &topology);
-        let outcome = job::recorded(self.host, &to, groups, &mut bar, |progress, side| {
-            let order = prepared.plan.order();
-            progress.planned(prepared.plan.trials.len(), "turns", prepared.duration(), &order);
-            let mut side = EnergySide { log: &log, other: side };
-            let mut metered = Metered { log: &log, progress };
-            Ok(windows::run(self.host, prepared, &to, &mut metered, Some(&mut side))?)
-        });
-        Ok(outcome?)
-    }
-
-    fn lay_out(&self, experiment: &mut Experiment, ramp: u32, margin: f64) -> Result<(), Failure> {
-        let program = self.args.program.first().map(String::as_str).unwrap_or_default();
-        experiment.name = "qos".to_owned();
-        experiment.question =
-            Some(format!("What does a ramp bring {program}, and what does it cost?"));
-        experiment.repeats = self.args.repeats;
-        experiment.seed = self.args.seed;
-        experiment.margin = margin;
-        // Probing keeps the core busy, and a governor would see that.
-        experiment.probe = ProbeTiming::Off;
-        if let Some(text) = &self.args.duration {
+        let experiment = experiments::for_program(&args.program, self.host, false)?;
+        let program = args.program.first().map(String::as_str).unwrap_or_default();
+        let mut experiment = with_and_without(experiment, program, multiplier);
+        experiment.repeats = args.repeats;
+        if let Some(text) = &args.duration {
             experiment.duration = time("--duration", text)?;
         }
-        let plain = Condition {
-            name: Some(self.conditions.without.to_owned()),
-            placement: Placement::Any,
-            ..Condition::default()
-        };
-        let mut ramped = Condition { name: Some(self.conditions.with.to_owned()), ..plain.clone() };
-        ramped.settings.response_ramp = Some(ramp);
-        experiment.conditions = vec![plain, ramped];
-        self.args.quiet.apply(experiment)?;
-        Ok(experiment::check(experiment, "command line")?)
+        args.turns.apply(&mut experiment)?;
+        experiment::check(&experiment, "command line")?;
+        let to = Destination::Dir(self.folder.join("runs"));
+        let context = runs::context(None);
+        let mut bar = Bar::new(self.talk.quiet);
+        Ok(lab::run(self.host, experiment, (args.trace, &context), &to, &mut bar)?)
     }
 
     /// What the runs say.
     fn of_runs(&self, outcome: &Outcome, margin: f64) -> Result<Vec<Figure>, Failure> {
         let run = Run::open(&outcome.dir)?;
-        let data = [reporting::data(run.name(), &outcome.dir, run)?];
+        let data = [RunData::beside(run.name(), &outcome.dir, run)?];
         let options = AnalysisOptions {
-            seed: self.args.seed,
+            seed: self.args.turns.seed,
             baseline: Some(self.conditions.without.to_owned()),
             margin,
             ..AnalysisOptions::default()
         };
         let report = analyse(&data, &options);
-        let program = self.args.program.first().map(Path::new).and_then(Path::file_name);
-        let program: String =
-            program.unwrap_or_default().to_string_lossy().chars().take(COMM).collect();
-        let ours = |task: &str| {
-            task == program
-                || task == "telemetry"
-                || task.starts_with("flyball")
-                || task.starts_with("trial-")
-        };
         let run = Run::open(&outcome.dir)?;
-        Ok(vec![
-            ramped::response(&report),
-            ramped::power(&run, self.conditions, margin),
-            ramped::others(&run, self.conditions, margin, &ours),
-        ])
+        let program = self.args.program.first().map(Path::new).and_then(Path::file_name);
+        let program = program.unwrap_or_default().to_string_lossy();
+        Ok(ramped::of_runs(&report, &run, self.conditions, margin, &program))
     }
 
     fn print(&self, figures: &[Figure]) -> Result<(), Failure> {

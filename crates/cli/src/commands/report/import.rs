@@ -4,33 +4,32 @@ use crate::args::{ReportArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{output, runs};
-use flyball_events::import as trace;
+use flyball_events::{Reading, import as trace};
 use flyball_host::Host;
 use flyball_run::Run;
-use flyball_run::import::{ColumnMap, Options, import};
+use flyball_run::import::{ColumnMap, Options};
 use flyball_run::name::rfc3339;
 use flyball_units::{KiloHertz, Mismatch};
 use std::path::{Path, PathBuf};
 
-/// How benchmark files are read.
-pub fn options(args: &ReportArgs, host: &dyn Host) -> Result<Options<'static>, Failure> {
-    Ok(Options {
-        map: column_map(args.map.as_deref())?,
-        counter_hz: args.counter.as_deref().map(rate).transpose()?,
-        created: rfc3339(runs::seconds(host)),
-        command: runs::command_line(),
-        ..Options::default()
+/// How it is read.
+pub fn reading(args: &ReportArgs, host: &dyn Host) -> Result<Reading, Failure> {
+    let (created, command) = (rfc3339(runs::seconds(host)), runs::command_line());
+    Ok(Reading {
+        results: Options {
+            map: column_map(args.map.as_deref())?,
+            counter_hz: args.counter.as_deref().map(rate).transpose()?,
+            created: created.clone(),
+            command: command.clone(),
+            ..Options::default()
+        },
+        traces: trace::Options {
+            clock: args.clock.clone(),
+            pstates: args.writes.clone(),
+            created,
+            command,
+        },
     })
-}
-
-/// How traces are read.
-pub fn trace_options(args: &ReportArgs, options: &Options<'_>) -> trace::Options {
-    trace::Options {
-        clock: args.clock.clone(),
-        pstates: args.writes.clone(),
-        created: options.created.clone(),
-        command: options.command.clone(),
-    }
 }
 
 /// Whether the options fit what is read.
@@ -62,8 +61,7 @@ pub fn check(paths: &[PathBuf], args: &ReportArgs) -> Result<(), Failure> {
 pub fn keep(
     paths: &[PathBuf],
     dir: &Path,
-    args: &ReportArgs,
-    options: &Options<'_>,
+    reading: &Reading,
     talk: Talk,
 ) -> Result<PathBuf, Failure> {
     let [path] = paths else { return Ok(dir.to_owned()) };
@@ -71,22 +69,12 @@ pub fn keep(
         let text = format!("--out: expected another tool's data, found the run {}", path.display());
         return Err(Failure::usage(text).hint("to send a run: --bundle FILE.tar.gz"));
     }
-    // A trace goes to disk as it is read, however large it is.
-    if path.is_file() && trace::is_trace(path)? {
-        let imported = trace::import_to(path, dir.to_owned(), &trace_options(args, options))?;
-        if !talk.quiet {
-            let (events, rows) = (imported.events, imported.rows);
-            output::talk(&format!("{}: {events} events, {rows} rows", path.display()));
-            output::notes(&imported.warnings);
-        }
-        return Ok(imported.dir);
-    }
-    let run = import(path, options)?;
+    let kept = reading.keep(path, dir)?;
     if !talk.quiet {
-        output::talk(&format!("{}: {}", path.display(), run.outline()));
-        output::notes(&run.warnings);
+        output::talk(&format!("{}: {}", path.display(), kept.outline));
+        output::notes(&kept.warnings);
     }
-    Ok(run.write(dir)?)
+    Ok(kept.dir)
 }
 
 /// A counter's rate in ticks per second.

@@ -3,8 +3,8 @@
 use crate::args::{SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::Bar;
 use crate::{flags, machine, output, runs};
+use flyball_console::Bar;
 use flyball_lab::job::recorded;
 use flyball_lab::protocol::score::{PreparedScore, text};
 use flyball_lab::session::Destination;

@@ -4,11 +4,12 @@ use super::SharedHost;
 use crate::args::{SimArgs, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::meter::Meter;
 use crate::runs::{RUNS, check_out, command_line, seconds};
 use crate::scenarios::Input;
 use crate::{machine, output};
+use flyball_console::Meter;
 use flyball_host::Host;
+use flyball_run::manifest::command;
 use flyball_run::name::run_name;
 use flyball_sim::scenario::{Node, Source};
 use flyball_sim::sweep::{Axis, Header, Places, PlacesError, Sweep, SweepEnd, points, text};
@@ -34,7 +35,7 @@ pub fn run(
     if let Some(spec) = sweep.scenario.governors.first().filter(|_| renames && !talk.quiet) {
         note_tunables(&spec.name, &spec.tunables);
     }
-    let header = sweep.header(args.shard, unsharded(command_line()));
+    let header = sweep.header(args.shard, command::without(command_line(), "--shard"));
     let Places { dir, journal } = match (args.shard, &args.out) {
         (Some(_), Some(file)) => shard_file(file)?,
         _ => places(args.out.as_deref(), host.as_ref(), &header)?,
@@ -82,7 +83,8 @@ pub fn merge(args: &SimArgs) -> Result<Exit, Failure> {
     let mut end = flyball_sim::sweep::merge(&args.merge)?;
     let Some(out) = &args.out else { return Err(Failure::usage("--merge: expected --out DIR")) };
     // What would have given this run: the part's command into this directory.
-    out_of(&mut end.header.manifest.command, out);
+    let out_text = out.to_string_lossy();
+    command::set(&mut end.header.manifest.command, ["--out", "-o"], &out_text);
     let Places { dir, .. } = places(Some(out), machine::real().as_ref(), &end.header)?;
     write(args, &end, &dir)
 }
@@ -112,37 +114,6 @@ fn shard_file(file: &Path) -> Result<Places, Failure> {
         fs_err::create_dir_all(folder)?;
     }
     Ok(Places { dir: file.to_owned(), journal: file.to_owned() })
-}
-
-/// A command line without `--shard`: what the whole sweep would be asked by.
-fn unsharded(command: Vec<String>) -> Vec<String> {
-    let mut arguments = command.into_iter();
-    let mut kept = Vec::new();
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--shard" => drop(arguments.next()),
-            one if one.starts_with("--shard=") => {}
-            _ => kept.push(argument),
-        }
-    }
-    kept
-}
-
-/// Names another directory as the one to write.
-fn out_of(command: &mut [String], out: &Path) {
-    let out = out.to_string_lossy();
-    let mut is_value = false;
-    for argument in command {
-        let attached = ["--out=", "-o"].into_iter().find(|flag| argument.starts_with(flag));
-        match (is_value, attached) {
-            (true, _) => *argument = out.clone().into_owned(),
-            (false, Some(flag)) if argument.len() > flag.len() => {
-                *argument = format!("{flag}{out}")
-            }
-            _ => {}
-        }
-        is_value = !is_value && matches!(argument.as_str(), "--out" | "-o");
-    }
 }
 
 /// The scenario's tunables are its own governor's.

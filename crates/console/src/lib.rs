@@ -1,0 +1,10 @@
+//! What a program says to a person: data to stdout, talk to stderr, progress of long work. Nothing
+//! else prints.
+
+mod progress;
+mod streams;
+mod terminal;
+
+pub use progress::{Bar, Meter};
+pub use streams::{data, lines, talk, unless_quiet};
+pub use terminal::{charset, color, width};
