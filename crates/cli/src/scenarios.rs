@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A scenario that ships, or a file, with the keys of the command line.
 pub fn scenario(name: &str, settings: &[String]) -> Result<Scenario, Failure> {
     let input = Input::open(name)?;
-    let mut root = parse_text(&input.text, name)?;
+    let mut root = input.tree()?;
     set_keys(&mut root, settings)?;
     checked(&root, &input, name)
 }
@@ -42,6 +42,15 @@ impl Input {
             origin: name.to_owned(),
             name: stem.unwrap_or_else(|| name.to_owned()),
             folder,
+        })
+    }
+
+    /// Its keys.
+    pub fn tree(&self) -> Result<Node, Failure> {
+        parse_text(&self.text, &self.origin).map_err(|error| match self.origin.ends_with(".json") {
+            true => Failure::from(error)
+                .hint(format!("an rt-app program is replayed: flyball replay {}", self.origin)),
+            false => error.into(),
         })
     }
 

@@ -13,7 +13,7 @@ use flyball_console::Meter;
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::beside::beside;
-use flyball_sim::scenario::{Node, Record, Scenario, parse_text, set};
+use flyball_sim::scenario::{Node, Record, Scenario, set};
 use flyball_sim::sweep::{Ended, begun};
 use flyball_sim::text;
 use flyball_units::{GovernorSpec, MachineSpec};
@@ -32,7 +32,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     };
     let input = Input::open(name)?;
-    let mut root = parse_text(&input.text, name)?;
+    let mut root = input.tree()?;
     let target = args.machine.as_deref().map(machine::target).transpose()?;
     match &target {
         None | Some(MachineSpec::Host) => {}

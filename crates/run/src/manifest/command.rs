@@ -30,7 +30,7 @@ pub fn set(command: &mut [String], [long, short]: [&str; 2], value: &str) {
                 *argument = format!("{long}={value}");
                 false
             }
-            false if joined && !argument.starts_with("--") => {
+            false if joined => {
                 *argument = format!("{short}{value}");
                 false
             }
