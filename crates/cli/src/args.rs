@@ -120,6 +120,23 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it changes, measures and starts nothing: it may be ended at any moment.
+    pub fn only_computes(&self) -> bool {
+        let model = |machine: &str| machine.starts_with("model:");
+        match self {
+            Command::Check(_) | Command::Report(_) | Command::Replay(_) | Command::Reproduce(_) => {
+                true
+            }
+            Command::Sim(args) => args.machine.as_deref().is_none_or(model),
+            Command::Bench(args) => model(&args.machine),
+            Command::Transition(args) => model(&args.machine),
+            Command::Rampup(args) => args.machine.iter().all(|text| model(text)),
+            _ => false,
+        }
+    }
+}
+
 /// The commands by what people come for, as the first screen lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["check", "bench", "ab", "rampup", "transition"]),

@@ -23,7 +23,8 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use exit::Exit;
 use failure::Failure;
-use flyball_host::{Signal, end_on_signals, last_signal};
+use flyball_host::{Signal, end_on_signals, end_soon, last_signal};
+use flyball_units::Nanos;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -55,6 +56,14 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<Exit, Failure> {
     let talk = cli.talk;
     let Some(command) = cli.command else { return commands::start::run() };
+    let computes = command.only_computes();
+    if computes {
+        end_soon(Nanos::from_millis(800));
+        flyball_run::start_threads();
+    }
+    if !talk.quiet && (computes || matches!(command, Command::Sim(_))) {
+        flyball_console::pulse(machine::real());
+    }
     match command {
         Command::Check(args) => commands::check::run(&args, talk),
         Command::Bench(args) => commands::bench::run(args, talk),

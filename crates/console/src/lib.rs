@@ -2,9 +2,11 @@
 //! else prints.
 
 mod progress;
+mod pulse;
 mod streams;
 mod terminal;
 
 pub use progress::{Bar, Meter};
+pub use pulse::{doing, pulse};
 pub use streams::{data, lines, talk, unless_quiet};
 pub use terminal::{charset, color, width};

@@ -1,5 +1,6 @@
 //! Progress of long work on stderr: a bar with the time left on a terminal, else a line per tenth.
 
+use crate::pulse::said;
 use crate::talk;
 use flyball_host::Host;
 use flyball_lab::session::Progress;
@@ -92,6 +93,9 @@ impl Progress for Bar {
 
     fn step(&mut self, done: usize, now: &str, condition: &str) {
         self.steps.bar.set_position(done as u64);
+        if !self.steps.bar.is_hidden() {
+            said();
+        }
         self.steps.bar.set_message(harmless(&format!("{now}, {condition}"), false).into_owned());
         if self.seconds > 0.0 {
             let share = done as f64 / self.steps.total.max(1) as f64;
@@ -133,6 +137,9 @@ impl Meter {
     pub fn at(&self, done: usize) {
         let before = *self.before.get_or_init(|| done);
         self.steps.bar.set_position(done as u64);
+        if !self.steps.bar.is_hidden() {
+            said();
+        }
         let elapsed = self.host.now().since(self.start);
         if elapsed >= QUIET_FOR && done > before {
             let each = elapsed.as_secs_f64() / (done - before) as f64;

@@ -1,6 +1,7 @@
 //! The two streams. Control characters from names that others chose never reach them.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use crate::pulse::said;
 use flyball_report::text::harmless;
 use std::io::{ErrorKind, IsTerminal, Result, Write};
 
@@ -9,6 +10,7 @@ use std::io::{ErrorKind, IsTerminal, Result, Write};
 /// # Errors
 /// What stdout is sent to does not take it.
 pub fn data(text: &str) -> Result<()> {
+    said();
     let text = harmless(text, std::io::stdout().is_terminal());
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -19,6 +21,7 @@ pub fn data(text: &str) -> Result<()> {
 
 /// Says something on stderr; nobody listening is not an error.
 pub fn talk(text: &str) {
+    said();
     let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text, false));
 }
 

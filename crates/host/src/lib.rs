@@ -80,7 +80,7 @@ pub use sys::cycles::{CycleCounter, Cycles};
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::kept::{Access, KeptFile};
 pub use sys::schedstat::SchedStatReader;
-pub use sys::signal::{end_on_signals, last as last_signal};
+pub use sys::signal::{end_on_signals, end_soon, last as last_signal};
 pub use sys::socket::{ControlSocket, Visitor};
 pub use sys::stream::Stream;
 pub use sys::watch::{Switch, SwitchRecord, SwitchWatch, Watched};

@@ -80,6 +80,11 @@ impl FolderLock {
         let fail = |error: std::io::Error| {
             HostError::call(Call::LockFolder, path.display(), Errno::of(&error))
         };
+        // Before anything is made: below a folder of somebody else's, a link may lead anywhere.
+        let there = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+        if let Some(above) = there.filter(|above| !above.as_os_str().is_empty()) {
+            check_trusted(above)?;
+        }
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(fail)?;
         let kind = std::fs::symlink_metadata(path).map_err(fail)?;
         if kind.is_symlink() {
@@ -266,6 +271,22 @@ mod tests {
         std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
         fs_err::set_permissions(&theirs, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(FolderLock::take(&ours).is_err(), "writable by all");
+    }
+
+    #[test]
+    fn nothing_is_made_where_somebody_elses_link_leads() {
+        if access::effective_user() != 0 {
+            return; // only root can make a folder of another's
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let (theirs, aim) = (dir.path().join("theirs"), dir.path().join("aim"));
+        fs_err::create_dir(&theirs).unwrap();
+        fs_err::create_dir(&aim).unwrap();
+        symlink(&aim, theirs.join("link")).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
+        assert!(FolderLock::take(&theirs.join("link/state/flyball")).is_err());
+        assert!(FolderLock::take(&theirs.join("new/state")).is_err());
+        assert!(!aim.join("state").exists() && !theirs.join("new").exists());
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub use program::{PILOTS, of_program};
 
 use flyball_host::Scheduling;
 use flyball_run::Manifest;
+use flyball_run::name::{NAME_BYTES, check_name};
 use flyball_units::Duration;
 use std::collections::HashSet;
 
@@ -200,6 +201,12 @@ fn unique(
 ) -> Result<(), ExperimentError> {
     let mut seen = HashSet::new();
     for label in labels {
+        if let Err(found) = check_name(&label) {
+            let text = format!(
+                "{what}: expected a name of one line and at most {NAME_BYTES} bytes, found {found}"
+            );
+            return Err(ExperimentError::bad(origin, text));
+        }
         if !seen.insert(label.clone()) {
             return Err(ExperimentError::bad(
                 origin,

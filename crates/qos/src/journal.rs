@@ -111,17 +111,10 @@ impl Journal {
 /// # Errors
 /// None of them.
 pub fn qos_folder(host: &dyn Host) -> Result<PathBuf, QosError> {
-    let named = |name: &str| host.env(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    if let Some(state) = named("FLYBALL_STATE") {
+    if let Some(state) = named(host, "FLYBALL_STATE") {
         return Ok(state.join("qos"));
     }
-    let status = host.read(Path::new("/proc/self/status")).unwrap_or_default();
-    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    let effective = users.and_then(|users| users.split_ascii_whitespace().nth(1));
-    if effective == Some("0") {
-        return Ok("/run/flyball-qos".into());
-    }
-    named("XDG_RUNTIME_DIR").map(|folder| folder.join("flyball-qos")).ok_or_else(|| {
+    usual_folder(host).ok_or_else(|| {
         QosError::BadInput(
             Mismatch::value("a folder for the journal in XDG_RUNTIME_DIR", "none")
                 .hint("name one: FLYBALL_STATE=DIR"),
@@ -129,38 +122,50 @@ pub fn qos_folder(host: &dyn Host) -> Result<PathBuf, QosError> {
     })
 }
 
+/// The folder of this user, whatever `FLYBALL_STATE` says.
+fn usual_folder(host: &dyn Host) -> Option<PathBuf> {
+    let status = host.read(Path::new("/proc/self/status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let effective = users.and_then(|users| users.split_ascii_whitespace().nth(1));
+    match effective {
+        Some("0") => Some("/run/flyball-qos".into()),
+        _ => named(host, "XDG_RUNTIME_DIR").map(|folder| folder.join("flyball-qos")),
+    }
+}
+
+fn named(host: &dyn Host, name: &str) -> Option<PathBuf> {
+    host.env(name).filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
 /// The folder, ours until this is dropped.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
     _lock: FolderLock,
+    /// That of the user, where the journal is elsewhere.
+    _usual: Option<FolderLock>,
 }
 
 impl State {
     /// Makes, checks and locks the folder.
     pub fn lock(host: &dyn Host, folder: &Path) -> Result<State, QosError> {
-        for _ in 0..TRIES {
-            match host.lock_folder(folder) {
-                Ok(lock) => return Ok(State { path: folder.join(JOURNAL), _lock: lock }),
-                Err(error) if error.errno() == Some(Errno::EAGAIN) => {
-                    let held = read(host, folder).ok().flatten();
-                    if let Some(held) = held.filter(|held| held.owner.is_alive(host)) {
-                        return Err(QosError::Busy(Some(held.owner)));
-                    }
-                    // Also while the program is being asked to end, which cuts other sleeps short.
-                    let _ = host.wait_streams(&[], host.now() + PAUSE);
-                }
-                Err(error) if error.kind() == ErrorKind::BadInput => {
-                    return Err(QosError::Journal(
-                        Mismatch::value("a folder that only this user may write to", error)
-                            .at(folder.display())
-                            .hint("name another one: FLYBALL_STATE=DIR"),
-                    ));
-                }
-                Err(error) => return Err(QosError::host("making the journal's folder")(error)),
-            }
-        }
-        Err(QosError::Busy(None))
+        let lock = take(host, folder)?;
+        Ok(State { path: folder.join(JOURNAL), _lock: lock, _usual: None })
+    }
+
+    /// As [`State::lock`], and the folder that this user has without `FLYBALL_STATE`: of two controllers, the
+    /// second would take the first one's clamps for the program's own. Who may not make that folder has the
+    /// one lock alone. A recovery waits for nobody else's controller.
+    pub fn lock_alone(host: &dyn Host, folder: &Path) -> Result<State, QosError> {
+        let state = State::lock(host, folder)?;
+        let usual = match usual_folder(host).filter(|usual| usual != folder) {
+            None => None,
+            Some(usual) => match take(host, &usual) {
+                Err(QosError::Busy(owner)) => return Err(QosError::Busy(owner)),
+                taken => taken.ok(),
+            },
+        };
+        Ok(State { _usual: usual, ..state })
     }
 
     pub fn save(&self, host: &dyn Host, journal: &Journal) -> Result<(), QosError> {
@@ -189,10 +194,36 @@ impl State {
     }
 }
 
+/// Makes, checks and locks a folder.
+fn take(host: &dyn Host, folder: &Path) -> Result<FolderLock, QosError> {
+    for _ in 0..TRIES {
+        match host.lock_folder(folder) {
+            Ok(lock) => return Ok(lock),
+            Err(error) if error.errno() == Some(Errno::EAGAIN) => {
+                let held = read(host, folder).ok().flatten();
+                if let Some(held) = held.filter(|held| held.owner.is_alive(host)) {
+                    return Err(QosError::Busy(Some(held.owner)));
+                }
+                // Also while the program is being asked to end, which cuts other sleeps short.
+                let _ = host.wait_streams(&[], host.now() + PAUSE);
+            }
+            Err(error) if error.kind() == ErrorKind::BadInput => {
+                return Err(QosError::Journal(
+                    Mismatch::value("a folder that only this user may write to", error)
+                        .at(folder.display())
+                        .hint("name another one: FLYBALL_STATE=DIR"),
+                ));
+            }
+            Err(error) => return Err(QosError::host("making the journal's folder")(error)),
+        }
+    }
+    Err(QosError::Busy(None))
+}
+
 /// The journal in `folder`, where there is one.
 pub(crate) fn read(host: &dyn Host, folder: &Path) -> Result<Option<Journal>, QosError> {
     let path = folder.join(JOURNAL);
-    match host.read(&path) {
+    match host.read_saved(&path) {
         Ok(text) => Journal::parse(&text, &path).map(Some),
         // An error of the moment must not pass for "nothing to remove".
         Err(error) if error.errno() == Some(Errno::ENOENT) && !host.exists(&path) => Ok(None),

@@ -59,7 +59,7 @@ pub fn run(
     begun: &mut dyn FnMut(&Backend, &Recovered),
 ) -> Result<Ended, QosError> {
     let backend = backend(host, wish.by)?;
-    let state = State::lock(host, folder)?;
+    let state = State::lock_alone(host, folder)?;
     let recovered = leftovers(host, folder, &state)?;
     try_on_this_thread(host)?;
     let kernel = match wish.by {

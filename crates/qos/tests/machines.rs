@@ -49,6 +49,7 @@ fn machine() -> Arc<RecordedHost> {
     .concat();
     let mut manifest = Manifest::default();
     manifest.calls.writable.insert("/state".into(), true);
+    manifest.calls.writable.insert("/run".into(), true);
     let host = RecordedHost::from_listing(&listing).unwrap().with_manifest(manifest);
     let host = host.with_env("FLYBALL_STATE", "/state");
     let task = host.open_task(50, 52).unwrap();
@@ -98,6 +99,19 @@ fn running_threads_are_clamped_and_all_is_as_before_at_the_end() {
     assert_eq!(clamps(host.as_ref()), BEFORE);
     assert!(!has_journal(host.as_ref()));
     assert_eq!(status(host.as_ref(), Path::new(STATE)).unwrap(), Status::Idle);
+}
+
+#[test]
+fn a_second_controller_is_refused_whatever_its_folder() {
+    let host = machine();
+    let first = host.lock_folder(Path::new("/run/flyball-qos")).unwrap();
+    let error = play(host.as_ref(), &["game"]).unwrap_err();
+    assert!(matches!(error, QosError::Busy(None)), "{error}");
+    assert_eq!(clamps(host.as_ref()), BEFORE);
+    // What a killed one left is removed beside it.
+    assert_eq!(recover(host.as_ref(), Path::new(STATE)).unwrap(), Recovered::Nothing);
+    drop(first);
+    play(host.as_ref(), &["game"]).unwrap();
 }
 
 #[test]

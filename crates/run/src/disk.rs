@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fs_err as fs;
 
@@ -17,7 +18,7 @@ pub trait Disk: Debug + Send + Sync {
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Opens a file to append to, made where it is not there.
     fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
-    /// Makes a file anew; what was in it goes.
+    /// Makes a file of a name that is free, also of links: `AlreadyExists` otherwise.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
     /// Gives `from` the name `to`, in place of what had it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -55,7 +56,7 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(RealFile(fs::File::create(path)?)))
+        Ok(Arc::new(RealFile(fs::OpenOptions::new().write(true).create_new(true).open(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -183,9 +184,8 @@ pub(crate) fn swap_in<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&Arc<dyn DiskFile>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let beside = beside(path);
-    let outcome = disk.create(&beside).map_err(E::from).and_then(|file| {
-        fill(&file)?;
+    let (beside, file) = begin_beside(disk, path)?;
+    let outcome = fill(&file).and_then(|()| {
         file.sync()?;
         Ok(disk.rename(&beside, path)?)
     });
@@ -197,11 +197,20 @@ pub(crate) fn swap_in<E: From<io::Error>>(
     Ok(disk.sync_dir(folder(path))?)
 }
 
-/// The name of a file that is not whole yet.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".tmp");
-    path.with_file_name(name)
+/// A new file beside `path`, for what is not whole yet. Nobody else writes to it, also who replaces the same
+/// file at the same time, and a link that somebody has put there leads nowhere.
+fn begin_beside(disk: &dyn Disk, path: &Path) -> io::Result<(PathBuf, Arc<dyn DiskFile>)> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}-{number}.tmp", std::process::id()));
+        let beside = path.with_file_name(name);
+        match disk.create(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (beside, file)),
+        }
+    }
 }
 
 /// The folder of a path, `.` where it names none.

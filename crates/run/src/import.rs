@@ -31,6 +31,7 @@ pub use detect::{Format, detect};
 use crate::disk::{TEXT_BYTES, read_text as read_text_of};
 use crate::error::{Error, Result};
 use crate::manifest::{FileRecord, Manifest, RunState, SourceRecord};
+use crate::name::{NAME_BYTES, check_length};
 use crate::run::{Run, Warning};
 use crate::storage::Columns;
 use crate::tables::Note;
@@ -70,6 +71,13 @@ fn import_path(path: &Path, options: &Options<'_>) -> Result<Run> {
     let mut run = format.import(path, options)?;
     if format == Format::Run {
         return Ok(run);
+    }
+    let windows = &run.tables.windows;
+    for name in windows.workload.names().iter().chain(windows.condition.names()) {
+        check_length(name).map_err(|found| {
+            let (expected, hint) = (format!("names of at most {NAME_BYTES} bytes"), "shorten it");
+            Error::bad_input(path.display(), expected, found, hint)
+        })?;
     }
     options.columns.prune(&mut run.tables.windows);
     options.columns.prune(&mut run.tables.frequency);

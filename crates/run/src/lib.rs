@@ -27,6 +27,7 @@ pub mod storage;
 pub mod table;
 pub mod tables;
 mod tally;
+mod threads;
 pub mod unfinished;
 pub mod writer;
 
@@ -46,5 +47,6 @@ pub use tables::{
     TemperatureSample, TemperatureSamples, UtilizationSample, UtilizationSamples,
     WAKE_DELAY_FROM_NS, Wakeup, Wakeups, Window, Windows, registry,
 };
+pub use threads::start_threads;
 pub use unfinished::Unfinished;
 pub use writer::{RunWriter, amend, check_empty, empty_dir, new_dir_below};

@@ -14,6 +14,33 @@ pub const RAMPUP_TASK: &str = "rampup";
 /// Severity of a note on what was not measured.
 pub const REFUSED: &str = "error";
 
+/// Most bytes of a name: of a task, a workload, a condition. Each is written once per row of every table.
+pub const NAME_BYTES: usize = 4096;
+
+/// Refuses a longer name, and one with a line end, which would make two lines of one; says what was found.
+///
+/// # Errors
+/// What was found of it.
+pub fn check_name(name: &str) -> Result<(), String> {
+    if name.contains(['\n', '\r']) {
+        return Err(format!("a line end in {:?}", name.chars().take(40).collect::<String>()));
+    }
+    check_length(name)
+}
+
+/// As [`check_name`], of names from elsewhere, which may hold anything.
+///
+/// # Errors
+/// What was found of it.
+pub fn check_length(name: &str) -> Result<(), String> {
+    match name.len() <= NAME_BYTES {
+        true => Ok(()),
+        false => {
+            Err(format!("{} bytes: {:?}...", name.len(), name.chars().take(20).collect::<String>()))
+        }
+    }
+}
+
 /// The name of a run of `kind` that started `unix_s` seconds after 1970, UTC.
 pub fn run_name(unix_s: u64, kind: &str) -> String {
     let compact: String =

@@ -6,6 +6,7 @@
 
 mod sync;
 
+use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,6 +45,8 @@ pub struct RunWriter {
     appenders: Vec<Appender>,
     flushed_at: Option<Nanos>,
     syncer: Syncer,
+    /// What was appended since somebody last took it, where anybody does.
+    kept: Option<Box<Tables>>,
 }
 
 impl RunWriter {
@@ -89,7 +92,7 @@ impl RunWriter {
         let dir = make_dir(disk.as_ref(), dir, manifest)?;
         let appenders = registry().iter().map(|table| Appender::new(&dir, table.name)).collect();
         let syncer = Syncer::new(Arc::clone(&disk), &dir, threaded);
-        Ok(RunWriter { disk, dir, appenders, flushed_at: None, syncer })
+        Ok(RunWriter { disk, dir, appenders, flushed_at: None, syncer, kept: None })
     }
 
     /// Makes a new run directory below `root`, named after the start time (seconds since 1970,
@@ -136,10 +139,27 @@ impl RunWriter {
         };
         ndjson::encode(row, &mut appender.buffer)?;
         appender.rows += 1;
+        if let Some(kept) = &mut self.kept {
+            macro_rules! keep {
+                ($field:ident, $table:ident) => {
+                    if let Some(table) =
+                        (&mut kept.$field as &mut dyn Any).downcast_mut::<R::Table>()
+                    {
+                        table.push(row.clone());
+                    }
+                };
+            }
+            for_each_table!(keep);
+        }
         match appender.buffer.len() >= FLUSH_BYTES {
             true => appender.flush(self.disk.as_ref(), &mut self.syncer),
             false => Ok(()),
         }
+    }
+
+    /// The rows that were appended since the last call, beside those on the disk; from the first call on.
+    pub fn take_rows(&mut self) -> Tables {
+        *self.kept.replace(Box::default()).unwrap_or_default()
     }
 
     /// Appends a measured window.
@@ -346,6 +366,13 @@ pub fn amend(dir: &Path, change: &mut dyn FnMut(&mut Manifest)) -> Result<()> {
 /// Makes the run directory `dir` with its manifest; refuses one with files in it.
 pub(crate) fn make_dir(disk: &dyn Disk, dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
     let dir = empty_dir_on(disk, dir)?;
+    // Of two at the same time one has the directory: the name of the manifest is made once.
+    let path = dir.join(manifest::FILE);
+    match disk.create(&path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(&dir)),
+        Err(error) => return Err(Error::io(&path, "to begin the manifest", &error)),
+    }
     write_manifest(disk, &dir, manifest)?;
     Ok(dir)
 }
@@ -374,15 +401,16 @@ pub fn check_empty(dir: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(|error| Error::io(dir, "to list the run directory", &error))?,
     };
-    if entries.next().is_some() {
-        return Err(Error::bad_input(
-            dir.display(),
-            "a new or empty directory",
-            "one with files in it",
-            "choose another place for the run directory",
-        ));
-    }
-    Ok(())
+    if entries.next().is_some() { Err(taken(dir)) } else { Ok(()) }
+}
+
+fn taken(dir: &Path) -> Error {
+    Error::bad_input(
+        dir.display(),
+        "a new or empty directory",
+        "one with files in it",
+        "choose another place for the run directory",
+    )
 }
 
 /// Appends the lines of one table. The file is made with the first line.

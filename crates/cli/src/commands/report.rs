@@ -49,8 +49,10 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let mut runs = Vec::new();
     for path in &paths {
+        flyball_console::doing(format!("reading {}", path.display()));
         runs.push(read(path, &reading)?);
     }
+    flyball_console::doing("computing the report".to_owned());
     if !args.against.is_empty() {
         runs = sides::of(runs, args.against.len()).map_err(|error| match error {
             SidesError::Run(error) => error.into(),

@@ -2,12 +2,15 @@
 #![expect(unsafe_code, reason = "signal handlers")]
 
 use crate::{Call, Errno, HostError, Signal};
+use flyball_units::Nanos;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// Signals caught so far. With [`LAST`] the only globals of the crate: a handler has no other place.
 static CAUGHT: AtomicU32 = AtomicU32::new(0);
 /// The number of the signal that was caught last.
 static LAST: AtomicI32 = AtomicI32::new(0);
+/// Microseconds after the first signal at which the process ends whatever it does; 0 where it may take its time.
+static GRACE_US: AtomicU32 = AtomicU32::new(0);
 
 /// How often the process was asked to end.
 #[inline]
@@ -29,9 +32,44 @@ pub fn last() -> Option<Signal> {
 /// if the program does not listen.
 extern "C" fn handler(signal: libc::c_int) {
     LAST.store(signal, Ordering::Relaxed);
-    if CAUGHT.fetch_add(1, Ordering::Relaxed) >= 1 {
+    let caught = CAUGHT.fetch_add(1, Ordering::Relaxed);
+    let grace = GRACE_US.load(Ordering::Relaxed);
+    if caught == 0 && grace > 0 {
+        let value = libc::timeval { tv_sec: 0, tv_usec: grace.into() };
+        let once = libc::itimerval {
+            it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+            it_value: value,
+        };
+        // SAFETY: `once` is valid; on Linux this is one system call, which touches no memory of the process.
+        unsafe { libc::setitimer(libc::ITIMER_REAL, &once, std::ptr::null_mut()) };
+    }
+    if caught >= 1 {
         // SAFETY: `signal` is async-signal-safe (POSIX.1-2024, 2.4.3).
         unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// From now on the process ends at the latest `grace` (less than a second) after the first signal that
+/// [`catch_interrupts`] counts, with 128 and its number: for what only computes, where what is on the disk tells
+/// of itself that it is not whole, and nothing is to be restored. What can end in order before does.
+pub fn end_soon(grace: Nanos) {
+    // SAFETY: an all-zero sigaction is valid; the field that matters is set below.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = grace_over as *const () as libc::sighandler_t;
+    // SAFETY: `action` is valid and outlives the call; the handler is async-signal-safe.
+    let result = unsafe { libc::sigaction(libc::SIGALRM, &action, std::ptr::null_mut()) };
+    if result == 0 {
+        let us = (grace.0 / 1_000).clamp(1, 999_999);
+        GRACE_US.store(us as u32, Ordering::Relaxed);
+    }
+}
+
+extern "C" fn grace_over(_: libc::c_int) {
+    const TEXT: &[u8] = b"interrupted: ended before all was written; what is on the disk stays\n";
+    // SAFETY: `write` and `_exit` are async-signal-safe (POSIX.1-2024, 2.4.3); the text is a constant.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len());
+        libc::_exit(128 + LAST.load(Ordering::Relaxed))
     }
 }
 

@@ -9,6 +9,7 @@ use super::parse::{Source, on_machine, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::{Class, Creator, TaskId};
 use crate::workload::rt_app;
+use flyball_run::name::{NAME_BYTES, check_name};
 use flyball_units::{CpuId, Nanos};
 use std::collections::BTreeSet;
 
@@ -32,6 +33,11 @@ pub fn read_all(
     for item in &items {
         let task = read(item, cpus, source, &tasks)?;
         for name in task.names() {
+            if let Err(found) = check_name(&name) {
+                return Err(item.wrong(format!(
+                    "expected a name of one line and at most {NAME_BYTES} bytes, found {found}"
+                )));
+            }
             if names.contains(&name) {
                 return Err(item
                     .wrong(format!("expected names that differ, found \"{name}\" twice"))

@@ -9,7 +9,7 @@ use flyball_host::Host;
 use flyball_platform::Platform;
 use flyball_run::manifest::{ClockRecord, ConditionRecord, Machine, PlanRecord, TrialRecord};
 use flyball_run::name::RAMPUP_TASK;
-use flyball_run::{Manifest, RampUp, RampUpSample, Run, RunState, RunWriter};
+use flyball_run::{Manifest, RampUp, RampUpSample, RunState, RunWriter};
 use flyball_sim::record::manifest;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::sweep::record_phase;
@@ -62,6 +62,9 @@ pub fn run(
     let mut whole = true;
     let mut trial = 0;
     let mut phases: Vec<Vec<_>> = vec![Vec::new(); cases.len()];
+    writer.begin::<RampUp>()?;
+    writer.begin::<RampUpSample>()?;
+    writer.take_rows();
     'all: for (case, phases) in cases.iter().zip(&mut phases) {
         for phase in 0..case.scenario.phases {
             match record_phase(&case.scenario, phase, trial, &mut writer, &stop)? {
@@ -71,26 +74,15 @@ pub fn run(
                     break 'all;
                 }
             }
+            // The events are what the rows are made of.
+            let events = writer.take_rows();
+            let recording = Recording::new(&events, &manifest, Some(trial));
+            rows(case, phase, trial, &recording, &mut writer)?;
             trial += 1;
             progress.step(trial as usize, RAMPUP_TASK, &case.condition);
         }
     }
-    // The events are what the rows are made of.
-    writer.flush()?;
-    let events = Run::open(writer.dir())?;
-    writer.begin::<RampUp>()?;
-    writer.begin::<RampUpSample>()?;
-    let mut seq: u32 = 0;
-    for case in cases {
-        for phase in 0..case.scenario.phases {
-            if seq == trial {
-                break;
-            }
-            rows(case, phase, seq, &events, &mut writer)?;
-            seq += 1;
-        }
-    }
-    manifest.did(seq as usize);
+    manifest.did(trial as usize);
     manifest.state = if whole { RunState::Complete } else { RunState::Interrupted };
     let dir = writer.finish(&manifest)?;
     progress.closing();
@@ -143,10 +135,9 @@ fn rows(
     case: &Case,
     phase: u32,
     trial: u32,
-    events: &Run,
+    recording: &Recording<'_>,
     writer: &mut RunWriter,
 ) -> Result<(), RampupError> {
-    let recording = Recording::of_trial(events, trial);
     let missing = |missing: Missing| {
         RampupError::BadInput(
             Mismatch::value("a task that sleeps and spins", missing)
