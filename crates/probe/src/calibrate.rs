@@ -160,11 +160,14 @@ pub fn on_cpu<T: Send, E: From<ProbeError> + Send>(
     work: impl FnOnce() -> Result<T, E> + Send,
 ) -> Result<T, E> {
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
+        let confined = || {
             host.affinity_set(&CpuSet::from(cpu)).map_err(ProbeError::Host)?;
             work()
-        });
-        thread.join().unwrap_or_else(|_| Err(E::from(ProbeError::Thread)))
+        };
+        match std::thread::Builder::new().spawn_scoped(scope, confined) {
+            Ok(thread) => thread.join().unwrap_or_else(|_| Err(E::from(ProbeError::Thread))),
+            Err(_) => Err(E::from(ProbeError::Thread)),
+        }
     })
 }
 

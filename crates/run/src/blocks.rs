@@ -10,6 +10,7 @@ use std::time::Duration;
 use fs_err as fs;
 
 use crate::error::{Error, Result};
+use crate::threads::start_threads;
 
 /// Bytes read at a time: large enough to make the bookkeeping vanish, small enough that a block and
 /// its columns stay in a core's own cache.
@@ -86,6 +87,7 @@ pub(crate) fn parse_files<T: Send>(
             buffer = block.bytes;
         }
     };
+    start_threads();
     rayon::scope(|scope| {
         (1..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| work()));
         work();

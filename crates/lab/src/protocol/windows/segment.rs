@@ -44,7 +44,15 @@ pub(super) fn under_load<T>(
             let _ = started.send(running);
             watch(host.as_ref(), load?, over, rows, condition)
         };
-        let watcher = scope.spawn(watch);
+        let failed =
+            |reason: String| LoadError::Ended { thread: 0, cpus: site.usable.clone(), reason };
+        let watcher = match std::thread::Builder::new().spawn_scoped(scope, watch) {
+            Ok(watcher) => watcher,
+            Err(error) => {
+                let load = Err(failed(format!("its watcher did not start: {error}")));
+                return Ran { trials: None, load };
+            }
+        };
         let running = ready.recv().unwrap_or(false);
         let begin = host.now();
         let ending = Ending(over);
@@ -55,13 +63,8 @@ pub(super) fn under_load<T>(
             result
         });
         drop(ending);
-        let load = watcher.join().unwrap_or_else(|_| {
-            Err(LoadError::Ended {
-                thread: 0,
-                cpus: site.usable.clone(),
-                reason: "its watcher panicked".to_owned(),
-            })
-        });
+        let load =
+            watcher.join().unwrap_or_else(|_| Err(failed("its watcher panicked".to_owned())));
         Ran { trials, load: load.map(Some) }
     })
 }
