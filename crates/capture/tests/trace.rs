@@ -119,6 +119,42 @@ fn every_step_may_fail_and_tracefs_is_restored() {
     assert!(tried > 20, "only {tried} faults stopped a capture");
 }
 
+/// Every call of a capture fails once; and from every call on, as for a program that dies, after which the next one
+/// removes what is left.
+#[test]
+fn every_call_may_fail_or_be_the_last() {
+    let (mut errors, mut calls) = (0, 0);
+    for call in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let inner: Arc<dyn Host> = Arc::new(machine());
+        let before = state(inner.as_ref());
+        let counting =
+            Arc::new(FaultyHost::parse(Arc::clone(&inner), &format!("any#{call}=EIO")).unwrap());
+        let host: Arc<dyn Host> = Arc::clone(&counting) as Arc<dyn Host>;
+        let outcome = capture(&host, &dir.path().join("t"), &Options::default());
+        errors += usize::from(outcome.is_err());
+        if let Ok(captured) = &outcome {
+            // What was not removed is told, and the next one removes it.
+            if !captured.left.is_empty() {
+                recover(inner.as_ref()).unwrap();
+            }
+        } else if state(inner.as_ref()) != before {
+            recover(inner.as_ref()).unwrap();
+        }
+        assert_eq!(state(inner.as_ref()), before, "call {call}: {outcome:?}");
+        let dead = FaultyHost::parse(Arc::clone(&inner), &format!("any#{call}+=EIO")).unwrap();
+        let host: Arc<dyn Host> = Arc::new(dead);
+        let outcome = capture(&host, &dir.path().join("dead"), &Options::default());
+        recover(inner.as_ref()).unwrap();
+        assert_eq!(state(inner.as_ref()), before, "dead from call {call} on: {outcome:?}");
+        if counting.calls() < call {
+            calls = call;
+            break;
+        }
+    }
+    assert!(calls > 60 && errors > 20, "{calls} calls, {errors} errors");
+}
+
 #[test]
 fn what_cannot_be_removed_is_told_and_removed_by_the_next() {
     let dir = tempfile::tempdir().unwrap();

@@ -96,6 +96,8 @@ fn what_would_never_end_is_refused_before_it_begins() {
         (task("kind = \"periodic\"\nperiod = \"1ns\"\nwork = \"1us\"\n"), "expected 1us or more"),
         (task("kind = \"poisson\"\nmean = \"1ns\"\nwork = \"1us\"\n"), "expected 1us or more"),
         (task(&many), "at most 10000 tasks in all"),
+        (task("name = \"a\\nb: error\"\nkind = \"spin\"\n"), "a name of one line"),
+        (task(&format!("name = \"{}\"\nkind = \"spin\"\n", "n".repeat(70_000))), "4096 bytes"),
     ] {
         fs_err::write(dir.path().join("s.toml"), text).unwrap();
         let (code, _, stderr) = run(dir.path(), &["sim", "s.toml"]);
@@ -170,6 +172,7 @@ fn every_command_ends_when_it_is_asked_to() {
         &["sim", "long.toml", "--sweep", "seed=1..100001", "--out", "sweep"],
         &["transition", "--machine", "model:apple-m1", "--trials", "1000000", "--out", "switches"],
         &["rampup", "--machine", "model:apple-m1", "--repeats", "100000", "--out", "ramp"],
+        &["rampup", "--machine", "model:apple-m1", "--phases", "50000", "--out", "ramp"],
         &["replay", "long.toml", "--governor", "schedutil"],
         &["reproduce"],
         &["report", "big.csv", "--no-page", "--replicates", "100000"],
@@ -187,4 +190,33 @@ fn every_command_ends_when_it_is_asked_to() {
             assert!(took < Duration::from_secs(4), "{arguments:?} {signal}: {took:?}");
         }
     }
+}
+
+/// Names that are longer than any name is are refused by importers, too: each is written once per row.
+#[test]
+fn endless_names_are_refused() {
+    let dir = folder();
+    let name = "w".repeat(70_000);
+    fs_err::write(dir.path().join("a.csv"), format!("latency_us,workload\n1,{name}\n2,{name}\n"))
+        .unwrap();
+    let (code, _, stderr) = run(dir.path(), &["report", "a.csv"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("names of at most 4096 bytes, found 70000 bytes"), "{stderr}");
+}
+
+/// Ramp-ups of a model are kept one by one, so that what was finished is there when it is interrupted.
+#[test]
+fn an_interrupted_rampup_on_a_model_keeps_what_was_done() {
+    let dir = folder();
+    let arguments =
+        &["rampup", "--machine", "model:apple-m1", "--phases", "50000", "--out", "ramp"];
+    let (found, _) = asked(dir.path(), arguments, "-TERM", 2_500);
+    assert_eq!(found, Some(143));
+    let (code, stdout, stderr) = run(dir.path(), &["report", "ramp", "--format", "json"]);
+    assert_eq!(code, 0, "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let unfinished = &report["runs"][0]["unfinished"];
+    let (done, missing) = (unfinished["done"].as_u64(), unfinished["missing"].as_u64());
+    assert!(done > Some(0), "{unfinished}");
+    assert_eq!(done.unwrap() + missing.unwrap(), 50_000);
 }

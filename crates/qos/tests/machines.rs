@@ -1,6 +1,6 @@
 //! Whole sessions on a recorded machine, in virtual time: a thread that is found running runs for ever there,
 //! so its clamp grows to the whole. Then the same with every call failing once, and from every call on.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 use flyball_governors::ResponseRamp;
 use flyball_host::manifest::Manifest;
@@ -360,4 +360,23 @@ fn one_controller_at_a_time() {
     recover(machine.as_ref(), Path::new(STATE)).unwrap();
     let gone: Result<u32, HostError> = machine.open_task(99, 99).map(|_| 0);
     assert!(gone.is_err());
+}
+
+/// A pipe, a link or another user's file in the place of the journal is refused, and nobody waits for it.
+#[test]
+fn a_journal_that_is_no_plain_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = flyball_host::RealHost::new();
+    let state = dir.path().join("qos");
+    drop(host.lock_folder(&state).unwrap());
+    let journal = state.join("qos.json");
+    let made = std::process::Command::new("mkfifo").arg(&journal).status().unwrap();
+    assert!(made.success());
+    let refused = |error: QosError| assert!(error.to_string().contains("no plain file"), "{error}");
+    refused(recover(&host, &state).unwrap_err());
+    refused(status(&host, &state).unwrap_err());
+    refused(flyball_qos::guard(&host, &state).unwrap_err());
+    fs_err::remove_file(&journal).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &journal).unwrap();
+    assert!(recover(&host, &state).is_err());
 }

@@ -1,4 +1,5 @@
-//! The journal of a sweep: one JSON line per finished point, so that an interrupted sweep goes on.
+//! The journal of a sweep: one JSON line per finished point, so that an interrupted sweep goes on. Behind each
+//! stands its CRC-32: a part that was copied wrongly changes no result.
 
 use super::Shard;
 use crate::record::Unit;
@@ -246,9 +247,9 @@ impl Journal {
     }
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), JournalError> {
-        let mut line = serde_json::to_vec(value).unwrap_or_default();
-        line.push(b'\n');
-        self.file.write_all(&line).map_err(|source| JournalError::Io {
+        let line = serde_json::to_string(value).unwrap_or_default();
+        let line = format!("{line}{SEAL}{:08x}\n", crc32fast::hash(line.as_bytes()));
+        self.file.write_all(line.as_bytes()).map_err(|source| JournalError::Io {
             path: self.path.clone(),
             what: "append a point",
             source,
@@ -279,18 +280,25 @@ fn lines(mut text: impl BufRead, path: &Path) -> Result<Lines, JournalError> {
         if lines.header.is_none() && length > 0 {
             // A first line without its end may be anybody's.
             let header =
-                line.ends_with(b"\n").then(|| serde_json::from_slice(&line).ok()).flatten();
+                unsealed(&line).and_then(|json| serde_json::from_str(json).ok());
             let not_one = || JournalError::NotOne { path: path.to_owned() };
             lines.header = Some(header.ok_or_else(not_one)?);
         } else {
-            if !line.ends_with(b"\n") {
-                return Ok(lines);
-            }
-            let Ok(point) = serde_json::from_slice::<Finished>(&line) else { return Ok(lines) };
+            let point = unsealed(&line).and_then(|json| serde_json::from_str(json).ok());
+            let Some(point): Option<Finished> = point else { return Ok(lines) };
             lines.finished.insert(point.point, point);
         }
         lines.whole += length as u64;
     }
+}
+
+/// Between a line's JSON and its checksum.
+const SEAL: &str = " crc32:";
+
+/// The JSON of a line that is whole and has the bytes that were written.
+fn unsealed(line: &[u8]) -> Option<&str> {
+    let (json, sum) = std::str::from_utf8(line).ok()?.strip_suffix('\n')?.rsplit_once(SEAL)?;
+    (sum == format!("{:08x}", crc32fast::hash(json.as_bytes()))).then_some(json)
 }
 
 /// The unit that a metric's path ends in.
@@ -343,6 +351,25 @@ mod tests {
 
         let last = Journal::open(&path, &self::header("s")).unwrap();
         assert_eq!(last.finished.get(&7), Some(&point(7)));
+    }
+
+    #[test]
+    fn no_flipped_bit_is_taken_for_a_result() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let mut journal = Journal::open(&path, &header("s")).unwrap();
+        (0..3).for_each(|number| journal.add(point(number)).unwrap());
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            let Ok((found, finished)) = Journal::read(&path) else { continue };
+            assert_eq!(found, header("s"), "bit {bit}");
+            assert!(finished.iter().all(|(number, found)| *found == point(*number)), "bit {bit}");
+            assert!(finished.len() < 3, "bit {bit}");
+        }
     }
 
     #[test]
