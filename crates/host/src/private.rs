@@ -29,6 +29,11 @@ const STICKY: u32 = 0o1000;
 /// # Errors
 /// The folder or file of somebody else; one that cannot be looked at.
 pub fn check_trusted(path: &Path) -> Result<(), HostError> {
+    check(path, false)
+}
+
+/// As [`check_trusted`]; where `shared`, the path itself may be such a folder of everybody's.
+fn check(path: &Path, shared: bool) -> Result<(), HostError> {
     let fail = |path: &Path| {
         let path = path.display().to_string();
         move |error: std::io::Error| HostError::call(Call::Read, path, Errno::of(&error))
@@ -37,10 +42,21 @@ pub fn check_trusted(path: &Path) -> Result<(), HostError> {
     // As it is written, for who owns the folder of a link can make it lead elsewhere; and as it is.
     let real = std::fs::canonicalize(&absolute).map_err(fail(path))?;
     let user = access::effective_user();
+    // A link in a folder of everybody's leads where its owner likes.
+    for part in absolute.ancestors() {
+        let found = std::fs::symlink_metadata(part).map_err(fail(part))?;
+        if found.is_symlink() && ![user, 0].contains(&found.uid()) {
+            return Err(HostError::malformed(
+                part.display(),
+                format!("owned by user {user} or root"),
+                &format!("a link of user {}", found.uid()),
+            ));
+        }
+    }
     for part in absolute.ancestors().skip(1).chain(real.ancestors()) {
         let found = std::fs::metadata(part).map_err(fail(part))?;
         let mode = found.mode();
-        let sticky = found.is_dir() && mode & STICKY != 0 && part != real;
+        let sticky = found.is_dir() && mode & STICKY != 0 && (shared || part != real);
         let others = others_may_write(&found) && !sticky;
         if ![user, 0].contains(&found.uid()) || others {
             return Err(HostError::malformed(
@@ -83,7 +99,7 @@ impl FolderLock {
         // Before anything is made: below a folder of somebody else's, a link may lead anywhere.
         let there = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
         if let Some(above) = there.filter(|above| !above.as_os_str().is_empty()) {
-            check_trusted(above)?;
+            check(above, true)?;
         }
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(fail)?;
         let kind = std::fs::symlink_metadata(path).map_err(fail)?;
@@ -287,6 +303,14 @@ mod tests {
         assert!(FolderLock::take(&theirs.join("link/state/flyball")).is_err());
         assert!(FolderLock::take(&theirs.join("new/state")).is_err());
         assert!(!aim.join("state").exists() && !theirs.join("new").exists());
+        // In a folder of everybody's, as /tmp is: by their link not, by a new folder yes.
+        std::os::unix::fs::chown(&theirs, Some(0), None).unwrap();
+        fs_err::set_permissions(&theirs, std::fs::Permissions::from_mode(0o1777)).unwrap();
+        std::os::unix::fs::lchown(theirs.join("link"), Some(65_534), None).unwrap();
+        let error = FolderLock::take(&theirs.join("link/state")).unwrap_err().to_string();
+        assert!(error.contains("a link of user 65534"), "{error}");
+        assert!(!aim.join("state").exists());
+        FolderLock::take(&theirs.join("own")).unwrap();
     }
 
     #[test]

@@ -279,8 +279,7 @@ fn lines(mut text: impl BufRead, path: &Path) -> Result<Lines, JournalError> {
         })?;
         if lines.header.is_none() && length > 0 {
             // A first line without its end may be anybody's.
-            let header =
-                unsealed(&line).and_then(|json| serde_json::from_str(json).ok());
+            let header = unsealed(&line).and_then(|json| serde_json::from_str(json).ok());
             let not_one = || JournalError::NotOne { path: path.to_owned() };
             lines.header = Some(header.ok_or_else(not_one)?);
         } else {
