@@ -10,8 +10,8 @@ fuzz_target!(|data: &[u8]| {
     let Some((which, rest)) = data.split_first() else { return };
     let path = format!("/dev/shm/flyball-fuzz-import-{}", std::process::id());
     fs::write(&path, rest).unwrap();
-    let which = usize::from(*which);
-    let format = Format::NAMES.get(which).map(|(_, format)| *format);
+    let which = usize::from(*which) % (2 * (Format::NAMES.len() + 1));
+    let format = Format::NAMES.get(which / 2).map(|(_, format)| *format);
     let map = "latency_us=latency_us".parse().unwrap();
     let options = match which % 2 {
         0 => Options { format, ..Options::default() },

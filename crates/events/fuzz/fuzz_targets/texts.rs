@@ -1,4 +1,4 @@
-//! Texts that people write: scenarios, platforms, kernels, and rt-app's JSON inside a scenario.
+//! Texts that people write: scenarios, platforms, kernels, rules of threads, and rt-app's JSON inside a scenario.
 #![no_main]
 
 use flyball_platform::{Kernel, Platform};
@@ -14,6 +14,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let _ = Platform::parse(&text, "x.toml");
     let _ = Kernel::parse(&text, "x.toml");
+    let _ = flyball_qos::Rules::read(&text);
     let open = |_: &str| Ok(text.clone());
     if let Ok(scenario) = read(RT_APP, Source { origin: "x.toml", name: "x", open: &open }) {
         let _ = scenario.check("x.toml");
