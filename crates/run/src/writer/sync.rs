@@ -28,6 +28,8 @@ struct Shared {
     dir: PathBuf,
     state: Mutex<State>,
     ending: Condvar,
+    /// Held while a sync goes on: who asks for one meanwhile waits for it, for it may be of the same rows.
+    syncing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +52,8 @@ impl Syncer {
     /// Of files in `dir`; `threaded` where a thread syncs from time to time, not the caller alone.
     pub fn new(disk: Arc<dyn Disk>, dir: &Path, threaded: bool) -> Syncer {
         let (state, ending) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { disk, dir: dir.to_owned(), state, ending });
+        let (dir, syncing) = (dir.to_owned(), Mutex::default());
+        let shared = Arc::new(Shared { disk, dir, state, ending, syncing });
         Syncer { shared, threaded, thread: None }
     }
 
@@ -123,28 +126,95 @@ impl Shared {
         }
     }
 
-    /// Data first, then names. Nobody waits for the lock meanwhile.
+    /// Data first, then names. Nobody who writes waits for the lock meanwhile. What fails is not on the disk, and is
+    /// tried again by the next.
     fn sync(&self) {
+        let _alone = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.lock();
         let named = std::mem::take(&mut state.named);
         let mut files = Vec::new();
-        for file in &mut state.files {
+        for (number, file) in state.files.iter_mut().enumerate() {
             if std::mem::take(&mut file.written) {
-                files.push((file.path.clone(), Arc::clone(&file.file)));
+                files.push((number, file.path.clone(), Arc::clone(&file.file)));
             }
         }
         drop(state);
         let mut failed = None;
-        for (path, file) in files {
+        for (number, path, file) in files {
             if let Err(error) = file.sync() {
                 failed.get_or_insert(Error::io(&path, "to sync the rows to the disk", &error));
+                if let Some(file) = self.lock().files.get_mut(number) {
+                    file.written = true;
+                }
             }
         }
         if named && let Err(error) = self.disk.sync_dir(&self.dir) {
             failed.get_or_insert(Error::io(&self.dir, "to sync the run directory", &error));
+            self.lock().named = true;
         }
         if let Some(error) = failed {
             self.lock().error.get_or_insert(error);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the disk of the test takes its time")]
+mod tests {
+    use super::*;
+    use crate::disk::RealDisk;
+    use std::io;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A file whose syncs take a while, and of which the first may fail.
+    #[derive(Debug, Default)]
+    struct Slow {
+        begun: AtomicU32,
+        ended: AtomicU32,
+        fails: bool,
+    }
+
+    impl DiskFile for Slow {
+        fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            let first = self.begun.fetch_add(1, Ordering::SeqCst) == 0;
+            std::thread::sleep(Duration::from_millis(300));
+            if self.fails && first {
+                return Err(io::Error::other("failed"));
+            }
+            self.ended.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_asks_while_a_sync_goes_on_waits_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Arc::new(Slow::default());
+        let mut syncer = Syncer::new(Arc::new(RealDisk), dir.path(), true);
+        let number = syncer.add(dir.path(), Arc::clone(&file) as Arc<dyn DiskFile>).unwrap();
+        syncer.written(number).unwrap();
+        while file.begun.load(Ordering::SeqCst) == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        syncer.sync().unwrap();
+        assert!(file.ended.load(Ordering::SeqCst) > 0, "told as synced before it was");
+    }
+
+    #[test]
+    fn what_could_not_be_synced_is_synced_by_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Arc::new(Slow { fails: true, ..Slow::default() });
+        let mut syncer = Syncer::new(Arc::new(RealDisk), dir.path(), false);
+        let number = syncer.add(dir.path(), Arc::clone(&file) as Arc<dyn DiskFile>).unwrap();
+        syncer.written(number).unwrap();
+        assert!(syncer.sync().is_err());
+        syncer.sync().unwrap();
+        assert_eq!(file.ended.load(Ordering::SeqCst), 1);
+        syncer.sync().unwrap();
+        assert_eq!(file.begun.load(Ordering::SeqCst), 2, "nothing new to sync");
     }
 }
