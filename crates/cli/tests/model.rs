@@ -381,11 +381,19 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
     fs_err::write(dir.join("notes"), "my notes\n").unwrap();
     let text = fs_err::read_to_string(dir.join("first")).unwrap();
     let version = env!("CARGO_PKG_VERSION");
-    let newer = text.replacen(&format!("\"version\":\"{version}\""), "\"version\":\"99.0.0\"", 1);
+    // A line with other words, and the checksum of them.
+    let other = |number: usize, word: &str, other: &str| {
+        let (json, _) = text.lines().nth(number).unwrap().rsplit_once(" crc32:").unwrap();
+        let json = json.replacen(word, other, 1);
+        format!("{json} crc32:{:08x}\n", crc32fast::hash(json.as_bytes()))
+    };
+    let newer = other(0, &format!("\"version\":\"{version}\""), "\"version\":\"99.0.0\"");
     fs_err::write(dir.join("version"), newer).unwrap();
-    let point = text.lines().nth(1).unwrap().replacen("\"values\":[[\"", "\"values\":[[\"9", 1);
-    let changed = format!("{}\n{point}\n", text.lines().next().unwrap());
+    let changed = other(0, "", "") + &other(1, "\"values\":[[\"", "\"values\":[[\"9");
     fs_err::write(dir.join("changed"), changed).unwrap();
+    // A part that was copied wrongly: what is behind the wrong bit is missing.
+    fs_err::write(dir.join("flipped"), text.replacen("\"values\":[[\"", "\"values\":[[\"9", 1))
+        .unwrap();
     for (other, words) in [
         ("axes", "axes: expected a part of the same sweep as first, found another axes"),
         ("seed", "found another seed"),
@@ -393,6 +401,7 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
         ("version", "found another version"),
         ("notes", "notes: expected the journal of a sweep, found something else"),
         ("changed", "changed: expected the results of point 0 as in first, found others"),
+        ("flipped", "expected 2 points, found 1"),
         ("nowhere", "nowhere: expected to read the journal"),
     ] {
         let (code, _, stderr) = run(dir, &["sim", "--merge", "first", other, "--out", "merged"]);
