@@ -68,7 +68,7 @@ pub enum Command {
     /// Latency of signal kernels or of your program, idle and under load
     #[command(after_long_help = BENCH_EXAMPLES)]
     Bench(BenchArgs),
-    /// Which program or commit is faster: measured in turns until it is decided
+    /// Which program or commit is faster: in random blocks until it is decided
     #[command(after_long_help = ab::EXAMPLES)]
     Ab(AbArgs),
     /// Time until a sudden demand gets its frequency

@@ -2,9 +2,15 @@
 
 use crate::args::{BlockArgs, QuietArgs};
 use crate::failure::Failure;
+use crate::progress::Bar;
 use flyball_capture::trace::Group;
 use flyball_lab::experiment::Experiment;
+<<<<<<< HEAD
 use flyball_units::{Duration, Mismatch, Nanos, Share};
+=======
+use flyball_lab::session::Progress;
+use flyball_units::{Duration, Mismatch, Nanos};
+>>>>>>> e2d2998 (Causes name interrupts; a load that gave way to the measured program alone is proven; CPU time of programs in reports; board ab in random order; bench says who else uses the CPUs; a replicate's quantile by a search in proportion)
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
@@ -49,5 +55,12 @@ impl QuietArgs {
             experiment.wait_quiet = Some(time("--wait-quiet", text)?);
         }
         Ok(())
+    }
+
+    /// Says how to wait for others, where they are many and nobody waits for them.
+    pub fn advise(&self, others: Option<String>, bar: &mut Bar) {
+        if let (None, Some(others)) = (&self.wait_quiet, others) {
+            bar.note(&format!("{others}; --wait-quiet waits until they are done"));
+        }
     }
 }

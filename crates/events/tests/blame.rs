@@ -97,7 +97,13 @@ fn interrupts_come_out_of_what_they_interrupted() {
         ("preemption", 35_000),
     ];
     assert_eq!(parts(&blame, 0), expected);
-    let (who, ns) = blame.windows[0].culprits.most_of(Part::Interrupts).unwrap();
+    let window = &blame.windows[0];
+    assert_eq!(
+        (window.running_ns, window.interrupted_ns),
+        (190_000, 10_000),
+        "others met it waiting"
+    );
+    let (who, ns) = window.culprits.most_of(Part::Interrupts).unwrap();
     assert_eq!((blame.name_of(who).as_str(), ns), ("softirq NET_RX", 8_000));
 }
 

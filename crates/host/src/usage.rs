@@ -195,9 +195,10 @@ impl CpuUsage {
         Nanos(self.others.iter().map(|(_, time)| time.0).sum::<u64>() + self.stolen.0)
     }
 
-    /// [`CpuUsage::taken`] as a share of all CPUs' time, from 0 to about 1.
+    /// [`CpuUsage::taken`] as a share of all CPUs' time, from 0 to 1. A process has the time of its
+    /// children at once when they end, so in a short interval more may seem to be taken than there was.
     pub fn share_taken(&self) -> f64 {
-        self.share_of(self.taken())
+        self.share_of(self.taken()).min(1.0)
     }
 
     /// A time as a share of all CPUs' time.

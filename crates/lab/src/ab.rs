@@ -75,8 +75,10 @@ pub enum Length {
 pub struct Comparison {
     /// How.
     pub experiment: Experiment,
-    /// What its user should know beforehand: that the CPUs do not suffice, and who else uses them.
-    pub remark: Option<String>,
+    /// That the time which was asked for is too short to decide anything.
+    pub too_short: Option<String>,
+    /// That the CPUs do not suffice, and who else uses them.
+    pub crowded: Option<String>,
 }
 
 /// Sets the programs up, runs each up to [`WARM_UP`] times (or as often as `warm_up` says), and lays out the
@@ -134,7 +136,7 @@ pub fn experiment(
         Length::UntilDecided(within) => (within.0 / block.max(1)).clamp(LEAST_BLOCKS, MOST_BLOCKS),
     };
     let least = Nanos(block.saturating_mul(LEAST_BLOCKS));
-    let long = match length {
+    let too_short = match length {
         Length::UntilDecided(within) if least > within => Some(format!(
             "{LEAST_BLOCKS} blocks, the fewest that decide anything, take about {}: longer than the {} that \
              were asked for",
@@ -143,8 +145,6 @@ pub fn experiment(
         )),
         _ => None,
     };
-    let remarks: Vec<String> = long.into_iter().chain(crowded).collect();
-    let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
     let mut experiment = quick()?;
     experiment.name = "ab".to_owned();
@@ -166,7 +166,7 @@ pub fn experiment(
         condition.name = Some("as found".to_owned());
         condition.placement = Placement::Any;
     }
-    Ok(Comparison { experiment, remark })
+    Ok(Comparison { experiment, too_short, crowded })
 }
 
 impl Program {

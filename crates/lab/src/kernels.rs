@@ -1,12 +1,15 @@
-//! One experiment on two kernels, alternately: boots, pooled into one run.
+//! One experiment on two kernels: boots in rounds, each in random order, pooled into one run.
 
 use crate::experiment::Experiment;
 use crate::machine::{Board, Machine, MachineError};
+use crate::plan::shuffled;
 use crate::protocol::windows::Context;
 use crate::session::{Destination, Progress, Silent};
 use flyball_host::Host;
 use flyball_run::pool::{Part, pool};
 use flyball_run::{Run, RunState};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +26,7 @@ pub struct Side {
     pub board: Board,
 }
 
-/// Runs the experiment in every round on both sides, each in a boot of its own, and pools the runs
+/// Runs the experiment in every round on both sides, in an order drawn from its seed, each in a boot of its own, and pools the runs
 /// into `dir`; how the pool ended. None where the program was asked to end.
 ///
 /// # Errors
@@ -38,10 +41,9 @@ pub fn alternate(
     progress: &mut dyn Progress,
 ) -> Result<Option<RunState>, MachineError> {
     let mut runs = Vec::new();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(experiment.seed);
     for round in 0..rounds {
-        // Which one is first changes, so that a drift of this machine favours neither.
-        let order: [usize; 2] = if round % 2 == 0 { [0, 1] } else { [1, 0] };
-        for which in order {
+        for which in shuffled(sides.len(), &mut random) {
             let side = &sides[which];
             progress.note(&format!("round {} of {rounds}: {}", round + 1, side.label));
             let to = dir.join(ROUNDS).join(format!("{}-{}", round + 1, ["a", "b"][which]));

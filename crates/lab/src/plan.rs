@@ -182,7 +182,7 @@ fn on_this_machine(
 }
 
 /// A random order of `0..n` (Fisher-Yates).
-fn shuffled(n: usize, random: &mut Xoshiro256PlusPlus) -> Vec<usize> {
+pub(crate) fn shuffled(n: usize, random: &mut Xoshiro256PlusPlus) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     for last in (1..n).rev() {
         order.swap(last, below(last as u64 + 1, random) as usize);

@@ -29,7 +29,7 @@ pub use proof::{
     Tolerance,
 };
 
-use flyball_host::{Host, HostKind, Wake};
+use flyball_host::{Host, HostKind, ProcessIdentity, ProcessTimes, Wake};
 use flyball_units::Nanos;
 use generator::Generator;
 use std::path::Path;
@@ -43,6 +43,8 @@ pub struct Load {
     profile: Profile,
     parts: Parts,
     recorder: Recorder,
+    /// Who had used the CPUs at the start; none where that is not told.
+    accounts: Option<ProcessTimes>,
 }
 
 /// Who generates, and how many slots there are.
@@ -87,7 +89,10 @@ impl Load {
         });
         let sources = sources.collect();
         let recorder = Recorder::new(placement, &site.usable, sources, first);
-        Ok(Load { host: Arc::clone(host), profile: profile.clone(), parts, recorder })
+        let accounts =
+            (!profile.is_idle()).then(|| ProcessTimes::read(host.as_ref()).ok()).flatten();
+        let profile = profile.clone();
+        Ok(Load { host: Arc::clone(host), profile, parts, recorder, accounts })
     }
 
     /// Records what happened since the last call; returns a row for each CPU, none once the user
@@ -109,9 +114,10 @@ impl Load {
     pub fn stop(mut self, tolerance: Tolerance) -> Result<LoadProof, LoadError> {
         self.sample()?;
         let lost = self.parts.generator.as_ref().map_or(Nanos::ZERO, Generator::lost);
+        let others = self.others();
         let Load { profile, parts, recorder, .. } = self;
         drop(parts);
-        let mut proof = recorder.finish(profile, tolerance);
+        let mut proof = recorder.finish(profile, tolerance, others);
         if lost >= Nanos::from_millis(1) {
             proof.notes.push(format!(
                 "load: {:.1} s of CPU time were lost to others for longer than can be made good",
@@ -119,6 +125,15 @@ impl Load {
             ));
         }
         Ok(proof)
+    }
+
+    /// Share of the CPUs that processes other than this one and its children took since the start,
+    /// interrupts and the hypervisor included; none where the machine does not tell.
+    fn others(&self) -> Option<f64> {
+        let before = self.accounts.as_ref()?;
+        let root = ProcessIdentity::this(self.host.as_ref()).ok()?.pid;
+        let now = ProcessTimes::read(self.host.as_ref()).ok()?;
+        Some(now.since(before, root).share_taken())
     }
 
     /// The kernel's numbers of our own load threads.

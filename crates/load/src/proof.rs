@@ -292,8 +292,9 @@ impl Recorder {
         self.rows.is_empty()
     }
 
-    /// Judges all that was added.
-    pub fn finish(self, profile: Profile, tolerance: Tolerance) -> LoadProof {
+    /// Judges all that was added. `others` is the share of all CPUs, 0 to 1, that was taken by anything but
+    /// the load and what is measured, where that is known.
+    pub fn finish(self, profile: Profile, tolerance: Tolerance, others: Option<f64>) -> LoadProof {
         let observed = self.last.at.since(self.first.at);
         let threads: Vec<ThreadProof> =
             self.placement.slots.iter().enumerate().map(|(i, slot)| self.thread(i, slot)).collect();
@@ -303,9 +304,17 @@ impl Recorder {
             CpuProof { cpu, wanted, achieved, busy, steal }
         });
         let cpus: Vec<CpuProof> = cpus.collect();
-        let why = judge(&threads, observed, tolerance);
+        let why = judge(&threads, observed, tolerance, others);
         let mut notes = self.placement.notes.clone();
-        notes.extend(cpus.iter().filter_map(others));
+        notes.extend(cpus.iter().filter_map(busy_with_others));
+        let squeezed = threads.iter().filter(|thread| gave_way(thread, tolerance, others));
+        notes.extend(squeezed.map(|thread| {
+            format!(
+                "load: {:.0} % on CPUs {} instead of {:.0} %: it was ready all the time, and what it lacks the \
+                 measured work had",
+                thread.achieved, thread.cpus, thread.wanted
+            )
+        }));
         LoadProof {
             profile,
             observed,
@@ -404,8 +413,23 @@ fn percent(part: Nanos, whole: Nanos) -> f64 {
     if whole == Nanos::ZERO { 0.0 } else { part.0 as f64 * 100.0 / whole.0 as f64 }
 }
 
+/// Whether a thread fell short because it left the CPU to what is measured: it was ready for as long
+/// as it fell short, and nobody else took more than the tolerance. That is what a load on the same CPU does,
+/// and no load that is missing.
+fn gave_way(thread: &ThreadProof, tolerance: Tolerance, others: Option<f64>) -> bool {
+    let short = thread.wanted - thread.achieved;
+    short > tolerance.mean_points
+        && others.is_some_and(|share| 100.0 * share <= tolerance.mean_points)
+        && thread.waited.is_some_and(|waited| waited + tolerance.mean_points >= short)
+}
+
 /// Holds each thread against the tolerance.
-fn judge(threads: &[ThreadProof], observed: Nanos, tolerance: Tolerance) -> Vec<Shortfall> {
+fn judge(
+    threads: &[ThreadProof],
+    observed: Nanos,
+    tolerance: Tolerance,
+    others: Option<f64>,
+) -> Vec<Shortfall> {
     if threads.is_empty() {
         return Vec::new(); // idle: there is nothing to prove
     }
@@ -414,7 +438,8 @@ fn judge(threads: &[ThreadProof], observed: Nanos, tolerance: Tolerance) -> Vec<
     }
     let mut why = Vec::new();
     for (thread, proof) in threads.iter().enumerate() {
-        if (proof.achieved - proof.wanted).abs() > tolerance.mean_points {
+        let off = (proof.achieved - proof.wanted).abs() > tolerance.mean_points;
+        if off && !gave_way(proof, tolerance, others) {
             let (proof, tolerance) = (proof.clone(), tolerance.mean_points);
             why.push(Shortfall::Mean { thread, proof, tolerance });
             continue;
@@ -428,7 +453,7 @@ fn judge(threads: &[ThreadProof], observed: Nanos, tolerance: Tolerance) -> Vec<
 }
 
 /// A remark where other work took a good part of a CPU.
-fn others(cpu: &CpuProof) -> Option<String> {
+fn busy_with_others(cpu: &CpuProof) -> Option<String> {
     let others = cpu.busy? - cpu.achieved;
     (others >= 10.0).then(|| {
         format!(
@@ -451,6 +476,15 @@ mod tests {
 
     /// Readings one second apart; `used` gives the milliseconds of each thread in each second.
     fn prove(profile: &str, used: &[&[u64]], waited_ms: u64) -> LoadProof {
+        prove_beside(profile, used, waited_ms, None)
+    }
+
+    fn prove_beside(
+        profile: &str,
+        used: &[&[u64]],
+        waited_ms: u64,
+        others: Option<f64>,
+    ) -> LoadProof {
         let profile: Profile = profile.parse().unwrap();
         let placement = Placement::of(&profile, &site()).unwrap();
         let threads = placement.slots.len();
@@ -485,7 +519,22 @@ mod tests {
         for second in 1..=used.len() {
             assert_eq!(recorder.add(reading(second)).len(), 2);
         }
-        recorder.finish(profile, Tolerance::default())
+        recorder.finish(profile, Tolerance::default(), others)
+    }
+
+    #[test]
+    fn a_load_that_gave_way_to_the_measured_work_is_proven() {
+        let used: &[&[u64]] = &[&[700], &[720]];
+        let proof = prove_beside("cpu=1,90%", used, 200, Some(0.03));
+        assert!(proof.proven, "{:?}", proof.why);
+        let told = "load: 71 % on CPUs 1 instead of 90 %: it was ready all the time";
+        assert!(proof.notes.iter().any(|note| note.starts_with(told)), "{:?}", proof.notes);
+        // Others had the CPU, nobody knows who had it, or the load was not ready.
+        assert!(!prove_beside("cpu=1,90%", used, 200, Some(0.08)).proven);
+        assert!(!prove_beside("cpu=1,90%", used, 200, None).proven);
+        assert!(!prove_beside("cpu=1,90%", used, 100, Some(0.0)).proven);
+        // In one second it hardly ran.
+        assert!(!prove_beside("cpu=1,90%", &[&[1000], &[1000], &[400]], 300, Some(0.0)).proven);
     }
 
     #[test]

@@ -245,6 +245,9 @@ pub struct Cell {
     pub lateness: Option<Distribution>,
     /// Response time (end - scheduled release).
     pub response: Option<Distribution>,
+    /// Median CPU time of a program as a whole, microseconds; absent for what is no program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_time_median_us: Option<f64>,
     /// Windows that missed their deadline.
     pub missed: u64,
     /// The deadline, counted from the scheduled release, microseconds; `None` where the

@@ -121,7 +121,7 @@ pub struct BoardAbArgs {
     /// Modules of A, then of B, where they are kernels of your own
     #[arg(long, value_name = "DIR")]
     pub modules: Vec<PathBuf>,
-    /// How often each kernel boots; which one is first changes from round to round
+    /// How often each kernel boots; which one is first is drawn for each round
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: u32,
     /// The run directory; by default a new one under flyball-runs

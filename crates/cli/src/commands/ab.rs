@@ -28,7 +28,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
         _ => None,
     };
     let programs = programs(&args, trees.as_ref())?;
-    let ab::Comparison { mut experiment, remark } =
+    let ab::Comparison { mut experiment, too_short, crowded } =
         ab::experiment(host.as_ref(), &programs, length, args.warmup)?;
     args.turns.apply(&mut experiment)?;
     if let Some(wanted) = &args.output.baseline
@@ -41,9 +41,8 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let machine = flyball_lab::open(&MachineSpec::Host, None)?;
     let prepared = machine.prepare(&host, experiment, &runs::context(None))?;
     let mut bar = Bar::new(talk.quiet);
-    if let Some(remark) = &remark {
-        bar.note(remark);
-    }
+    too_short.iter().for_each(|remark| bar.note(remark));
+    args.quiet.advise(crowded, &mut bar);
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     bar.planned(
         plan.trials.len() + plan.spare.len(),

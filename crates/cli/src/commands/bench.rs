@@ -46,6 +46,9 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         );
     }
     prepared.announce(&mut bar);
+    if target == MachineSpec::Host && !talk.quiet {
+        args.quiet.advise(flyball_lab::protocol::windows::busy(host.as_ref()), &mut bar);
+    }
     let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.
     let groups = groups.filter(|_| target == MachineSpec::Host).map(Some);

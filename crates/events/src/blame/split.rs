@@ -34,6 +34,8 @@ pub(super) struct Split {
     pub parts: Parts,
     /// The task's own running time since it was free for this window.
     pub running_ns: u64,
+    /// Its CPU's interrupts while it ran.
+    pub interrupted_ns: u64,
     /// Mean frequency of the part of it of which it is known, in kHz.
     pub khz: Option<u64>,
     pub basis: Option<Basis>,
@@ -158,7 +160,11 @@ impl Splitter<'_> {
             return;
         };
         self.inside(split, stretch, |lines, split, pieces| {
+            let length =
+                |pieces: &[(u64, u64)]| pieces.iter().map(|(from, to)| to - from).sum::<u64>();
+            let whole = length(pieces);
             interrupted(lines, split, pieces);
+            split.interrupted_ns += whole - length(pieces);
             own.pieces.extend(pieces.drain(..).map(|(from, to)| (from, to, cpu)));
         });
     }

@@ -9,7 +9,7 @@ use super::culprits::{Culprits, Who};
 use super::frequency::{Basis, Frequencies};
 use super::index::{Index, Recorded};
 use super::parts::Parts;
-use super::split::{Split, Splitter, Times};
+use super::split::{Splitter, Times};
 use super::state::States;
 use crate::{Missing, Recording};
 
@@ -28,6 +28,8 @@ pub struct WindowBlame {
     pub parts: Parts,
     /// The task's own running time for this window, interrupts left out.
     pub running_ns: u64,
+    /// Its CPU's interrupts while it ran: zero, too, where none were recorded.
+    pub interrupted_ns: u64,
     /// Mean frequency while it ran, in kHz, where that is known.
     pub khz: Option<u64>,
     /// What tells its frequency; none where nothing does.
@@ -150,9 +152,17 @@ impl Blame {
         if !states.cover(times.release_ns, times.end_ns) {
             return None;
         }
-        let Split { parts, running_ns, khz, basis, culprits } = splitter.split(states, &times);
-        let response_ns = times.end_ns - times.release_ns;
-        Some(WindowBlame { row, response_ns, parts, running_ns, khz, basis, culprits })
+        let split = splitter.split(states, &times);
+        Some(WindowBlame {
+            row,
+            response_ns: times.end_ns - times.release_ns,
+            parts: split.parts,
+            running_ns: split.running_ns,
+            interrupted_ns: split.interrupted_ns,
+            khz: split.khz,
+            basis: split.basis,
+            culprits: split.culprits,
+        })
     }
 
     /// Looks up the names of everybody that was found.

@@ -18,6 +18,7 @@ pub mod trial;
 
 pub use conditions::ConditionLog;
 pub use error::BenchError;
+pub use others::busy;
 pub(crate) use others::crowded;
 pub use prepare::{Context, Prepared, prepare};
 

@@ -1,6 +1,6 @@
 //! Because of what: a difference split into the parts that each window is made of.
 //!
-//! response = backlog + lateness + waiting + other time off the CPU + cycles / delivered frequency
+//! response = backlog + lateness + waiting + other time off the CPU + interrupts + cycles / delivered frequency
 //!
 //! This is an identity, no model: each part is read off the windows. The mean over windows splits
 //! alike, with the mean frequency taken as all cycles over all time on the CPU. A difference of two
@@ -52,7 +52,7 @@ struct Window {
     means: [f64; QUANTITIES],
 }
 
-const QUANTITIES: usize = 7;
+const QUANTITIES: usize = 8;
 /// Places in [`Window::means`].
 const WHOLE: usize = 0;
 const WAITING: usize = 1;
@@ -61,6 +61,7 @@ const OFF: usize = 3;
 const ON: usize = 4;
 const CYCLES: usize = 5;
 const BACKLOG: usize = 6;
+const IRQ: usize = 7;
 
 /// What can be told apart on both sides.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +78,8 @@ struct Known {
     path: bool,
     /// How much of the rest was waiting.
     run_delay: bool,
+    /// How much of the time on the CPU was interrupts.
+    interrupts: bool,
     /// Where frequency and cycles come from.
     speed: Option<Speed>,
 }
@@ -102,6 +105,8 @@ struct Aside {
     /// Of its critical path, microseconds: on a CPU, and waiting for one after the dispatch.
     on_us: f64,
     waiting_us: f64,
+    /// Of interrupts while it ran; none where they were not recorded.
+    interrupted_us: Option<f64>,
 }
 
 /// By row of the windows.
@@ -116,6 +121,8 @@ fn beside(context: &Context<'_>) -> Beside {
             .and_then(|basis| Some((us(window.khz?), basis))),
         on_us: us(window.running_ns),
         waiting_us: us(window.parts.get(blame::Part::Preemption).unwrap_or_default()),
+        interrupted_us: (window.parts.get(blame::Part::Interrupts))
+            .map(|_| us(window.interrupted_ns)),
     };
     blame.windows.iter().map(|window| (window.row, of(window))).collect()
 }
@@ -243,6 +250,12 @@ impl Known {
             cpu_time,
             path,
             run_delay: path || all(&|rows| rows.rows().all(|row| waited(windows, row).is_some())),
+            interrupts: cpu_time
+                && all(&|rows| {
+                    rows.rows().all(|row| {
+                        beside.get(&row).is_some_and(|aside| aside.interrupted_us.is_some())
+                    })
+                }),
             speed: speed.filter(|_| cpu_time),
         })
     }
@@ -258,6 +271,9 @@ impl Known {
         }
         if (self.cpu_time && self.run_delay) || (self.released && self.wake_delay) {
             parts.push(Part::Waiting);
+        }
+        if self.interrupts {
+            parts.push(Part::Interrupts);
         }
         match (self.cpu_time, self.speed) {
             (false, _) => parts.push(Part::Execution),
@@ -353,8 +369,8 @@ fn made_of(
         // A window whose probe was disturbed ran, as far as one knows, as fast as its neighbours.
         let usual = stats::median_of(speeds.iter().copied().flatten()).unwrap_or(0.0);
         for (row, speed) in repeat.rows().zip(speeds) {
-            let path = beside.get(&row).filter(|_| known.path);
-            made.push(window(windows, (row, block), known, (speed.unwrap_or(usual), path)));
+            let aside = beside.get(&row);
+            made.push(window(windows, (row, block), known, (speed.unwrap_or(usual), aside)));
         }
     }
     made.sort_by(|a, b| a.rank_us.total_cmp(&b.rank_us));
@@ -378,13 +394,14 @@ fn window(
     windows: &Windows,
     (row, block): (usize, u32),
     known: Known,
-    (speed, path): (f64, Option<&Aside>),
+    (speed, aside): (f64, Option<&Aside>),
 ) -> Window {
     let execution = microseconds(windows.exec_ns.get(row));
     let lateness = match known.released {
         true => windows.lateness_ns.get(row).map_or(0.0, |&ns| ns as f64 / 1e3),
         false => 0.0,
     };
+    let path = aside.filter(|_| known.path);
     let accounted = || on_cpu(windows, row).filter(|_| known.cpu_time);
     let on = path.map(|aside| aside.on_us).or_else(accounted).unwrap_or(execution).min(execution);
     let delay = |ns: Option<u64>| ns.map_or(0.0, |ns| ns as f64 / 1e3);
@@ -395,15 +412,35 @@ fn window(
     let waited = || waited(windows, row).filter(|_| known.run_delay);
     let inside = path.map(|aside| aside.waiting_us).or_else(waited).unwrap_or(0.0);
     let inside = inside.min(execution - on);
+    let off = execution - on - inside;
+    let irq = aside.filter(|_| known.interrupts).map_or(0.0, |aside| interrupts(aside, on, off));
+    // They are in one of the two accounts, as the kernel is built.
+    let (on, off) = if accounts_for(aside, on) { (on - irq, off) } else { (on, off - irq) };
     let mut means = [0.0; QUANTITIES];
     means[WHOLE] = lateness + execution;
     means[WAITING] = before + inside;
     means[LATE] = lateness - backlog - before;
     means[BACKLOG] = backlog;
-    means[OFF] = execution - on - inside;
+    means[OFF] = off;
+    means[IRQ] = irq;
     means[ON] = on;
     means[CYCLES] = on * speed;
     Window { row, block, rank_us: lateness + execution, means }
+}
+
+/// Whether interrupts are in the accounted time on the CPU. Kernels that account for them apart leave
+/// them out.
+fn accounts_for(aside: Option<&Aside>, on: f64) -> bool {
+    let Some((aside, irq)) = aside.and_then(|aside| Some((aside, aside.interrupted_us?))) else {
+        return true;
+    };
+    (on - aside.on_us - irq).abs() <= (on - aside.on_us).abs()
+}
+
+/// The interrupts of a window, within the account that holds them.
+fn interrupts(aside: &Aside, on: f64, off: f64) -> f64 {
+    let irq = aside.interrupted_us.unwrap_or(0.0);
+    irq.min(if accounts_for(Some(aside), on) { on } else { off })
 }
 
 /// First window, and number of windows, that lie around a quantile of `count`.
@@ -476,11 +513,15 @@ impl<'a> Culprits<'a> {
                 (found.culprits.iter()).filter(|(of, ..)| queued(*of)).map(|(_, _, ns)| ns).sum();
             // Who had the CPU while the window before was still to end made the backlog.
             let own = (window.means[WAITING] / (all as f64 / 1e3).max(1e-9)).min(1.0);
+            let met = found.parts.get(blame::Part::Interrupts).unwrap_or_default() as f64 / 1e3;
+            let irq = (window.means[IRQ] / met.max(1e-9)).min(1.0);
             for (of, who, ns) in found.culprits.iter() {
                 let us = weight * ns as f64 / 1e3;
                 let shares: &[(Part, f64)] = match of {
                     _ if queued(of) => &[(Part::Waiting, own), (Part::Backlog, 1.0 - own)],
                     blame::Part::IdleExit => &[(Part::Lateness, 1.0)],
+                    // Those outside the thread's running time are in lateness and waiting.
+                    blame::Part::Interrupts => &[(Part::Interrupts, irq)],
                     _ => continue,
                 };
                 for (part, share) in shares {
@@ -520,6 +561,7 @@ fn difference_of(
         Part::Backlog => simple(BACKLOG),
         Part::Lateness => simple(LATE),
         Part::OffCpu => simple(OFF),
+        Part::Interrupts => simple(IRQ),
         // Where the time on the CPU is not known, all of the execution is taken for it.
         Part::OnCpu | Part::Execution => simple(ON),
         // cycles_b / frequency_a - cycles_b / frequency_b
@@ -557,5 +599,42 @@ pub(super) fn sentence(cause: &Cause) -> String {
     match none.is_empty() {
         true => format!("{total}: {sizes}"),
         false => format!("{total}: {sizes}; nothing from {}", words::list(&names)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 100 us of its own and 6 of interrupts, as kernels account for it that count them
+    /// as the thread's time, and that do not.
+    #[test]
+    fn interrupts_come_out_of_the_account_that_holds_them() {
+        let known = Known {
+            released: true,
+            backlog: false,
+            wake_delay: false,
+            cpu_time: true,
+            path: false,
+            run_delay: true,
+            interrupts: true,
+            speed: Some(Speed::Followed(Basis::Changes)),
+        };
+        let aside = Aside { mhz: None, on_us: 100.0, waiting_us: 0.0, interrupted_us: Some(6.0) };
+        for cpu_time_ns in [106_000, 100_000] {
+            let mut windows = Windows::default();
+            windows.push(flyball_run::Window {
+                exec_ns: 110_000,
+                lateness_ns: 3_000,
+                cpu_time_ns: Some(cpu_time_ns),
+                run_delay_ns: Some(1_000),
+                ..flyball_run::Window::default()
+            });
+            let means = window(&windows, (0, 0), known, (2.0, Some(&aside))).means;
+            assert_eq!((means[ON], means[IRQ], means[OFF]), (100.0, 6.0, 3.0), "{cpu_time_ns}");
+            let parts = [WAITING, LATE, OFF, ON, BACKLOG, IRQ].map(|part| means[part]);
+            assert!((parts.iter().sum::<f64>() - means[WHOLE]).abs() < 1e-9, "{means:?}");
+            assert_eq!(means[CYCLES], 200.0);
+        }
     }
 }

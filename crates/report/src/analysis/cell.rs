@@ -237,6 +237,7 @@ fn describe(
         response: released
             .then(|| latency(&rows, &windows.response_ns, releases, context))
             .flatten(),
+        cpu_time_median_us: cpu_time_median(windows, &rows),
         missed: rows.rows().filter(|&row| windows.missed.get(row) == Some(&true)).count() as u64,
         deadline_us: deadline_us(context, &rows),
         effective_n: size.effective,
@@ -264,6 +265,16 @@ fn describe(
         workload: rows.workload,
         condition: rows.condition,
     }
+}
+
+/// Of a program; a window of anything else has no exit status.
+fn cpu_time_median(windows: &Windows, rows: &CellRows) -> Option<f64> {
+    let of = |row: usize| {
+        windows.exit_status.get(row)?;
+        windows.cpu_time_ns.get(row).filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e3)
+    };
+    let times: Option<Vec<f64>> = rows.rows().map(of).collect();
+    stats::median_of(times?)
 }
 
 /// Distribution of a signed latency column. Intervals are given where releases were on a

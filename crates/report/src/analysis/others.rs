@@ -10,6 +10,8 @@ use crate::model::Finding;
 
 /// Below this share of the CPUs others are not worth a line.
 const NOTABLE: f64 = 0.01;
+/// From this share of the CPUs on others are worth waiting for.
+const DISTURBING: f64 = 0.10;
 /// Programs that are named.
 const NAMED: usize = 3;
 
@@ -59,5 +61,7 @@ pub(super) fn users(context: &Context<'_>, prefix: &str) -> Option<Finding> {
     };
     let share = words::share(taken / whole);
     let text = format!("{prefix}others used {share} of the CPUs while it ran{by}{again}");
-    Some(finding("other programs", text, None))
+    let advice = (taken / whole >= DISTURBING)
+        .then_some("wait_quiet in the experiment waits until they are done");
+    Some(finding("other programs", text, advice))
 }

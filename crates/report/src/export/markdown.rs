@@ -75,7 +75,7 @@ fn symbol(word: VerdictWord) -> &'static str {
 fn cells(report: &Report) -> String {
     let mut keys = sheets::cells::MAIN.to_vec();
     keys.push("modes");
-    let table = sheets::cells::shown(report).pick(&keys).markdown();
+    let table = sheets::cells::shown(report).pick(&keys).without_empty_columns().markdown();
     let count = text::count(report.cells.len() as u64, "cell");
     format!("<details><summary>{count}</summary>\n\n{table}</details>\n\n")
 }

@@ -137,10 +137,11 @@ fn tests(report: &Report) -> Markup {
     html! {
         @if !table.rows.is_empty() {
             details {
-                summary { "Welch’s test, as commonly computed, beside the one over repeats" }
+                summary { "How Welch’s t test would judge: by single windows, and by repeats" }
                 p.small.muted {
-                    "The first takes every window as independent. Windows of one repeat are not, so its p-values \
-                     are far too small; the second compares repeats."
+                    "The first test takes all windows for independent, as is commonly done. Windows of one repeat \
+                     are alike, so its p-values are far too small. The second test compares repeats. The \
+                     verdict rests on neither of them."
                 }
                 (table.html())
             }

@@ -117,6 +117,9 @@ pub enum Part {
     /// Off the CPU inside the window and not known to be ready: sleep, I/O, page faults, or waiting
     /// that was not recorded.
     OffCpu,
+    /// Interrupts on its CPU while it ran, where events beside the windows tell of them: a window that
+    /// takes longer has more ticks of the timer, too.
+    Interrupts,
     /// The baseline's cycles at the subject's frequency instead of its own.
     Frequency,
     /// More or fewer cycles for the same work: a shared core, cold caches, memory, another kind of core.
@@ -136,6 +139,7 @@ impl Part {
             Part::Backlog => "the backlog of windows before",
             Part::Lateness => "lateness",
             Part::OffCpu => "time off the CPU",
+            Part::Interrupts => "interrupts",
             Part::Frequency => "frequency",
             Part::Cycles => "cycles",
             Part::OnCpu => "time on the CPU",

@@ -5,11 +5,12 @@ use crate::table::{Cell, Column, Table};
 use crate::{text, view};
 
 /// The main figures.
-pub(crate) const MAIN: [&str; 7] = [
+pub(crate) const MAIN: [&str; 8] = [
     "workload",
     "condition",
     "median_us",
     "p99_us",
+    "cpu_time_median_us",
     "lateness_p99_us",
     "delivered_median",
     "placement",
@@ -145,6 +146,7 @@ fn columns(report: &Report) -> Vec<Column> {
         C::words("class").key("scheduling").expendable(5),
         C::words("degraded"),
         C::words("measure"),
+        C::number("CPU us").key("cpu_time_median_us").expendable(2),
     ]
 }
 
@@ -213,6 +215,7 @@ fn row(c: &Figures, condition: &str) -> Vec<Cell> {
             Measure::Execution => "execution",
             Measure::WakeUp => "wake_up",
         }),
+        maybe(c.cpu_time_median_us),
     ]
 }
 

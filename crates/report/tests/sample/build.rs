@@ -133,6 +133,7 @@ pub fn cell(rng: &mut Rng, recipe: &Recipe<'_>) -> Cell {
         modes: modes(&values, recipe),
         placement: placement(recipe, &values),
         transport: None,
+        cpu_time_median_us: None,
         delivered: recipe.mhz.map(|mhz| Delivered {
             source: "probe".to_owned(),
             median: mhz,

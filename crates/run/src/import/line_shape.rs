@@ -40,6 +40,8 @@ struct Number {
     before: Range<usize>,
     /// Which of the wanted ones it is.
     wanted: Option<usize>,
+    /// Whether a wanted text stands before it, behind the number before.
+    is_behind_text: bool,
 }
 
 impl<const N: usize, const T: usize> LineShapes<N, T> {
@@ -92,7 +94,11 @@ impl<const T: usize> Shape<T> {
                         return None;
                     }
                     at += 1;
-                    shape.numbers.push(Number { before: shape.end..at, wanted: number });
+                    let count = shape.numbers.len();
+                    let is_behind_text =
+                        shape.texts.iter().flatten().any(|(numbers, _)| *numbers == count);
+                    let before = shape.end..at;
+                    shape.numbers.push(Number { before, wanted: number, is_behind_text });
                     at += digits;
                     shape.end = at;
                 }
@@ -131,7 +137,9 @@ impl<const T: usize> Shape<T> {
         for (count, number) in self.numbers.iter().enumerate() {
             let before = own.get(number.before.clone())?;
             let rest = bytes.get(at..)?.strip_prefix(before)?;
-            take(&mut fields.texts, count, at);
+            if number.is_behind_text {
+                take(&mut fields.texts, count, at);
+            }
             let (value, digits) = leading_number(rest)?;
             // No number of JSON begins with a zero, but zero itself.
             if digits > 1 && rest.first() == Some(&b'0') {

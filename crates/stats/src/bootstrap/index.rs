@@ -2,9 +2,10 @@
 //!
 //! A replicate only changes how often each unit counts. So the windows are sorted once, each with
 //! its unit's number, and a table holds how many windows of each unit lie below each of some 512
-//! ranks. A replicate's quantile is then a binary search over that table (a dot product with the
-//! weights per step) and a walk inside one bucket: microseconds instead of a sort. Where the counts fit
-//! 15 bits, as almost always, the dot product takes eight of them at a time.
+//! ranks. A replicate's quantile is then a search over that table (a dot product with the weights per
+//! step) and a walk inside one bucket: microseconds instead of a sort. The search begins where the
+//! quantile stands without weights, and goes on by how far that missed: two or three steps, mostly. Where
+//! the counts fit 15 bits, as almost always, the dot product takes eight of them at a time.
 
 use super::drawn::Drawn;
 use super::{Statistic, Weight};
@@ -17,7 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Index {
     sorted: Vec<f64>,
     unit_of: Vec<u32>,
-    /// `below[bucket * units + unit]`: windows of the unit before the bucket's first rank.
+    /// `below[bucket * units + unit]`: windows of the unit before the bucket's first rank; behind the
+    /// last bucket all of them.
     below: Counts,
     bucket_size: usize,
     units: usize,
@@ -39,6 +41,8 @@ struct Replicates {
 const KEPT: usize = 1 << 15;
 
 const MAX_BUCKETS: usize = 512;
+/// Steps of the search in proportion, before it halves.
+const PROPORTIONAL_STEPS: u32 = 6;
 /// Units that few repeats are cut into at most.
 const FEW_UNITS: usize = 256;
 
@@ -54,7 +58,7 @@ impl Index {
         let values = sorted_pairs(values);
         let bucket_size = values.len().div_ceil(MAX_BUCKETS).max(16);
         let (mut sizes, mut sums) = (vec![0_u32; units], vec![0.0; units]);
-        let mut below = Vec::with_capacity((values.len() / bucket_size + 1) * units);
+        let mut below = Vec::with_capacity((values.len() / bucket_size + 2) * units);
         for (rank, &(value, unit)) in values.iter().enumerate() {
             if rank % bucket_size == 0 {
                 below.extend_from_slice(&sizes);
@@ -62,6 +66,7 @@ impl Index {
             sizes[unit as usize] += 1;
             sums[unit as usize] += value;
         }
+        below.extend_from_slice(&sizes);
         let (sorted, unit_of) = values.into_iter().unzip();
         // A resampling draws as many units as there are (of few repeats, their blocks), so it holds at most
         // so many windows, which are to fit 31 bits.
@@ -112,24 +117,45 @@ impl Index {
     }
 
     fn quantile(&self, p: f64, weights: &[Weight]) -> f64 {
-        let total = wide_dot(&self.sizes, weights);
+        let total = self.weight_before(self.buckets(), weights);
         if total == 0 {
             return f64::NAN;
         }
         let (rank, fraction) = position(total as usize, p, QuantileType::Type7);
-        self.neighbours(rank as u64, fraction, weights)
+        self.neighbours(rank as u64, fraction, total, weights)
+    }
+
+    fn buckets(&self) -> usize {
+        self.sorted.len().div_ceil(self.bucket_size)
+    }
+
+    /// The last bucket that starts at or before the rank, and the weight before it. `total` is that of
+    /// all.
+    fn bucket(&self, rank: u64, total: u64, weights: &[Weight]) -> (usize, u64) {
+        let (mut first, mut before) = (0, 0);
+        let (mut end, mut after) = (self.buckets(), total);
+        let mut steps = 0;
+        while end - first > 1 {
+            // In proportion between the ends; where that does not close in, the middle.
+            let (part, whole) = (rank - before, (after - before).max(1));
+            let middle = match steps < PROPORTIONAL_STEPS {
+                true => (first as u64 + part * (end - first) as u64 / whole) as usize,
+                false => (first + end) / 2,
+            };
+            let middle = middle.clamp(first + 1, end - 1);
+            let weight = self.weight_before(middle, weights);
+            match weight <= rank {
+                true => (first, before) = (middle, weight),
+                false => (end, after) = (middle, weight),
+            }
+            steps += 1;
+        }
+        (first, before)
     }
 
     /// Between the weighted order statistics `rank` and `rank + 1`.
-    fn neighbours(&self, rank: u64, fraction: f64, weights: &[Weight]) -> f64 {
-        let buckets = self.sorted.len().div_ceil(self.bucket_size).max(1);
-        // The last bucket that starts at or before the rank.
-        let (mut first, mut end) = (0, buckets);
-        while end - first > 1 {
-            let middle = (first + end) / 2;
-            if self.weight_before(middle, weights) <= rank { first = middle } else { end = middle }
-        }
-        let mut seen = self.weight_before(first, weights);
+    fn neighbours(&self, rank: u64, fraction: f64, total: u64, weights: &[Weight]) -> f64 {
+        let (first, mut seen) = self.bucket(rank, total, weights);
         let mut lower = None;
         for at in first * self.bucket_size..self.sorted.len() {
             seen += weights[self.unit_of[at] as usize] as u64;

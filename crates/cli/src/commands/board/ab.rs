@@ -1,4 +1,4 @@
-//! `flyball board ab`: one experiment on two kernels, alternately, and a verdict.
+//! `flyball board ab`: one experiment on two kernels, in random order, and a verdict.
 
 use crate::args::{BoardAbArgs, Talk};
 use crate::exit::Exit;

@@ -178,8 +178,8 @@ impl Trial<'_> {
                 break;
             }
         }
-        let proof =
-            load.map(|load| load.finish(self.condition.asked.load.clone(), Tolerance::default()));
+        let proof = load
+            .map(|load| load.finish(self.condition.asked.load.clone(), Tolerance::default(), None));
         Ok(TrialRun {
             events: both.gather.map(|gather| gather.finish(now)),
             windows: both.watch.windows.iter().map(|seen| self.window(seen)).collect(),

@@ -20,6 +20,8 @@ const OUTSTANDING: f64 = 2.0;
 const QUIET: f64 = 0.05;
 /// How long the machine has to be quiet, and how often that is looked at.
 const LOOK: Nanos = Nanos::from_secs(1);
+/// For how long others are looked at before the first block.
+const GLANCE: Nanos = Nanos::from_millis(300);
 /// A stretch is at least so long, and so many times as long as reading the accounts takes.
 const LEAST: Nanos = Nanos::from_millis(100);
 const TIMES_ITS_COST: u64 = 20;
@@ -160,8 +162,10 @@ pub(super) fn users(usage: &CpuUsage) -> String {
         usage.others.iter().map(|(name, time)| (name.as_str(), *time)).collect();
     all.push(("the hypervisor", usage.stolen));
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    // What is accounted too late is no share above all that there is.
+    let whole = usage.share_of(usage.taken()).max(1.0);
     let named: Vec<String> = (all.iter().take(NAMED))
-        .map(|(name, time)| (name, 100.0 * usage.share_of(*time)))
+        .map(|(name, time)| (name, 100.0 * usage.share_of(*time) / whole))
         .filter(|(_, percent)| *percent >= 0.5)
         .map(|(name, percent)| format!("{name} {percent:.0} %"))
         .collect();
@@ -169,6 +173,23 @@ pub(super) fn users(usage: &CpuUsage) -> String {
         true => format!("{:.0} % of the CPUs", 100.0 * usage.share_taken()),
         false => format!("{} of the CPUs", named.join(", ")),
     }
+}
+
+/// What is said before the first block where others use many of the CPUs: who.
+pub fn busy(host: &dyn Host) -> Option<String> {
+    let before = ProcessTimes::read(host).ok()?;
+    // Accounts are in ticks of 10 ms: a shorter look tells nothing.
+    let _ = host.sleep_until(before.at() + GLANCE);
+    let root = ProcessIdentity::this(host).ok()?.pid;
+    let usage = ProcessTimes::read(host).ok()?.since(&before, root);
+    let cpus = usage.cpus as f64;
+    let others = usage.share_taken() * cpus;
+    (usage.share_taken() >= DISTURBING).then(|| {
+        let users = users(&usage);
+        format!(
+            "others use {others:.1} of {cpus} CPUs ({users}): they take time from what is measured"
+        )
+    })
 }
 
 /// What is said before the first block where programs that use so many CPUs, and others, together want
@@ -204,6 +225,7 @@ mod tests {
     fn who_takes_how_much_is_said() {
         assert_eq!(users(&usage(600, 100)), "cc1 30 %, the hypervisor 5 % of the CPUs");
         assert_eq!(users(&usage(0, 0)), "0 % of the CPUs");
+        assert_eq!(users(&usage(2500, 0)), "cc1 100 % of the CPUs", "children that ended at once");
     }
 
     #[test]
