@@ -2,15 +2,11 @@
 
 use crate::args::{BlockArgs, QuietArgs};
 use crate::failure::Failure;
-use crate::progress::Bar;
 use flyball_capture::trace::Group;
+use flyball_console::Bar;
 use flyball_lab::experiment::Experiment;
-<<<<<<< HEAD
-use flyball_units::{Duration, Mismatch, Nanos, Share};
-=======
 use flyball_lab::session::Progress;
-use flyball_units::{Duration, Mismatch, Nanos};
->>>>>>> e2d2998 (Causes name interrupts; a load that gave way to the measured program alone is proven; CPU time of programs in reports; board ab in random order; bench says who else uses the CPUs; a replicate's quantile by a search in proportion)
+use flyball_units::{Duration, Mismatch, Nanos, Share};
 
 /// A duration on the command line.
 pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {

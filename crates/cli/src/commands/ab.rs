@@ -42,7 +42,7 @@ pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let prepared = machine.prepare(&host, experiment, &runs::context(None))?;
     let mut bar = Bar::new(talk.quiet);
     too_short.iter().for_each(|remark| bar.note(remark));
-    args.quiet.advise(crowded, &mut bar);
+    args.turns.quiet.advise(crowded, &mut bar);
     let (plan, experiment) = (prepared.plan(), prepared.experiment());
     bar.planned(
         plan.trials.len() + plan.spare.len(),
