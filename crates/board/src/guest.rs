@@ -12,12 +12,12 @@ use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::plugin::{self, Account};
 use crate::qemu::Qemu;
+use crate::unix::{UnixListener, UnixStream};
 use control::Talk;
 use flyball_host::{Child, Exit, Host, Status};
 use flyball_units::Nanos;
 use prepare::Prepared;
 use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 /// What a guest's root directory is.

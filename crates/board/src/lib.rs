@@ -21,6 +21,7 @@ pub mod request;
 pub mod setup;
 pub mod tables;
 pub mod text;
+mod unix;
 
 pub use arch::Arch;
 pub use clock::{Exchange, GuestClock};

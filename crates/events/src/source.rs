@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use fs_err::os::unix::fs::FileExt;
+use flyball_run::disk::ReadAt;
 
 /// Something that can be read at any place.
 pub trait Source: Clone {
@@ -28,7 +28,7 @@ impl Source for Arc<fs_err::File> {
     fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
         let mut filled = 0;
         while let Some(rest) = to.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match FileExt::read_at(self.as_ref(), rest, at.saturating_add(filled as u64)) {
+            match ReadAt::read_at(self.as_ref(), rest, at.saturating_add(filled as u64)) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -3,6 +3,8 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+#[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
+mod other;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -12,6 +14,9 @@ pub use aarch64::{counter, multiply_chain, nominal_counter_hz};
 pub use x86_64::{counter, multiply_chain, nominal_counter_hz};
 
 #[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
+pub use other::{counter, multiply_chain, nominal_counter_hz};
+
+#[cfg(all(target_os = "linux", not(any(target_arch = "aarch64", target_arch = "x86_64"))))]
 compile_error!("flyball-host knows the counters of x86_64 and aarch64 only");
 
 /// Multiplications in one round of [`multiply_chain`]; any count is rounded up to whole rounds.

@@ -1,5 +1,7 @@
 //! Error numbers of the system, with their symbolic names.
 
+#[cfg(unix)]
+use libc as number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +14,58 @@ pub struct Errno(pub i32);
 macro_rules! names {
     ($($name:ident)*) => {
         /// Names of the error numbers that this crate's calls return.
-        const NAMES: &[(&str, i32)] = &[$((stringify!($name), libc::$name),)*];
+        const NAMES: &[(&str, i32)] = &[$((stringify!($name), number::$name),)*];
 
         impl Errno {
             $(#[doc = concat!("`", stringify!($name), "`.")]
-            pub const $name: Errno = Errno(libc::$name);)*
+            pub const $name: Errno = Errno(number::$name);)*
         }
     };
+}
+
+/// Linux's numbers (include/uapi/asm-generic/errno.h), where the system has none of its own: recordings of machines
+/// name them.
+#[cfg(not(unix))]
+mod number {
+    pub(super) const EPERM: i32 = 1;
+    pub(super) const ENOENT: i32 = 2;
+    pub(super) const ESRCH: i32 = 3;
+    pub(super) const EINTR: i32 = 4;
+    pub(super) const EIO: i32 = 5;
+    pub(super) const ENXIO: i32 = 6;
+    pub(super) const E2BIG: i32 = 7;
+    pub(super) const EBADF: i32 = 9;
+    pub(super) const ECHILD: i32 = 10;
+    pub(super) const EAGAIN: i32 = 11;
+    pub(super) const ENOMEM: i32 = 12;
+    pub(super) const EACCES: i32 = 13;
+    pub(super) const EFAULT: i32 = 14;
+    pub(super) const EBUSY: i32 = 16;
+    pub(super) const EEXIST: i32 = 17;
+    pub(super) const ENODEV: i32 = 19;
+    pub(super) const ENOTDIR: i32 = 20;
+    pub(super) const EISDIR: i32 = 21;
+    pub(super) const EINVAL: i32 = 22;
+    pub(super) const ENFILE: i32 = 23;
+    pub(super) const EMFILE: i32 = 24;
+    pub(super) const ETXTBSY: i32 = 26;
+    pub(super) const EFBIG: i32 = 27;
+    pub(super) const ENOSPC: i32 = 28;
+    pub(super) const EROFS: i32 = 30;
+    pub(super) const EPIPE: i32 = 32;
+    pub(super) const ERANGE: i32 = 34;
+    pub(super) const EDEADLK: i32 = 35;
+    pub(super) const ENAMETOOLONG: i32 = 36;
+    pub(super) const ENOSYS: i32 = 38;
+    pub(super) const ENOTEMPTY: i32 = 39;
+    pub(super) const ELOOP: i32 = 40;
+    pub(super) const ENODATA: i32 = 61;
+    pub(super) const EOVERFLOW: i32 = 75;
+    pub(super) const EILSEQ: i32 = 84;
+    pub(super) const EOPNOTSUPP: i32 = 95;
+    pub(super) const ETIMEDOUT: i32 = 110;
+    pub(super) const ENOEXEC: i32 = 8;
+    pub(super) const ENOTSUP: i32 = 95;
 }
 
 names! {
@@ -45,6 +92,7 @@ impl Errno {
     }
 
     /// The error number left by the last system call of this thread.
+    #[cfg(target_os = "linux")]
     pub(crate) fn last() -> Errno {
         Errno::of(&std::io::Error::last_os_error())
     }

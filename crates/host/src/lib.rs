@@ -4,7 +4,7 @@
 //! trait [`Host`]: files of sysfs and /proc, clocks, scheduling, counters, child processes. Three
 //! machines stand behind it:
 //!
-//! - [`RealHost`]: this Linux machine,
+//! - [`RealHost`]: this Linux machine (on other systems it knows time and files, and refuses the rest),
 //! - [`RecordedHost`]: a folder captured by [`snapshot::capture`], in virtual time,
 //! - [`FaultyHost`]: another host, some of whose calls fail as told.
 //!
@@ -74,20 +74,20 @@ pub use process::{Child, Exit, Input, Output, ProcessSpec, Signal, Status};
 pub use program::run_program;
 pub use real::RealHost;
 pub use recorded::RecordedHost;
-pub use sys::bell::{Bell, Woken};
-pub use sys::bpf::{Bpf, BpfLink, BpfMap, BpfMapSpec, BpfProgram, BpfProgramSpec, BpfTypes};
-pub use sys::cycles::{CycleCounter, Cycles};
+pub use sys::bell::Bell;
+pub use sys::bpf::{Bpf, BpfLink, BpfMap, BpfProgram, BpfTypes};
+pub use sys::cycles::CycleCounter;
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::kept::{Access, KeptFile};
 pub use sys::schedstat::SchedStatReader;
 pub use sys::signal::{end_on_signals, end_soon, last as last_signal};
 pub use sys::socket::{ControlSocket, Visitor};
 pub use sys::stream::Stream;
-pub use sys::watch::{Switch, SwitchRecord, SwitchWatch, Watched};
+pub use sys::watch::SwitchWatch;
 pub use task::Task;
 pub use types::{
-    CounterRate, CpuTime, CpuTimes, FairShare, SchedStat, Scheduling, SchedulingError, ThreadUsage,
-    Wake,
+    BpfMapSpec, BpfProgramSpec, CounterRate, CpuTime, CpuTimes, Cycles, FairShare, SchedStat,
+    Scheduling, SchedulingError, Switch, SwitchRecord, ThreadUsage, Wake, Watched, Woken,
 };
 pub use usage::{CpuUsage, ProcessTimes};
 

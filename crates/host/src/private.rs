@@ -6,11 +6,13 @@
 )]
 
 use crate::sys::access;
+use crate::sys::unix::{
+    DirBuilderExt, MetadataExt, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, OpenOptionsExt,
+};
 use crate::{Call, Errno, HostError};
 use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -108,7 +110,7 @@ impl FolderLock {
         }
         let folder = OpenOptions::new()
             .read(true)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY)
+            .custom_flags(O_NOFOLLOW | O_DIRECTORY)
             .open(path)
             .map_err(fail)?;
         let found = folder.metadata().map_err(fail)?;
@@ -184,7 +186,7 @@ pub(crate) fn read_saved(path: &Path) -> Result<String, HostError> {
         |error: std::io::Error| HostError::call(Call::Read, path.display(), Errno::of(&error));
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK)
         .open(path)
         .map_err(fail)?;
     let found = file.metadata().map_err(fail)?;

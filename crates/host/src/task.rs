@@ -1,9 +1,8 @@
 //! Threads of any process: which one is meant, and whether it still runs.
 
-use crate::sys::task::{self, PIDFD_THREAD, has_ended, pidfd};
+use crate::sys::task::{self, AsRawFd, OwnedFd, PIDFD_THREAD, RawFd, has_ended, pidfd};
 use crate::{Call, Errno, FairShare, Host, HostError, ThreadIdentity};
 use std::fmt;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// A thread of any process, held by a descriptor: once it has ended, its number is not taken for
 /// another thread's.

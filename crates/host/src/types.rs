@@ -301,6 +301,135 @@ impl CpuTimes {
     }
 }
 
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Woken {
+    /// The bell was rung; it is silent again.
+    pub bell: bool,
+    /// Somebody knocks at the socket.
+    pub visitor: bool,
+}
+
+/// Counts of one group since it was opened, user mode only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cycles {
+    /// Cycles of the core at whatever frequency it ran.
+    pub cycles: u64,
+    /// Cycles at the constant reference rate; none where the machine does not count them (many
+    /// Arm cores).
+    pub ref_cycles: Option<u64>,
+    /// Instructions retired.
+    pub instructions: u64,
+    /// Time that the group was meant to count.
+    pub enabled: Nanos,
+    /// Time that it did count; less than `enabled` when others wanted the same counters.
+    pub running: Nanos,
+}
+
+impl Cycles {
+    /// What was counted since `earlier`.
+    pub fn since(self, earlier: Cycles) -> Cycles {
+        Cycles {
+            cycles: self.cycles.wrapping_sub(earlier.cycles),
+            ref_cycles: self
+                .ref_cycles
+                .zip(earlier.ref_cycles)
+                .map(|(now, then)| now.wrapping_sub(then)),
+            instructions: self.instructions.wrapping_sub(earlier.instructions),
+            enabled: self.enabled.since(earlier.enabled),
+            running: self.running.since(earlier.running),
+        }
+    }
+
+    /// Whether the counters ran the whole time, so that the counts need no scaling.
+    pub fn is_whole(self) -> bool {
+        self.enabled == self.running
+    }
+}
+
+/// What a thread did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// It was given a CPU.
+    In,
+    /// It left the CPU: `ready` where the CPU was taken from it, and not where it sleeps.
+    Out {
+        /// It would go on.
+        ready: bool,
+    },
+    /// It made a thread, of its own process or as a new one.
+    Made {
+        /// The process of the new thread.
+        pid: u32,
+        /// The new thread.
+        tid: u32,
+    },
+    /// It ended.
+    Ended,
+    /// Records were lost: whether it runs is not known.
+    Lost,
+}
+
+/// What of a thread is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// All of [`Switch`].
+    Switches,
+    /// [`Switch::Made`] and [`Switch::Ended`].
+    Births,
+}
+
+/// A record: what, and when on CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchRecord {
+    /// When.
+    pub at: Nanos,
+    /// What.
+    pub what: Switch,
+}
+
+/// What a map is made of.
+#[derive(Clone, Debug, Default)]
+pub struct BpfMapSpec {
+    /// Its name.
+    pub name: String,
+    /// `enum bpf_map_type`.
+    pub kind: u32,
+    /// Bytes of a key.
+    pub key_bytes: u32,
+    /// Bytes of a value.
+    pub value_bytes: u32,
+    /// Entries.
+    pub entries: u32,
+    /// Flags.
+    pub flags: u32,
+    /// Numbers of the types of key and value among the program's own; 0: none.
+    pub types: [u32; 2],
+    /// Number of the value's type among the kernel's, of a table of functions; 0: none.
+    pub kernel_type: u32,
+}
+
+/// What a program is made of.
+#[derive(Clone, Debug, Default)]
+pub struct BpfProgramSpec {
+    /// Its name.
+    pub name: String,
+    /// `enum bpf_prog_type`.
+    pub kind: u32,
+    /// `enum bpf_attach_type`; of a table's function, its place in the table.
+    pub attach: u32,
+    /// Number among the kernel's types of what it is attached to; 0: none.
+    pub attach_type: u32,
+    /// Whether it may sleep.
+    pub sleepable: bool,
+    /// Instructions of 8 bytes.
+    pub code: Vec<u8>,
+    /// Where its functions begin, in instructions, and their types among its own.
+    pub functions: Vec<[u32; 2]>,
+    /// Its licence, ended by 0.
+    pub licence: Vec<u8>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -93,6 +93,44 @@ impl DiskFile for RealFile {
     }
 }
 
+/// A file that is read at any place, by several at a time.
+pub trait ReadAt {
+    /// Fills some of `buffer` from the place `offset` on; how many bytes.
+    ///
+    /// # Errors
+    /// A failing disk; a system that cannot do that.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Fills `buffer` whole.
+    ///
+    /// # Errors
+    /// As [`ReadAt::read_at`]; a file that ends before.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.read_at(rest, offset.saturating_add(filled as u64)) {
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ReadAt for fs::File {
+    #[cfg(unix)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self.file(), buffer, offset)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, _buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
 /// A file as `std::io` writes it.
 #[derive(Clone, Debug)]
 pub struct Writing(pub Arc<dyn DiskFile>);

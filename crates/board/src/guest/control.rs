@@ -3,10 +3,10 @@
 
 use crate::clock::Exchange;
 use crate::plugin;
+use crate::unix::UnixListener;
 use flyball_host::Host;
 use flyball_units::Nanos;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

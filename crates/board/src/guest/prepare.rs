@@ -114,7 +114,7 @@ impl Prepared {
         let to = bin.join("flyball");
         let program = fs_err::canonicalize(program).map_err(|error| BoardError::io(&error))?;
         let made = match &options.root {
-            Root::Dir(root) if root == Path::new("/") => fs_err::os::unix::fs::symlink(program, to),
+            Root::Dir(root) if root == Path::new("/") => crate::unix::symlink(program, to),
             _ => fs_err::copy(program, to).map(drop),
         };
         made.map_err(|error| BoardError::io(&error))?;
@@ -156,7 +156,6 @@ impl Prepared {
 
     fn link(&self, name: &str, to: &Path) -> Result<()> {
         let to = fs_err::canonicalize(to).map_err(|error| BoardError::io(&error))?;
-        fs_err::os::unix::fs::symlink(to, self.dir().join(name))
-            .map_err(|error| BoardError::io(&error))
+        crate::unix::symlink(to, self.dir().join(name)).map_err(|error| BoardError::io(&error))
     }
 }

@@ -118,8 +118,7 @@ impl Wanted {
             Wanted::Root => {
                 let awk = inside("usr/bin/awk");
                 if !awk.exists() {
-                    fs_err::os::unix::fs::symlink("mawk", awk)
-                        .map_err(|error| BoardError::io(&error))?;
+                    crate::unix::symlink("mawk", awk).map_err(|error| BoardError::io(&error))?;
                 }
                 let files =
                     [("passwd", "root:x:0:0:root:/root:/bin/bash\n"), ("group", "root:x:0:\n")];
@@ -139,7 +138,7 @@ impl Wanted {
                             let to = inside("boot")
                                 .join(format!("{name}-{}", release.file_name().to_string_lossy()));
                             if file.is_file() && !to.exists() {
-                                fs_err::os::unix::fs::symlink(file, to)
+                                crate::unix::symlink(file, to)
                                     .map_err(|error| BoardError::io(&error))?;
                             }
                         }

@@ -3,7 +3,7 @@
 
 use super::{check, poll};
 use crate::sys::socket::ControlSocket;
-use crate::{Call, Errno, HostError};
+use crate::{Call, Errno, HostError, Woken};
 use flyball_units::Nanos;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,15 +13,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// somebody listens, it rings once.
 #[derive(Debug)]
 pub struct Bell(File);
-
-/// Why a wait ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Woken {
-    /// The bell was rung; it is silent again.
-    pub bell: bool,
-    /// Somebody knocks at the socket.
-    pub visitor: bool,
-}
 
 impl Bell {
     /// A silent bell.

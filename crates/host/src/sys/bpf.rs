@@ -1,7 +1,7 @@
 //! Programs for the kernel (BPF): the system call, and descriptors of what it makes.
 #![expect(unsafe_code, reason = "bpf takes pointers and returns descriptors")]
 
-use crate::{Call, Errno, HostError};
+use crate::{BpfMapSpec, BpfProgramSpec, Call, Errno, HostError};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 const MAP_CREATE: u32 = 0;
@@ -93,53 +93,11 @@ pub struct Bpf(());
 #[derive(Debug)]
 pub struct BpfTypes(OwnedFd);
 
-/// What a map is made of.
-#[derive(Clone, Debug, Default)]
-pub struct BpfMapSpec {
-    /// Its name.
-    pub name: String,
-    /// `enum bpf_map_type`.
-    pub kind: u32,
-    /// Bytes of a key.
-    pub key_bytes: u32,
-    /// Bytes of a value.
-    pub value_bytes: u32,
-    /// Entries.
-    pub entries: u32,
-    /// Flags.
-    pub flags: u32,
-    /// Numbers of the types of key and value among the program's own; 0: none.
-    pub types: [u32; 2],
-    /// Number of the value's type among the kernel's, of a table of functions; 0: none.
-    pub kernel_type: u32,
-}
-
 /// A map.
 #[derive(Debug)]
 pub struct BpfMap {
     fd: OwnedFd,
     spec: BpfMapSpec,
-}
-
-/// What a program is made of.
-#[derive(Clone, Debug, Default)]
-pub struct BpfProgramSpec {
-    /// Its name.
-    pub name: String,
-    /// `enum bpf_prog_type`.
-    pub kind: u32,
-    /// `enum bpf_attach_type`; of a table's function, its place in the table.
-    pub attach: u32,
-    /// Number among the kernel's types of what it is attached to; 0: none.
-    pub attach_type: u32,
-    /// Whether it may sleep.
-    pub sleepable: bool,
-    /// Instructions of 8 bytes.
-    pub code: Vec<u8>,
-    /// Where its functions begin, in instructions, and their types among its own.
-    pub functions: Vec<[u32; 2]>,
-    /// Its licence, ended by 0.
-    pub licence: Vec<u8>,
 }
 
 /// A program that the kernel has taken.

@@ -2,7 +2,7 @@
 
 use super::perf::{self, USER_ONLY};
 use super::this_thread;
-use crate::{Call, Errno, HostError};
+use crate::{Call, Cycles, Errno, HostError};
 use flyball_units::Nanos;
 use std::fs::File;
 use std::io::Read;
@@ -14,43 +14,6 @@ const INSTRUCTIONS: u64 = 1;
 const REF_CPU_CYCLES: u64 = 9;
 /// PERF_FORMAT_TOTAL_TIME_ENABLED, _TOTAL_TIME_RUNNING and _GROUP.
 const READ_FORMAT: u64 = 1 | 2 | 8;
-
-/// Counts of one group since it was opened, user mode only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cycles {
-    /// Cycles of the core at whatever frequency it ran.
-    pub cycles: u64,
-    /// Cycles at the constant reference rate; none where the machine does not count them (many
-    /// Arm cores).
-    pub ref_cycles: Option<u64>,
-    /// Instructions retired.
-    pub instructions: u64,
-    /// Time that the group was meant to count.
-    pub enabled: Nanos,
-    /// Time that it did count; less than `enabled` when others wanted the same counters.
-    pub running: Nanos,
-}
-
-impl Cycles {
-    /// What was counted since `earlier`.
-    pub fn since(self, earlier: Cycles) -> Cycles {
-        Cycles {
-            cycles: self.cycles.wrapping_sub(earlier.cycles),
-            ref_cycles: self
-                .ref_cycles
-                .zip(earlier.ref_cycles)
-                .map(|(now, then)| now.wrapping_sub(then)),
-            instructions: self.instructions.wrapping_sub(earlier.instructions),
-            enabled: self.enabled.since(earlier.enabled),
-            running: self.running.since(earlier.running),
-        }
-    }
-
-    /// Whether the counters ran the whole time, so that the counts need no scaling.
-    pub fn is_whole(self) -> bool {
-        self.enabled == self.running
-    }
-}
 
 /// Cycles, reference cycles and instructions of the thread that opened it, as one group: they
 /// count over exactly the same time. One system call per reading, no allocation.

@@ -1,12 +1,12 @@
 //! Small files that are kept open: one system call per reading or writing, no allocation. For loops
 //! that look at the same files of sysfs and /proc again and again.
 
+use super::unix::{FileExt, O_NOFOLLOW, OpenOptionsExt};
 use crate::fault::Faults;
 use crate::tree::Tree;
 use crate::{Call, Effect, Errno, HostError};
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -44,7 +44,7 @@ impl KeptFile {
         let mut options = OpenOptions::new();
         options.read(true).write(write);
         if write {
-            options.custom_flags(libc::O_NOFOLLOW);
+            options.custom_flags(O_NOFOLLOW);
         }
         let file = options
             .open(path)

@@ -1,9 +1,9 @@
 //! `/proc/PID/task/TID/schedstat`, kept open: one system call per reading, no allocation.
 
+use super::unix::FileExt;
 use crate::{Call, Errno, HostError, SchedStat, files};
 use flyball_units::Nanos;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 /// Reads the scheduler's account of one thread, repeatedly.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ impl SchedStatReader {
     }
 
     /// Opens the account of the first thread of a process.
+    #[cfg(target_os = "linux")]
     pub(crate) fn of_process(pid: u32) -> Result<SchedStatReader, HostError> {
         Self::at(format!("/proc/{pid}/schedstat"))
     }

@@ -1,13 +1,13 @@
 //! Files that deliver bytes as they come, such as tracefs' pipes: read without blocking, waited
 //! for together.
 
+use super::unix::{O_NONBLOCK, OpenOptionsExt};
+#[cfg(target_os = "linux")]
 use super::{poll, signal};
 use crate::{Call, Errno, HostError};
 use flyball_units::Nanos;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A file open for reading that never blocks.
@@ -28,9 +28,9 @@ impl Stream {
     /// Opens `path`.
     pub(crate) fn open(path: &Path) -> Result<Stream, HostError> {
         let file =
-            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(
-                |error| HostError::call(Call::OpenStream, path.display(), Errno::of(&error)),
-            )?;
+            OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path).map_err(|error| {
+                HostError::call(Call::OpenStream, path.display(), Errno::of(&error))
+            })?;
         Ok(Stream { path: path.display().to_string(), source: Source::File(file) })
     }
 
@@ -66,7 +66,9 @@ impl Stream {
     /// Waits until one of `streams` has something to read (true), or until `deadline`
     /// (CLOCK_MONOTONIC) or an interrupt came first (false). What counts as something is the
     /// file's affair: tracefs has a threshold (`buffer_percent`).
+    #[cfg(target_os = "linux")]
     pub(crate) fn wait(streams: &[Stream], deadline: Nanos) -> Result<bool, HostError> {
+        use std::os::fd::AsRawFd;
         let mut events: Vec<libc::pollfd> = streams
             .iter()
             .filter_map(|stream| match &stream.source {
@@ -87,5 +89,12 @@ impl Stream {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Only Linux has such files.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn wait(streams: &[Stream], _deadline: Nanos) -> Result<bool, HostError> {
+        let object = streams.first().map_or("no stream", |first| &first.path);
+        Err(HostError::call(Call::WaitStreams, object, Errno::ENOSYS))
     }
 }

@@ -6,7 +6,8 @@ use super::sched::{ClampedAttr, keeping_clamp, keeping_class};
 use super::{check, clock, signal};
 use crate::{Call, Errno, FairShare, HostError};
 use flyball_units::Nanos;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::FromRawFd;
+pub(crate) use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// PIDFD_THREAD of include/uapi/linux/pidfd.h, which is O_EXCL.
 pub(crate) const PIDFD_THREAD: libc::c_int = libc::O_EXCL;

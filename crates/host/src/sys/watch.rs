@@ -2,53 +2,12 @@
 #![expect(unsafe_code, reason = "the ring of a perf event lies in shared memory")]
 
 use super::perf::{self, USER_ONLY};
-use crate::{Call, Errno, HostError};
+use crate::{Call, Errno, HostError, Switch, SwitchRecord, Watched};
 use flyball_units::Nanos;
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What a thread did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    /// It was given a CPU.
-    In,
-    /// It left the CPU: `ready` where the CPU was taken from it, and not where it sleeps.
-    Out {
-        /// It would go on.
-        ready: bool,
-    },
-    /// It made a thread, of its own process or as a new one.
-    Made {
-        /// The process of the new thread.
-        pid: u32,
-        /// The new thread.
-        tid: u32,
-    },
-    /// It ended.
-    Ended,
-    /// Records were lost: whether it runs is not known.
-    Lost,
-}
-
-/// What of a thread is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
-    /// All of [`Switch`].
-    Switches,
-    /// [`Switch::Made`] and [`Switch::Ended`].
-    Births,
-}
-
-/// A record: what, and when on CLOCK_MONOTONIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchRecord {
-    /// When.
-    pub at: Nanos,
-    /// What.
-    pub what: Switch,
-}
 
 /// The records of one thread's switches. The kernel writes them into memory that is shared with this
 /// process, so reading them takes no system call.

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fs_err as fs;
-use fs_err::os::unix::fs::FileExt;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 use rayon::prelude::*;
 
 use super::Column;
+use crate::disk::ReadAt;
 use crate::error::{Error, Result};
 use crate::table::{AnyTable, ColumnSpec};
 
