@@ -397,8 +397,10 @@ fn empty_dir_on(disk: &dyn Disk, dir: PathBuf) -> Result<PathBuf> {
 /// # Errors
 /// As [`RunWriter::create`]; a place where nothing is yet is none.
 pub fn check_empty(dir: &Path) -> Result<()> {
+    use io::ErrorKind::{NotFound, Unsupported};
     let mut entries = match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // Where there is no file system (WebAssembly), there is nothing in the way either.
+        Err(error) if matches!(error.kind(), NotFound | Unsupported) => return Ok(()),
         entries => entries.map_err(|error| Error::io(dir, "to list the run directory", &error))?,
     };
     if entries.next().is_some() { Err(taken(dir)) } else { Ok(()) }
