@@ -326,10 +326,10 @@ pub struct ReportArgs {
     pub marker: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write the figures as SVG and PNG into this folder
+    /// Write the figures as SVG, PNG and PDF into this folder
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
-    /// Write every event into this page, to zoom into
+    /// Write every event into this page, to zoom into, or for perfetto's tools into FILE.pftrace
     #[arg(long, value_name = "FILE.html")]
     pub timeline: Option<PathBuf>,
     /// Write runs and report into one file, without the host's name, command lines and paths

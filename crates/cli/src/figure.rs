@@ -1,4 +1,4 @@
-//! `--figure FILE`: a drawing as SVG or PNG.
+//! `--figure FILE`: a drawing as SVG, PNG or PDF.
 
 use crate::args::Talk;
 use crate::exit::Exit;

@@ -71,7 +71,7 @@ pub fn after_runs(
     print(host, &report, wanted.format, &[], dirs, page, talk)
 }
 
-/// The figures that there are data for, each as SVG and PNG. `each` has one report per run.
+/// The figures that there are data for, each as SVG, PNG and PDF. `each` has one report per run.
 pub fn write_figures(
     report: &Report,
     each: &[Report],

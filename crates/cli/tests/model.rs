@@ -292,8 +292,8 @@ fn figures_of_runs_over_time() {
 fn figures_that_cannot_be_are_refused_first() {
     let dir = folder();
     for (arguments, words) in [
-        (vec!["sim", "bursts", "--figure", "x.gif"], "ends in .svg or .png, found \"x.gif\""),
-        (vec!["rampup", "-m", M1, "--figure", "svg"], "ends in .svg or .png"),
+        (vec!["sim", "bursts", "--figure", "x.gif"], "ends in .svg, .png or .pdf, found \"x.gif\""),
+        (vec!["rampup", "-m", M1, "--figure", "svg"], "ends in .svg, .png or .pdf"),
         (vec!["sim", "bursts", "--figure", "x.svg", "--record", "none"], "expected --record full"),
         (vec!["sim", "bursts", "--figure", "x.svg", "--sweep", "hz=100,250"], "cannot be used"),
         (vec!["sim", "bursts", "--beside", "d"], "--figure"),

@@ -13,8 +13,10 @@ mod event;
 mod index;
 mod messages;
 mod reader;
+mod write;
 
 pub use reader::Reader;
+pub use write::{Stretch, Writer};
 
 /// Whether a file begins as a list of packets does: field 1, with a length, and a field of a packet
 /// in it.

@@ -1,9 +1,10 @@
 //! Drawing without a browser and without system fonts: one scene of shapes, written as SVG (static
-//! for a file, themed for the page) or as PNG.
+//! for a file, themed for the page), as PDF or as PNG.
 
 pub mod axis;
 mod file;
 pub mod font;
+mod pdf;
 mod png;
 pub(crate) mod svg;
 pub(crate) mod theme;
@@ -146,6 +147,12 @@ impl Scene {
     #[must_use]
     pub(crate) fn themed_svg(&self) -> String {
         svg::themed(self)
+    }
+
+    /// PDF, one page of its size: 960 units span both columns of a paper.
+    #[must_use]
+    pub fn pdf(&self) -> Vec<u8> {
+        pdf::encode(self)
     }
 
     /// PNG at `scale` pixels per unit.

@@ -1,4 +1,4 @@
-//! The figures of a governor study, as SVG or PNG, drawn so that they cannot mislead: every
+//! The figures of a governor study, as SVG, PNG or PDF, drawn so that they cannot mislead: every
 //! bar has its interval, a bar that mixes modes is hatched and stands beside its modes.
 
 mod bars;
@@ -22,7 +22,7 @@ use crate::{kinds, timeline};
 use flyball_run::disk::write_file;
 use std::path::Path;
 
-/// Writes [`all`] figures into a folder, each as SVG and PNG; how many there are.
+/// Writes [`all`] figures into a folder, each as SVG, PNG and PDF; how many there are.
 ///
 /// # Errors
 /// A folder that cannot be written.
@@ -32,6 +32,7 @@ pub fn write(report: &Report, each: &[Report], dir: &Path) -> Result<usize, Figu
     for figure in &drawn {
         write_file(&dir.join(format!("{}.svg", figure.name)), figure.svg().as_bytes())?;
         write_file(&dir.join(format!("{}.png", figure.name)), &figure.png()?)?;
+        write_file(&dir.join(format!("{}.pdf", figure.name)), &figure.scene.pdf())?;
     }
     Ok(drawn.len())
 }

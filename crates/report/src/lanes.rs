@@ -11,7 +11,10 @@
 mod collect;
 mod frame;
 mod pack;
+mod perfetto;
 mod spans;
+
+use std::path::Path;
 
 use flyball_units::{Diagnostic, ErrorKind};
 use serde::Serialize;
@@ -42,6 +45,37 @@ pub struct LanesPage {
     pub rows: u64,
     /// What could not be placed on the axis, and why; the page says it, too.
     pub notes: Vec<String>,
+}
+
+/// A time line as a file.
+#[derive(Clone, Debug)]
+pub struct LanesFile {
+    /// What the file holds.
+    pub bytes: Vec<u8>,
+    /// Rows of tables in it.
+    pub rows: u64,
+    /// What could not be placed, and why.
+    pub notes: Vec<String>,
+}
+
+/// The time line of some runs as `file` wants it by its name: a trace for perfetto's tools where it ends in `.pftrace`
+/// or `.perfetto-trace`, the page otherwise.
+///
+/// # Errors
+/// As [`render`].
+pub fn for_file(
+    runs: &[RunData],
+    options: &LanesOptions,
+    file: &Path,
+) -> Result<LanesFile, LanesError> {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("pftrace" | "perfetto-trace") => perfetto::trace(runs),
+        _ => render(runs, options).map(|page| LanesFile {
+            bytes: page.html.into_bytes(),
+            rows: page.rows,
+            notes: page.notes,
+        }),
+    }
 }
 
 /// Why there is no page.

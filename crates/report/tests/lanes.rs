@@ -113,3 +113,58 @@ fn nothing_to_show_is_an_error_with_a_hint() {
     assert!(error.to_string().contains("expected runs with windows or with events"));
     assert!(error.hint().unwrap().contains("record the scheduler's events"));
 }
+
+#[test]
+fn a_trace_for_perfetto_reads_back_as_it_was() {
+    use flyball_events::import::{Options, import};
+    use flyball_report::lanes::for_file;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ramp.pftrace");
+    let run = ramp::ramp(1);
+    let written = for_file(&[RunData::from(run.clone())], &LanesOptions::default(), &file).unwrap();
+    assert_eq!(written.notes, Vec::<String>::new());
+    fs_err::write(&file, &written.bytes).unwrap();
+    let read = import(&file, &Options::default()).unwrap();
+    let slices = |run: &Run| {
+        let rows = &run.tables.slices;
+        let mut all: Vec<_> = (0..rows.len())
+            .map(|row| {
+                let place = (rows.cpu[row], rows.from_ns[row], rows.to_ns[row]);
+                (place, rows.tid[row], rows.task.get(row).map(str::to_owned))
+            })
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(slices(&read), slices(&run));
+    let why = |run: &Run| {
+        (0..3).map(|row| run.tables.slices.why.get(row).map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(why(&read), ["preempted", "slept", "migrated"].map(|why| Some(why.to_owned())));
+    let woken = |run: &Run| {
+        let rows = &run.tables.wakeups;
+        (0..rows.len())
+            .map(|row| (rows.woken_ns[row], rows.tid[row], rows.cpu[row]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(woken(&read), woken(&run));
+    let idle = |run: &Run| {
+        let rows = &run.tables.idle;
+        let mut all: Vec<_> = (0..rows.len())
+            .map(|row| (rows.cpu[row], rows.state[row], rows.from_ns[row]))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(idle(&read), idle(&run));
+    let khz = |run: &Run, domain: &str| {
+        flyball_events::Recording::of(run).frequency(domain).points().to_vec()
+    };
+    assert_eq!(khz(&read, "cpu0"), khz(&run, "little"));
+
+    // Two recordings from the same moment on: the second comes behind the first.
+    let both = [RunData::from(run.clone()), RunData::from(run)];
+    let written = for_file(&both, &LanesOptions::default(), &file).unwrap();
+    assert!(written.notes[0].contains("moved by 110000000 ns"), "{:?}", written.notes);
+    assert!(for_file(&[RunData::from(Run::default())], &LanesOptions::default(), &file).is_err());
+}

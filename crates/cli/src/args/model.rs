@@ -48,7 +48,7 @@ pub struct SimArgs {
     /// What to keep instead of the scenario's choice
     #[arg(long, value_enum)]
     pub record: Option<RecordChoice>,
-    /// Draw utilisation and frequency over time of one phase as SVG or PNG; keeps every event of it
+    /// Draw utilisation and frequency over time of one phase as SVG, PNG or PDF; keeps every event of it
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     pub figure: Option<PathBuf>,
     /// A run directory with events to draw in the same figure; repeatable

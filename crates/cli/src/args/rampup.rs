@@ -65,7 +65,7 @@ pub struct RampupArgs {
     /// The run directory, by default a new one; of several machines a folder with one for each
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Draw utilisation and frequency over time, all runs on common axes, as SVG or PNG (one model)
+    /// Draw utilisation and frequency over time, all runs on common axes, as SVG, PNG or PDF (one model)
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,
     /// Measure only; read it later with: flyball report (machines and boards)

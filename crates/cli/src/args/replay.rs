@@ -58,7 +58,7 @@ pub struct ReplayLoadArgs {
     /// Keep every item and change of frequency: a run directory per governor below this one
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Draw energy against p99 as SVG or PNG
+    /// Draw energy against p99 as SVG, PNG or PDF
     #[arg(long, value_name = "FILE")]
     pub figure: Option<PathBuf>,
     /// Format on stdout

@@ -39,7 +39,7 @@ pub struct TransitionArgs {
     /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write the figures as SVG and PNG into this folder
+    /// Write the figures as SVG, PNG and PDF into this folder
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
     /// Write a page with figures and tables here

@@ -80,8 +80,8 @@ pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(file) = &args.timeline {
         let (marker, generator) = (args.marker.clone(), Some(GENERATOR.to_owned()));
         let options = LanesOptions { marker, generator, ..LanesOptions::default() };
-        let page = lanes::render(&runs, &options)?;
-        write_file(file, page.html.as_bytes())?;
+        let page = lanes::for_file(&runs, &options, file)?;
+        write_file(file, &page.bytes)?;
         for note in &page.notes {
             output::talk(&format!("note: {note}"));
         }

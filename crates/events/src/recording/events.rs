@@ -203,6 +203,18 @@ impl<'a> Recording<'a> {
             .filter_map(move |row| reader.read(row))
     }
 
+    /// The kernel's priority of each task where it first ran with a known one.
+    pub fn priorities(&self) -> BTreeMap<u32, i32> {
+        let rows = &self.tables.slices;
+        let mut known = BTreeMap::new();
+        for row in (0..rows.len()).filter(|&row| of_trial(&rows.trial, row, self.trial)) {
+            if let (Some(&tid), Some(priority)) = (rows.tid.get(row), rows.priority.get(row)) {
+                known.entry(tid).or_insert(priority);
+            }
+        }
+        known
+    }
+
     fn by_task(&self) -> &RowsByTask {
         self.found.by_task.get_or_init(|| RowsByTask::of(self.tables, self.trial))
     }

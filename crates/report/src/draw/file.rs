@@ -13,6 +13,7 @@ const SCALE: f64 = 2.0;
 enum Form {
     Svg,
     Png,
+    Pdf,
 }
 
 /// Where a figure goes, checked before anything is computed for it.
@@ -26,7 +27,7 @@ pub struct Target {
 /// A figure that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
-    /// A name that is neither SVG nor PNG.
+    /// A name of no known form.
     #[error(transparent)]
     Name(#[from] Mismatch),
     /// The file or its folder.
@@ -61,9 +62,10 @@ impl Target {
         let form = match extension.as_deref() {
             Some("svg") => Form::Svg,
             Some("png") => Form::Png,
+            Some("pdf") => Form::Pdf,
             _ => {
                 let found = format!("\"{}\"", path.display());
-                let expected = "a name that ends in .svg or .png";
+                let expected = "a name that ends in .svg, .png or .pdf";
                 return Err(Mismatch::value(expected, found).at(place).into());
             }
         };
@@ -81,6 +83,7 @@ impl Target {
         let bytes = match self.form {
             Form::Svg => scene.svg().into_bytes(),
             Form::Png => scene.png(SCALE)?,
+            Form::Pdf => scene.pdf(),
         };
         Ok(write_file(&self.path, &bytes)?)
     }

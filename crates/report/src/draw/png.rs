@@ -84,7 +84,7 @@ fn draw(pixels: &mut Pixmap, item: &Item, scale: f32) {
 }
 
 /// The outline in scene units; `None` where there is nothing to draw.
-fn outline(shape: &Shape) -> Option<tiny_skia::Path> {
+pub(super) fn outline(shape: &Shape) -> Option<tiny_skia::Path> {
     let mut path = PathBuilder::new();
     match shape {
         Shape::Rect { x, y, width, height, radius } => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flyball_events::Recording;
 use flyball_events::blame::Clocks;
 use flyball_events::recording::Subject;
-use flyball_run::Tables;
+use flyball_run::{Tables, Windows};
 
 use super::pack::Packer;
 use super::spans::{Stay, apart};
@@ -34,23 +34,30 @@ pub(super) fn rows(tables: &Tables) -> u64 {
 pub(super) fn all(runs: &[RunData], options: &LanesOptions) -> (Description, Packer) {
     let mut page = Page::default();
     for run in runs {
-        let trials = trial_numbers(&run.tables);
-        // Windows tell on which trial they belong by their own times: all stand on one axis.
-        if trials.len() < 2 || !run.tables.windows.is_empty() {
-            page.group(run, None, run.name.clone(), options);
-            continue;
-        }
-        for trial in trials.iter().copied().flatten().take(TRIALS) {
-            let record = run.manifest.order.iter().find(|record| record.trial == trial);
-            let own = record.map_or_else(|| format!("phase {trial}"), |r| r.condition.clone());
-            page.group(run, Some(trial), format!("{}: {own}", run.name), options);
-        }
-        if trials.len() > TRIALS {
-            let left = text::count((trials.len() - TRIALS) as u64, "more trial");
-            page.description.notes.push(format!("{}: {left}, not shown", run.name));
+        for (trial, name) in groups(run, &mut page.description.notes) {
+            page.group(run, trial, name, options);
         }
     }
     (page.description, page.packer)
+}
+
+/// The recordings of a run that lie on an axis each, with their names.
+pub(super) fn groups(run: &RunData, notes: &mut Vec<String>) -> Vec<(Option<u32>, String)> {
+    let trials = trial_numbers(&run.tables);
+    // Windows tell on which trial they belong by their own times: all stand on one axis.
+    if trials.len() < 2 || !run.tables.windows.is_empty() {
+        return vec![(None, run.name.clone())];
+    }
+    if trials.len() > TRIALS {
+        let left = text::count((trials.len() - TRIALS) as u64, "more trial");
+        notes.push(format!("{}: {left}, not shown", run.name));
+    }
+    let name = |trial: u32| {
+        let record = run.manifest.order.iter().find(|record| record.trial == trial);
+        let own = record.map_or_else(|| format!("phase {trial}"), |r| r.condition.clone());
+        (Some(trial), format!("{}: {own}", run.name))
+    };
+    trials.iter().copied().flatten().take(TRIALS).map(name).collect()
 }
 
 #[derive(Default)]
@@ -98,15 +105,15 @@ impl Texts {
 }
 
 /// A measured window on the events' clock.
-struct Window {
-    stay: Stay,
+pub(super) struct Window {
+    pub(super) stay: Stay,
     lateness: i64,
 }
 
 impl Page {
     fn group(&mut self, run: &RunData, trial: Option<u32>, name: String, options: &LanesOptions) {
         let recording = Recording::new(&run.tables, &run.manifest, trial);
-        let shift = self.window_shift(run);
+        let shift = window_shift(run, &mut self.description.notes);
         let span = recording.span();
         // Without events the axis is that of the windows alone.
         let events = span.to_ns > 0;
@@ -139,45 +146,17 @@ impl Page {
         });
     }
 
-    /// The events' clock minus that of the windows; none where the windows have no place.
-    fn window_shift(&mut self, run: &RunData) -> Option<i64> {
-        if run.tables.windows.is_empty() {
-            return None;
-        }
-        let tables = &run.tables;
-        let events = [
-            ("slices", tables.slices.len()),
-            ("idle", tables.idle.len()),
-            ("frequency", tables.frequency.len()),
-        ];
-        let Some((events, _)) = events.into_iter().find(|(_, rows)| *rows > 0) else {
-            return Some(0);
-        };
-        match Clocks::between(&run.manifest, "time line of the windows", "windows", events) {
-            Ok(clocks) => clocks.offset_ns.checked_neg(),
-            Err(missing) => {
-                self.description.notes.push(format!("{}: {missing}", run.name));
-                None
-            }
-        }
-    }
-
     fn windows(&mut self, run: &RunData, place: &Place<'_>, windows: &[Window], texts: &mut Texts) {
         let rows = &run.tables.windows;
-        let text = |row: usize| {
-            let named = [rows.workload.get(row), rows.condition.get(row)];
-            let mut text = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-            let flags = [(&rows.warmup, ", warm-up"), (&rows.missed, ", missed its deadline")];
-            for (_, flag) in
-                flags.into_iter().filter(|(column, _)| column.get(row).copied().unwrap_or(false))
-            {
-                text.push_str(flag);
-            }
-            text
-        };
         let stays: Vec<Stay> = windows
             .iter()
-            .map(|w| place.stay(w.stay.from, w.stay.to, texts.of(&text(w.stay.what as usize))))
+            .map(|w| {
+                place.stay(
+                    w.stay.from,
+                    w.stay.to,
+                    texts.of(&window_text(rows, w.stay.what as usize)),
+                )
+            })
             .collect();
         let lateness = |at: usize| windows.get(at).map_or(0, |w| w.lateness);
         self.spans(place, stays, Kind::Windows, "windows", None, Some(&lateness));
@@ -423,14 +402,50 @@ impl Page {
     }
 }
 
+/// The events' clock minus that of the windows; none where the windows have no place.
+pub(super) fn window_shift(run: &RunData, notes: &mut Vec<String>) -> Option<i64> {
+    if run.tables.windows.is_empty() {
+        return None;
+    }
+    let tables = &run.tables;
+    let events = [
+        ("slices", tables.slices.len()),
+        ("idle", tables.idle.len()),
+        ("frequency", tables.frequency.len()),
+    ];
+    let Some((events, _)) = events.into_iter().find(|(_, rows)| *rows > 0) else {
+        return Some(0);
+    };
+    match Clocks::between(&run.manifest, "time line of the windows", "windows", events) {
+        Ok(clocks) => clocks.offset_ns.checked_neg(),
+        Err(missing) => {
+            notes.push(format!("{}: {missing}", run.name));
+            None
+        }
+    }
+}
+
 /// Values above what a 32-bit difference can hold are none of a processor's.
 fn narrow(khz: u64) -> u32 {
     khz.min(i32::MAX as u64) as u32
 }
 
+/// What a window is called.
+pub(super) fn window_text(rows: &Windows, row: usize) -> String {
+    let named = [rows.workload.get(row), rows.condition.get(row)];
+    let mut text = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let flags = [(&rows.warmup, ", warm-up"), (&rows.missed, ", missed its deadline")];
+    for (_, flag) in
+        flags.into_iter().filter(|(column, _)| column.get(row).copied().unwrap_or(false))
+    {
+        text.push_str(flag);
+    }
+    text
+}
+
 /// The windows on the events' clock; `what` is their row. One that a shift takes before the clock's
 /// zero is none.
-fn moved(run: &RunData, shift: i64) -> Vec<Window> {
+pub(super) fn moved(run: &RunData, shift: i64) -> Vec<Window> {
     let rows = &run.tables.windows;
     let window = |row: usize| {
         let from = rows.dispatch_ns.get(row)?.checked_add_signed(shift)?;
