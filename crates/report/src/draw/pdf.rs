@@ -162,7 +162,7 @@ impl File {
         let size = self.at.len() + 1;
         let mut text = format!("xref\n0 {size}\n0000000000 65535 f \n");
         for at in &self.at {
-            let _ = write!(text, "{at:010} 00000 n \n");
+            let _ = writeln!(text, "{at:010} 00000 n ");
         }
         let _ = write!(
             text,
