@@ -28,7 +28,7 @@ const activity = Array.from({ length: 400 }, (_, n) => {
   return [(n + 1) * 10_000_000, 10_000_000, busy, n % 4, 600_000 + (n % 3) * 732_000];
 });
 const asks = [
-  ...["rampup-m1", "page-load", "spinner-x86"].map((scenario) => [
+  ...["rampup-m1", "page-load", "requests-laptop"].map((scenario) => [
     { sim: { scenario, set: { phases: "3" } } },
     ["sim", scenario, "--phases", "3", "--record", "none", "--format", "json"],
   ]),

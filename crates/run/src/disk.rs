@@ -150,7 +150,8 @@ impl Write for Writing {
 /// # Errors
 /// One that cannot be made.
 pub fn create_dir_all(disk: &dyn Disk, path: &Path) -> io::Result<()> {
-    if path.as_os_str().is_empty() || path.is_dir() {
+    // The folder that a relative path begins in is there, also where no file system can say so.
+    if path.as_os_str().is_empty() || path == Path::new(".") || path.is_dir() {
         return Ok(());
     }
     let above = folder(path);
