@@ -88,5 +88,5 @@ fn state(host: &dyn Host, format: CheckFormat) -> Result<Exit, Failure> {
         || said() + &text::status(&found),
         || json!({ "backend": how.as_ref().ok(), "inside": inside.as_ref().ok(), "controller": found }),
     )?;
-    Ok(how.or(inside).map(|_| Exit::Ok)?)
+    Ok(inside.or(how).map(|_| Exit::Ok)?)
 }
