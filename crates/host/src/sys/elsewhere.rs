@@ -123,7 +123,7 @@ pub(crate) mod bpf {
         pub fn program(
             &self,
             spec: &BpfProgramSpec,
-            _types: Option<&BpfTypes>,
+            _types: &BpfTypes,
         ) -> Result<BpfProgram, HostError> {
             refused(Call::Bpf, &spec.name)
         }
@@ -384,6 +384,7 @@ pub(crate) mod sched {
 
 pub(crate) mod signal {
     use crate::{HostError, Signal};
+    use flyball_units::Nanos;
 
     /// A request to end ends the process here.
     pub fn interrupted() -> u32 {
@@ -402,6 +403,9 @@ pub(crate) mod signal {
 
     /// What the system does anyway.
     pub fn end_on_signals() {}
+
+    /// The first request ends the process already.
+    pub fn end_soon(_grace: Nanos) {}
 }
 
 pub(crate) mod socket {
