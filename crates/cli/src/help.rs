@@ -63,35 +63,6 @@ pub fn exit_status() -> String {
     format!(".SH \"EXIT STATUS\"\n{}", rows.collect::<String>())
 }
 
-/// The reference of the command line, `docs/reference/cli.md`.
-#[cfg(test)]
-pub fn reference() -> String {
-    let mut command = command();
-    command.build();
-    let mut text = format!(
-        "# Command line\n\nGenerated from the program's own help; `UPDATE_DOCS=1 cargo test -p flyball` \
-         rewrites it.\n\n```text\n{}```\n",
-        command.render_help()
-    );
-    for sub in command.get_subcommands_mut() {
-        section(&mut text, sub, "flyball");
-    }
-    let _ = write!(text, "\n## Exit codes\n\n```text\n{}```\n", exit::table());
-    text
-}
-
-/// A command's help, and that of the commands below it.
-#[cfg(test)]
-fn section(text: &mut String, command: &mut Command, above: &str) {
-    let name = format!("{above} {}", command.get_name());
-    let help = command.render_long_help().to_string();
-    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.join("\n"));
-    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
-        section(text, sub, &name);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,22 +81,5 @@ mod tests {
             assert!(grouped.contains(&sub.get_name()), "{}", sub.get_name());
         }
         assert!(grouped.iter().all(|name| plain.find_subcommand(name).is_some()));
-    }
-
-    #[test]
-    fn the_committed_reference_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/cli.md");
-        let update = flyball_host::Host::env(&flyball_host::RealHost::new(), "UPDATE_DOCS");
-        if update.is_some() {
-            fs_err::write(path, reference()).unwrap();
-        }
-        let committed = fs_err::read_to_string(path).unwrap();
-        assert!(committed == reference(), "stale: run UPDATE_DOCS=1 cargo test -p flyball");
-    }
-
-    #[test]
-    fn the_first_screen_fits() {
-        let help = command().render_help().to_string();
-        assert!(help.lines().count() <= 25, "{help}");
     }
 }

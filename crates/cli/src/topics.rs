@@ -164,25 +164,3 @@ fn experiments() -> Vec<Entry> {
 fn governor_entries() -> Vec<Entry> {
     governors().iter().map(|own| Entry::new(own.name, own.summary, own.to_string())).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_entry_has_a_line_and_a_text() {
-        for topic in &TOPICS {
-            for entry in (topic.entries)() {
-                assert!(!entry.about.is_empty(), "{}", entry.name);
-                let text = text(entry.name).unwrap_or_default();
-                assert!(text.lines().count() > 4, "{}: {text}", entry.name);
-            }
-            assert!(text(topic.name).is_some_and(|text| text.lines().count() <= 45));
-        }
-        assert!(list().lines().count() <= 12);
-        assert!(
-            text("board-x86")
-                .is_some_and(|text| text.contains("a platform") && text.contains("a scenario"))
-        );
-    }
-}

@@ -131,16 +131,8 @@ fn check_task(wanted: &str, runs: &[RunData]) -> Result<(), Failure> {
 fn read(path: &Path, reading: &Reading) -> Result<RunData, Failure> {
     // Its directory may have been begun.
     let begun = path.join(manifest::FILE).exists();
-    if let Some((done, planned)) = Journal::progress(path).filter(|_| !begun) {
-        let missing = planned.saturating_sub(done);
-        let text = format!(
-            "{}: expected a run directory, found a sweep that was not finished: {done} of {planned} points \
-             were done, {missing} are missing",
-            path.display()
-        );
-        return Err(
-            Failure::input(text).hint("run the same sweep again: it goes on where it stopped")
-        );
+    if let Some(slip) = Journal::unfinished(path).filter(|_| !begun) {
+        return Err(Failure::input(&slip).maybe_hint(slip.hint.clone()));
     }
     let run = reading.open(path)?;
     let name = path

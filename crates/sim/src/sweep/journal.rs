@@ -6,7 +6,7 @@ use crate::record::Unit;
 use flyball_run::Manifest;
 use flyball_run::disk::{Disk, RealDisk, Writing};
 use flyball_run::writer::Syncer;
-use flyball_units::Diagnostic;
+use flyball_units::{Diagnostic, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
@@ -221,11 +221,20 @@ impl Journal {
         Ok((header, found.finished))
     }
 
-    /// How many points a sweep finished that is to leave the run directory `dir`, and of how many; none
-    /// where nothing of such a sweep is there.
-    pub fn progress(dir: &Path) -> Option<(usize, usize)> {
+    /// That a sweep which is to leave the run directory `dir` was not finished; none where nothing of such a
+    /// sweep is there.
+    pub fn unfinished(dir: &Path) -> Option<Mismatch> {
         let (header, finished) = Journal::read(&super::places::journal_of(dir)).ok()?;
-        Some((finished.len(), header.axes.iter().map(|axis| axis.values.len()).product()))
+        let points: usize = header.axes.iter().map(|axis| axis.values.len()).product();
+        let (done, missing) = (finished.len(), points.saturating_sub(finished.len()));
+        let found = format!(
+            "a sweep that was not finished: {done} of {points} points were done, {missing} are missing"
+        );
+        Some(
+            Mismatch::value("a run directory", found)
+                .at(dir.display())
+                .hint("run the same sweep again: it goes on where it stopped"),
+        )
     }
 
     /// Makes what was finished last.
@@ -345,8 +354,9 @@ mod tests {
         let beside = super::super::places::journal_of(&dir.path().join("run"));
         let mut begun = Journal::open(&beside, &header).unwrap();
         begun.add(point(3)).unwrap();
-        assert_eq!(Journal::progress(&dir.path().join("run")), Some((1, 4)));
-        assert_eq!(Journal::progress(&path), None);
+        let told = Journal::unfinished(&dir.path().join("run")).unwrap().to_string();
+        assert!(told.ends_with("1 of 4 points were done, 3 are missing"), "{told}");
+        assert_eq!(Journal::unfinished(&path), None);
 
         let last = Journal::open(&path, &self::header("s")).unwrap();
         assert_eq!(last.finished.get(&7), Some(&point(7)));
