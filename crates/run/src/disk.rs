@@ -240,10 +240,12 @@ pub(crate) fn swap_in<E: From<io::Error>>(
 /// file at the same time, and a link that somebody has put there leads nowhere.
 fn begin_beside(disk: &dyn Disk, path: &Path) -> io::Result<(PathBuf, Arc<dyn DiskFile>)> {
     static MADE: AtomicU64 = AtomicU64::new(0);
+    // WebAssembly has no processes, and asking for the number of one panics.
+    let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
     loop {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}-{number}.tmp", std::process::id()));
+        name.push(format!(".{process}-{number}.tmp"));
         let beside = path.with_file_name(name);
         match disk.create(&beside) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
