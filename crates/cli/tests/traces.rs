@@ -69,7 +69,7 @@ fn what_cannot_be_shadowed_is_told() {
         (vec!["replay", "shadow", trace, "--governor", "ondemand"], 4, "its own polls"),
         (vec!["replay", "shadow", trace, "--governor", "shedutil"], 2, "did you mean `schedutil`"),
         (vec!["replay", "shadow", trace, "--governor", "schedutil:x=1"], 2, "no tunable `x`"),
-        (vec!["replay", "shadow", trace, "--machine", "model:rk3399,kernel=no"], 3, "no"),
+        (vec!["replay", "shadow", trace, "--machine", "model:rk3399,kernel=no"], 2, "kernels: "),
         (vec!["replay", "shadow", "nothing.txt"], 3, "nothing.txt"),
         (vec!["replay", "shadow", trace, "--tolerance", "soon"], 2, "--tolerance"),
     ] {

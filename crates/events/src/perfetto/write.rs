@@ -181,8 +181,13 @@ impl Writer {
             }
         }
         for (cpu, mut events) in cpus {
-            // A stay in an idle state ends before the switch at the same time.
-            events.sort_by_key(|(t, _, kind)| (*t, !matches!(kind, Kind::CpuIdle(_))));
+            // At the same time a stay in an idle state ends, then a task wakes up, then it is switched to.
+            let rank = |kind: &Kind| match kind {
+                Kind::CpuIdle(_) => 0,
+                Kind::Waking(_) => 1,
+                _ => 2,
+            };
+            events.sort_by_key(|(t, _, kind)| (*t, rank(kind)));
             for events in events.chunks(BUNDLE) {
                 let event = |(t, pid, kind): &(u64, u32, Kind)| {
                     let event = FtraceEvent {
