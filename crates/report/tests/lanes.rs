@@ -6,7 +6,7 @@ mod ramp;
 
 use flyball_report::analysis::RunData;
 use flyball_report::lanes::{LanesError, LanesOptions, LanesPage, render};
-use flyball_run::manifest::ClockRecord;
+use flyball_run::manifest::{ClockRecord, CpuRecord, Machine};
 use flyball_run::{Loss, Run, Window};
 use flyball_units::Diagnostic;
 use serde_json::Value;
@@ -120,7 +120,14 @@ fn a_trace_for_perfetto_reads_back_as_it_was() {
     use flyball_report::lanes::for_file;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ramp.pftrace");
-    let run = ramp::ramp(1);
+    let mut run = ramp::ramp(1);
+    let cpu = |cpu, domain: &str| CpuRecord {
+        cpu,
+        domain: Some(domain.to_owned()),
+        ..CpuRecord::default()
+    };
+    let cpus = vec![cpu(0, "little"), cpu(1, "big")];
+    run.manifest.machine = Some(Machine { cpus, ..Machine::default() });
     let written = for_file(&[RunData::from(run.clone())], &LanesOptions::default(), &file).unwrap();
     assert_eq!(written.notes, Vec::<String>::new());
     fs_err::write(&file, &written.bytes).unwrap();
@@ -158,10 +165,14 @@ fn a_trace_for_perfetto_reads_back_as_it_was() {
         all
     };
     assert_eq!(idle(&read), idle(&run));
-    let khz = |run: &Run, domain: &str| {
-        flyball_events::Recording::of(run).frequency(domain).points().to_vec()
+    let khz = |run: &Run, cpu| {
+        let recording = flyball_events::Recording::of(run);
+        recording.frequency_of_cpu(cpu).map(|steps| steps.points().to_vec())
     };
-    assert_eq!(khz(&read, "cpu0"), khz(&run, "little"));
+    for cpu in [0, 1] {
+        assert!(khz(&run, cpu).is_some_and(|points| points.len() > 1));
+        assert_eq!(khz(&read, cpu), khz(&run, cpu));
+    }
 
     // Two recordings from the same moment on: the second comes behind the first.
     let both = [RunData::from(run.clone()), RunData::from(run)];
