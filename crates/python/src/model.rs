@@ -215,7 +215,7 @@ pub fn batch(py: Python<'_>, job: Job, points: Points) -> PyResult<Vec<String>> 
                 SweepError::Setup { source, .. } => raise(SweepError::Setup { point, source }),
                 error => raise(error),
             })?;
-            finished.map(|finished| json(&Finished { point, ..finished })).transpose()
+            Ok(finished.map(|finished| Finished { point, ..finished }.line()))
         });
         lines.filter_map(Result::transpose).collect()
     })

@@ -256,8 +256,7 @@ impl Journal {
     }
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), JournalError> {
-        let line = serde_json::to_string(value).unwrap_or_default();
-        let line = format!("{line}{SEAL}{:08x}\n", crc32fast::hash(line.as_bytes()));
+        let line = sealed(value) + "\n";
         self.file.write_all(line.as_bytes()).map_err(|source| JournalError::Io {
             path: self.path.clone(),
             what: "append a point",
@@ -302,6 +301,21 @@ fn lines(mut text: impl BufRead, path: &Path) -> Result<Lines, JournalError> {
 
 /// Between a line's JSON and its checksum.
 const SEAL: &str = " crc32:";
+
+/// A line without its end.
+fn sealed(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let sum = crc32fast::hash(json.as_bytes());
+    format!("{json}{SEAL}{sum:08x}")
+}
+
+impl Finished {
+    /// Its line of a journal, without the line's end, for who writes one from several places.
+    #[must_use]
+    pub fn line(&self) -> String {
+        sealed(self)
+    }
+}
 
 /// The JSON of a line that is whole and has the bytes that were written.
 fn unsealed(line: &[u8]) -> Option<&str> {
