@@ -46,14 +46,11 @@ fn read<T>(
     named: impl Fn(&str) -> Result<T, DescriptionError>,
     parse: impl Fn(&str, &str) -> Result<T, DescriptionError>,
 ) -> Result<T, MachineError> {
-    let found = match is_file(name) {
-        true => {
-            let text = read_text(Path::new(name), DESCRIPTION_BYTES);
-            parse(&text.map_err(MachineError::File)?, name)
-        }
-        false => named(name),
-    };
-    found.map_err(|source| MachineError::Description { machine: machine.to_string(), source })
+    if is_file(name) {
+        let text = read_text(Path::new(name), DESCRIPTION_BYTES).map_err(MachineError::File)?;
+        return parse(&text, name).map_err(MachineError::Described);
+    }
+    named(name).map_err(|source| MachineError::Description { machine: machine.to_string(), source })
 }
 
 #[cfg(test)]

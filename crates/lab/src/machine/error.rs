@@ -21,7 +21,10 @@ pub enum MachineError {
     /// A file that does not read.
     #[error(transparent)]
     File(std::io::Error),
-    /// A description of a platform or a kernel that is wrong.
+    /// A description in a file that is wrong.
+    #[error(transparent)]
+    Described(DescriptionError),
+    /// A description of a platform or a kernel that is not one of those that ship.
     #[error("{machine}: {}", .source.message)]
     Description {
         /// The machine as it was asked for.
@@ -175,6 +178,7 @@ impl Diagnostic for MachineError {
             MachineError::EventRecorder(error) => error,
             MachineError::Run(error) => error,
             MachineError::File(error) => error,
+            MachineError::Described(error) => error,
             _ => return None,
         })
     }
