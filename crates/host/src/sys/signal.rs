@@ -50,7 +50,7 @@ extern "C" fn handler(signal: libc::c_int) {
 }
 
 /// From now on the process ends at the latest `grace` (less than a second) after the first signal that
-/// [`catch_interrupts`] counts, with 128 and its number: for what only computes, where what is on the disk tells
+/// `catch_interrupts` counts, with 128 and its number: for what only computes, where what is on the disk tells
 /// of itself that it is not whole, and nothing is to be restored. What can end in order before does.
 pub fn end_soon(grace: Nanos) {
     // SAFETY: an all-zero sigaction is valid; the field that matters is set below.
