@@ -4,20 +4,20 @@ use crate::failure::Failure;
 use crate::input;
 use flyball_host::Host;
 use flyball_lab::experiment::{self, Experiment, PILOTS};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An experiment that ships or is in a file, and its folder.
 pub fn named_or_file(name: &str) -> Result<(Experiment, Option<PathBuf>), Failure> {
+    let program = format!("a program comes after `--`: flyball bench -- {name}");
+    let is_program = Path::new(name).is_file() && !name.ends_with(".toml");
     let hint = "write one with: flyball bench --init; those that ship: flyball help experiments; \
                 read a run with: flyball report";
-    let input = input::Kind::EXPERIMENTS.open(name, hint)?;
+    let input = input::Kind::EXPERIMENTS.open(name, if is_program { &program } else { hint })?;
     let read =
         experiment::read(&input.text, name).map_err(|error| match name.ends_with(".toml") {
             true => Failure::from(error),
-            false => Failure::from(error).hint(format!(
-                "an experiment is a TOML file; a program comes after `--`: flyball bench -- {name}"
-            )),
+            false => Failure::from(error).hint(format!("an experiment is a TOML file; {program}")),
         })?;
     Ok((read, input.folder))
 }
