@@ -26,6 +26,7 @@ mod load;
 mod place;
 mod power;
 mod progress;
+mod rt;
 mod schedule;
 mod server;
 mod summary;
@@ -75,8 +76,10 @@ pub struct Machine {
     stat_at: u64,
     slice: u64,
     idle_tick: IdleTick,
-    idle_rule: IdleGovernor,
     energy_aware: bool,
+    idle_rule: IdleGovernor,
+    /// Whether real-time tasks may move between CPUs.
+    urgent_moves: bool,
     uclamp_used: bool,
     capacities_equal: bool,
     placement: Placement,

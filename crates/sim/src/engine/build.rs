@@ -58,6 +58,8 @@ pub(super) fn build(setup: Setup) -> Machine {
     let first_stat = if stat_phase == 0 { stat_period } else { stat_phase };
     let capacities_equal =
         platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity);
+    let moves = |task: &Task| task.rank > 0 && !task.is_interrupt() && task.pinned.is_none();
+    let urgent_moves = tasks.iter().any(moves);
     let mut machine = Machine {
         now: 0,
         duration: setup.duration.0,
@@ -83,6 +85,7 @@ pub(super) fn build(setup: Setup) -> Machine {
             && kernel.capacity_aware
             && !capacities_equal
             && platform.cpus.iter().all(|cpu| cpu.siblings.is_empty()),
+        urgent_moves,
         uclamp_used,
         placement: setup.placement,
         features: kernel.features,

@@ -46,16 +46,6 @@ impl Machine {
         task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
     }
 
-    /// The allowed CPU that executes the least urgent task, an idle one first; the previous one of
-    /// equals. Where uclamp is in use, CPUs as large as the task's clamp come first: by default the
-    /// largest.
-    fn choose_for_fifo(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
-        let urgency = |c: usize| self.cpus[c].current.map(|current| self.tasks[current].rank);
-        let wanted = task.uclamp_min.min(task.uclamp_max);
-        let small = |c: usize| self.uclamp_used && self.cpus[c].capacity < wanted;
-        self.allowed(task).min_by_key(|&c| (small(c), urgency(c), previous != Some(c), c))
-    }
-
     fn previous_or_idle(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
         if let Some(c) = previous.filter(|&c| self.cpus[c].is_idle()) {
             return Some(c);

@@ -48,6 +48,8 @@ impl Machine {
         } else if rank == 0 {
             // It goes on with the slice that it has now.
             self.tasks[running].protected = true;
+        } else if self.urgent_moves && !self.cpus[c].urgent.is_empty() {
+            self.push_urgent(c, observer);
         }
     }
 
@@ -88,6 +90,9 @@ impl Machine {
     /// one from another CPU, or goes idle, where there is none.
     pub(super) fn schedule<O: Observer>(&mut self, c: usize, observer: &mut O) {
         loop {
+            if self.urgent_moves {
+                self.pull_urgent(c, observer);
+            }
             let next = match self.next_urgent(c) {
                 Some(t) => Some(t),
                 None => match self.pick_fair(c) {
@@ -99,6 +104,9 @@ impl Machine {
                 Some(t) => {
                     self.switch_in(t, c, observer);
                     if self.advance_program(t, c, observer) {
+                        if self.urgent_moves && !self.cpus[c].urgent.is_empty() {
+                            self.push_urgent(c, observer);
+                        }
                         return;
                     }
                 }

@@ -67,7 +67,13 @@ impl Machine {
         self.join(t, c, false, observer);
     }
 
-    fn note_migration<O: Observer>(&mut self, t: usize, from: usize, to: usize, observer: &mut O) {
+    pub(super) fn note_migration<O: Observer>(
+        &mut self,
+        t: usize,
+        from: usize,
+        to: usize,
+        observer: &mut O,
+    ) {
         self.tasks[t].account(self.now);
         self.tasks[t].cpu = to;
         if self.rules.has(KernelRule::Cfs) {
@@ -80,7 +86,7 @@ impl Machine {
     }
 
     /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
-    fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
+    pub(super) fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
         self.cpus[c].touch(self.now);
         if !self.tasks[t].is_interrupt() {
             self.call(self.cpus[c].domain, c);

@@ -13,6 +13,7 @@ mod load;
 mod placement;
 mod powerd;
 mod ramp;
+mod rt;
 mod samplers;
 mod scheduling;
 mod versions;

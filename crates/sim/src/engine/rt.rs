@@ -1,0 +1,95 @@
+//! Real-time tasks and CPUs: where one wakes up, and how those that wait are pushed and pulled, so that the most
+//! urgent ones of the machine run.
+
+use super::Machine;
+use super::task::Task;
+use crate::observe::Observer;
+use flyball_governors::UtilFlags;
+use std::cmp::Reverse;
+
+impl Machine {
+    /// A real-time task stays on its previous CPU, also where a fair task runs there, unless one that is at
+    /// least as urgent, or may run nowhere else, has it, or the CPU is smaller than the task's clamp. Then it gets the CPU with the
+    /// least urgent task of those that are large enough, the previous one of equals, an idle one before others.
+    pub(super) fn choose_for_fifo(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        let holds = |c: usize| {
+            self.cpus[c].current.map(|current| &self.tasks[current]).is_some_and(|current| {
+                current.rank > 0 && (current.pinned.is_some() || current.rank >= task.rank)
+            })
+        };
+        if let Some(c) = previous.filter(|&c| !self.too_small(task, c) && !holds(c)) {
+            return Some(c);
+        }
+        self.least_urgent(task, previous)
+    }
+
+    fn too_small(&self, task: &Task, c: usize) -> bool {
+        let wanted = task.uclamp_min.min(task.uclamp_max);
+        self.uclamp_used && self.cpus[c].capacity < wanted
+    }
+
+    fn least_urgent(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
+        let all = task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
+        all.min_by_key(|&c| {
+            let busy = !self.cpus[c].is_idle();
+            (self.too_small(task, c), self.urgency(c), previous != Some(c), busy, c)
+        })
+    }
+
+    /// How urgent the most urgent task is that runs or waits on CPU `c`: 0 where none is of real time.
+    fn urgency(&self, c: usize) -> u8 {
+        let cpu = &self.cpus[c];
+        let ranks = cpu.current.iter().chain(cpu.urgent.last()).map(|&t| self.tasks[t].rank);
+        ranks.max().unwrap_or(0)
+    }
+
+    /// The most urgent task that waits on CPU `c` and may go elsewhere.
+    fn pushable(&self, c: usize) -> Option<usize> {
+        let waiting = self.cpus[c].urgent.iter().rev().copied();
+        let mut waiting = waiting.filter(|&t| !self.tasks[t].is_interrupt());
+        waiting.find(|&t| self.tasks[t].pinned.is_none())
+    }
+
+    /// Real-time tasks that wait on CPU `c` go where less urgent ones run.
+    pub(super) fn push_urgent<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        while let Some(t) = self.pushable(c) {
+            let task = &self.tasks[t];
+            let to = self.least_urgent(task, Some(c));
+            let Some(to) = to.filter(|&to| to != c && self.urgency(to) < task.rank) else { return };
+            self.move_urgent(t, c, to, observer);
+        }
+    }
+
+    /// CPU `c`, which has no running task, takes the real-time tasks that wait elsewhere and are more urgent than what it
+    /// has.
+    pub(super) fn pull_urgent<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        loop {
+            let own = self.urgency(c);
+            let waits = (0..self.cpus.len()).filter(|&other| {
+                other != c
+                    && self.cpus[other].current.is_some()
+                    && !self.cpus[other].urgent.is_empty()
+            });
+            let best = waits
+                .filter_map(|other| {
+                    let t = self.pushable(other)?;
+                    let task = &self.tasks[t];
+                    (task.allowed[c] && task.rank > own).then_some((task.rank, Reverse(other), t))
+                })
+                .max();
+            let Some((_, Reverse(from), t)) = best else { return };
+            self.move_urgent(t, from, c, observer);
+        }
+    }
+
+    fn move_urgent<O: Observer>(&mut self, t: usize, from: usize, to: usize, observer: &mut O) {
+        self.cpus[from].touch(self.now);
+        self.aggregate_clamps(from, |other| other != t, None);
+        self.cpus[from].urgent.retain(|&other| other != t);
+        self.cpus[from].fifo_count -= 1;
+        self.ask(from, UtilFlags::default(), observer);
+        self.renew_level(from);
+        self.note_migration(t, from, to, observer);
+        self.join(t, to, false, observer);
+    }
+}
