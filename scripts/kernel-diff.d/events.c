@@ -14,7 +14,11 @@
  * conserva-  1 delta, per CPU busy|nice<<16|iowait<<32 in 1/1024
  * tive       2 delta, min, max
  *            3 0, number of a tunable, value: sampling_rate, up_threshold, sampling_down_factor,
- *              ignore_nice_load, io_is_busy or freq_step, powersave_bias or down_threshold */
+ *              ignore_nice_load, io_is_busy or freq_step, powersave_bias or down_threshold
+ * menu, teo  0 states|first polls<<8|tick<<32, per state exit latency|target residency<<32
+ *            1 time until the timer, until timer or tick, latency limit,
+ *              disabled states|tasks waiting for I/O<<8|tick is stopped<<16|ended by the tick<<17|
+ *              polled out<<18|a shallower state is entered<<19, length of the sleep */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +195,63 @@ static void dbs(u64 *e, int at, int conservative)
 	}
 }
 
+static u64 tick, residencies[4];
+
+/* A time about as long as a state's residency, or any. */
+static u64 length(void)
+{
+	u64 near = residencies[below(4)];
+
+	switch (below(8)) {
+	case 0: return below(20000);
+	case 1: return below(1000000);
+	case 2: return below(100000000);
+	case 3: return near;
+	case 4: return near + below(near + 1);
+	case 5: return below(near + 1);
+	case 6: return tick + below(20) * 1000;
+	default: return one_in(4) ? 0 : below(2 * tick);
+	}
+}
+
+static void idle(u64 *e, int at)
+{
+	static u64 habit[3], states, stopped;
+
+	if (!at) {
+		u64 latency = one_in(3) ? 0 : below(3000), residency = one_in(2) ? 0 : below(5000);
+
+		states = between(2, 4);
+		tick = one_in(3) ? 10000000 : one_in(2) ? 4000000 : 1000000;
+		e[1] = states | (u64)one_in(2) << 8 | tick << 32;
+		for (u64 state = 0; state < states; state++) {
+			e[2 + state] = latency | residency << 32;
+			residencies[state] = residency;
+			latency += below(one_in(2) ? 20000 : 400000);
+			residency += below(one_in(2) ? 20000 : 6000000);
+		}
+		stopped = 0;
+		return;
+	}
+	/* For a while sleeps are alike. */
+	if (one_in(12) || at == 1) {
+		habit[0] = length();
+		habit[1] = one_in(2) ? habit[0] : length() * 4;
+		habit[2] = below(4);
+	}
+	stopped = one_in(6) ? !stopped : stopped;
+	e[0] = 1;
+	e[1] = one_in(3) ? length() * 4 : habit[1];
+	if (one_in(16))
+		e[1] = one_in(2) ? INT64_MAX : next() >> between(1, 40);
+	e[2] = stopped ? e[1] : below(tick);
+	e[2] = e[2] < e[1] ? e[2] : e[1];
+	e[3] = one_in(8) ? (one_in(3) ? below(8000) : length()) : INT64_MAX;
+	e[4] = (one_in(8) ? below(16) : 0) | (one_in(8) ? below(3) : 0) << 8 | stopped << 16 |
+	       (u64)(habit[2] ? one_in(6) : one_in(2)) << 17 | (u64)one_in(5) << 18 | (u64)one_in(12) << 19;
+	e[5] = one_in(4) ? length() : habit[0] + below(habit[0] / (one_in(3) ? 2 : 64) + 1);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 5)
@@ -209,6 +270,8 @@ int main(int argc, char **argv)
 				pelt(e, at);
 			else if (!strcmp(argv[1], "schedutil"))
 				schedutil(e, at);
+			else if (!strcmp(argv[1], "menu") || !strcmp(argv[1], "teo"))
+				idle(e, at);
 			else
 				dbs(e, at, !strcmp(argv[1], "conservative"));
 			if (argc > 5)

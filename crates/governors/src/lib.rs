@@ -43,6 +43,7 @@ mod decision;
 mod domain;
 mod event;
 mod governor;
+pub mod idle;
 mod response_ramp;
 #[cfg(test)]
 mod testing;

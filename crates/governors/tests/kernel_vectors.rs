@@ -52,3 +52,13 @@ fn ondemand_is_the_kernels() {
 fn conservative_is_the_kernels() {
     assert_eq!(replay("conservative", include_str!("kernel/conservative.txt")), 800);
 }
+
+#[test]
+fn menu_is_the_kernels() {
+    assert_eq!(replay("menu", include_str!("kernel/menu.txt")), 800);
+}
+
+#[test]
+fn teo_is_the_kernels() {
+    assert_eq!(replay("teo", include_str!("kernel/teo.txt")), 800);
+}

@@ -250,6 +250,8 @@ pub struct Kernel {
     pub slice: Nanos,
     /// How an idle state is chosen.
     pub idle_governor: IdleGovernor,
+    /// The longest exit latency of an idle state that is allowed (PM QoS); None: any.
+    pub latency_limit: Option<Nanos>,
     /// Patches of the response-time series that it has.
     pub features: Features,
     /// Sources of the figures, as in [`Platform::sources`].

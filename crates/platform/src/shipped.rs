@@ -30,7 +30,7 @@ macro_rules! entries {
 
 static CATALOGUE: Catalogue = Catalogue {
     platforms: entries!("platforms": "apple-m1", "apple-m1-macos", "board-aarch64", "board-x86", "imx8qm", "laptop-x86", "pentium-m", "pentium-m-throttled", "phone-160-512-1024", "rk3399", "zen2"),
-    kernels: entries!("kernels": "debian-6.12", "debian-7.2", "freebsd-8.1", "freebsd-8.1-default", "linux-5.10", "linux-6.1", "linux-6.10-series", "linux-6.12", "linux-6.14-asahi", "linux-6.18", "linux-6.6", "linux-6.8", "linux-6.8-70us", "linux-7.2", "macos"),
+    kernels: entries!("kernels": "debian-6.12", "debian-7.2", "debian-7.3", "freebsd-8.1", "freebsd-8.1-default", "linux-5.10", "linux-6.1", "linux-6.10-series", "linux-6.12", "linux-6.14-asahi", "linux-6.18", "linux-6.6", "linux-6.8", "linux-6.8-70us", "linux-7.2", "macos"),
 };
 
 /// Everything that ships, sorted by name.

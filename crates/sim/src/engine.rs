@@ -45,7 +45,7 @@ use crate::setup::{HintCall, Placement, Setup};
 use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
-use flyball_platform::{IdleGovernor, IdleTick};
+use flyball_platform::IdleTick;
 use flyball_units::{CpuId, KernelRules, Nanos};
 use power::Temperature;
 use task::Task;
@@ -77,7 +77,6 @@ pub struct Machine {
     slice: u64,
     idle_tick: IdleTick,
     energy_aware: bool,
-    idle_rule: IdleGovernor,
     /// Whether real-time tasks may move between CPUs.
     urgent_moves: bool,
     uclamp_used: bool,

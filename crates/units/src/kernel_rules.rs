@@ -80,6 +80,18 @@ pub enum KernelRule {
     UtilEstNeedsIdleTime,
     /// The fair scheduler is CFS, not EEVDF.
     Cfs,
+    /// menu asks for the next timer before it looks for a pattern.
+    MenuTimerFirst,
+    /// menu keeps CPUs awake for tasks that wait for I/O.
+    MenuWaitsForIo,
+    /// menu leaves out long sleeps only when it looks for a pattern.
+    MenuOutliersAbove,
+    /// Without a tick menu goes by the next timer, however near.
+    MenuStoppedTickByTimer,
+    /// teo asks for the next timer first, and remembers early wake-ups one by one.
+    TeoRecentIntercepts,
+    /// teo counts timers beyond the tick by themselves.
+    TeoHitsBeyondTick,
 }
 
 /// What is known of a rule.
@@ -121,7 +133,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 9] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 15] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -204,11 +216,61 @@ pub const KERNEL_RULES: [KernelRuleInfo; 9] = [
                  at once, and tasks that share a CPU change places rarely",
         change: "6.6: sched/fair: Commit to EEVDF",
     },
+    KernelRuleInfo {
+        rule: KernelRule::MenuTimerFirst,
+        name: "menu-timer-first",
+        first: None,
+        last: version(6, 5),
+        effect: "menu lets a pattern of past sleeps count only where it is shorter than the time until the \
+                 next timer, and prefers any state that is quick enough to polling",
+        change: "6.6, as is assumed: cpuidle: menu: Skip tick_nohz_get_sleep_length() call in some cases",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::MenuWaitsForIo,
+        name: "menu-waits-for-io",
+        first: None,
+        last: version(6, 11),
+        effect: "menu takes states only whose way out is short beside the sleep that it expects, eleven times as \
+                 short where a task waits for I/O",
+        change: "6.12, as is assumed: cpuidle: menu: Remove iowait influence",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::MenuOutliersAbove,
+        name: "menu-outliers-above",
+        first: None,
+        last: version(6, 14),
+        effect: "one sleep that was much shorter than the others is what menu expects next",
+        change: "6.15, as is assumed: cpuidle: menu: Eliminate outliers on both ends of the sample set",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::MenuStoppedTickByTimer,
+        name: "menu-stopped-tick-by-timer",
+        first: None,
+        last: version(6, 19),
+        effect: "while the tick is stopped menu trusts the next timer, also one that is near",
+        change: "read without it in 7.2.13; 7.0 is assumed",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::TeoRecentIntercepts,
+        name: "teo-recent-intercepts",
+        first: None,
+        last: version(6, 5),
+        effect: "teo takes a shallower state after five early wake-ups among nine",
+        change: "read in 6.1.176; 6.6 is assumed: cpuidle: teo: Skip tick_nohz_get_sleep_length() call in some cases",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::TeoHitsBeyondTick,
+        name: "teo-hits-beyond-tick",
+        first: version(6, 6),
+        last: version(6, 13),
+        effect: "teo counts timers beyond the tick by themselves, and does not look at what the tick ended",
+        change: "read in 6.12.117; its end is assumed: cpuidle: teo: Skip getting the sleep length if wakeups are very frequent",
+    },
 ];
 
 /// Which rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelRules(u16);
+pub struct KernelRules(u32);
 
 impl KernelRules {
     /// None of the named rules, as where there is no Linux.
@@ -300,6 +362,11 @@ mod tests {
                 "conservative-keeps-request",
                 "util-est-needs-idle-time",
                 "cfs",
+                "menu-timer-first",
+                "menu-waits-for-io",
+                "menu-outliers-above",
+                "menu-stopped-tick-by-timer",
+                "teo-recent-intercepts",
             ]
         );
         let of_6_12 = [
@@ -310,9 +377,13 @@ mod tests {
             "conservative-stops-at-ends",
             "conservative-keeps-request",
             "util-est-needs-idle-time",
+            "menu-outliers-above",
+            "menu-stopped-tick-by-timer",
+            "teo-hits-beyond-tick",
         ];
         assert_eq!(held("6.12.43+deb13"), of_6_12);
-        assert_eq!(held("6.16"), of_6_12[1..]);
+        let of_6_16 = [&of_6_12[1..7], &of_6_12[8..9]].concat();
+        assert_eq!(held("6.16"), of_6_16);
         assert_eq!(held("7.2.0"), ["runnable-boost", "deferred-steps-at-any-load"]);
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }

@@ -4,6 +4,7 @@
 //! player answers with the numbers that the kernel's side answers with, in the same order.
 
 mod dbs;
+mod idle;
 mod pelt;
 mod schedutil;
 
@@ -33,6 +34,8 @@ pub fn player(file: &str, release: &str) -> Option<Box<dyn Player>> {
         "schedutil" => Some(Box::new(schedutil::Schedutil::new(rules))),
         "ondemand" => Some(Box::new(dbs::Dbs::new("ondemand", rules))),
         "conservative" => Some(Box::new(dbs::Dbs::new("conservative", rules))),
+        "menu" => Some(Box::new(idle::Idle::new(false, rules))),
+        "teo" => Some(Box::new(idle::Idle::new(true, rules))),
         _ => None,
     }
 }

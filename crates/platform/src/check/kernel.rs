@@ -58,6 +58,7 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
             IdleGovernorFile::Menu => IdleGovernor::Menu,
             IdleGovernorFile::Teo => IdleGovernor::Teo,
         },
+        latency_limit: None,
         features,
         version,
         rules,

@@ -6,7 +6,7 @@ use super::cpu::{self, Activity, Cpu};
 use super::domain::Domain;
 use super::govern::{of_simulation, since_boot};
 use super::hints;
-use super::idle::Sleeps;
+use super::idle::{IdleRules, Sleeps};
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
@@ -14,7 +14,7 @@ use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
-use flyball_units::{KiloHertz, Relation};
+use flyball_units::{KiloHertz, Nanos, Relation};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -39,8 +39,15 @@ pub(super) fn build(setup: Setup) -> Machine {
         .map(|(t, task)| new_task(t, task, &platform, &kernel.features, setup.seed))
         .collect();
     add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
+    let idle_rules = IdleRules {
+        governor: kernel.idle_governor,
+        rules: kernel.rules,
+        tick,
+        idle_tick: kernel.idle_tick,
+        latency_limit: kernel.latency_limit.unwrap_or(Nanos(u64::MAX)),
+    };
     let mut cpus: Vec<Cpu> =
-        (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, tick)).collect();
+        (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, idle_rules)).collect();
     for cpu in &mut cpus {
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
@@ -79,7 +86,6 @@ pub(super) fn build(setup: Setup) -> Machine {
         stat_at: if counts { first_stat } else { u64::MAX },
         slice: kernel.slice.0.max(1),
         idle_tick: kernel.idle_tick,
-        idle_rule: kernel.idle_governor,
         // The kernel is so only where capacities differ, and not with SMT.
         energy_aware: kernel.energy_aware
             && kernel.capacity_aware
@@ -230,7 +236,8 @@ fn domain(from: &ClockDomain, all: usize, governor: Box<dyn Governor>, kernel: &
     }
 }
 
-fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
+fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> Cpu {
+    let tick = idle.tick;
     let from = &platform.cpus[c];
     let domain = &platform.domains[from.domain];
     let multiplier = kernel.features.pelt_multiplier;
@@ -282,7 +289,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, tick: u64) -> Cpu {
         idle_since: 0,
         idle_calls: 0,
         calls: 0,
-        sleeps: Sleeps::new(domain.idle.len()),
+        sleeps: Sleeps::new(&domain.idle, idle),
         iowait_count: 0,
         power: 0.0,
         nanowatts: 0,

@@ -13,12 +13,13 @@
 
 use super::Machine;
 use super::cpu::{Activity, Runs};
-use super::idle::{Choice, TickAhead};
+use super::idle::TickAhead;
 use super::schedule::{MOST_STEPS, PENANCE};
 use super::task::{Program, Segment, State, Task};
 use crate::behavior::Step;
 use crate::observe::Observer;
 use crate::setup::{Class, TaskId};
+use flyball_governors::idle::IdleChoice;
 use flyball_platform::IdleTick;
 use flyball_units::{CpuId, Nanos};
 
@@ -247,7 +248,7 @@ impl Machine {
         let timer = self.tasks[t].timer;
         let cpu = &mut self.cpus[c];
         let states = &self.domains[cpu.domain].idle_states;
-        cpu.sleeps.learn(states, self.now - cpu.idle_since, timer > self.now);
+        cpu.sleeps.learn(self.now - cpu.idle_since, timer > self.now);
         cpu.totals.wakeups += 1;
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
         cpu.activity = Activity::Waking;
@@ -326,15 +327,12 @@ impl Machine {
         let known = self.tasks[t].announced && until != u64::MAX;
         let timer = known.then(|| until - self.now);
         let cpu = &mut self.cpus[c];
-        let states = &self.domains[cpu.domain].idle_states;
-        let ahead = TickAhead { period: self.tick, next: Some(tick - self.now) };
-        let choice = (!states.is_empty())
-            .then(|| cpu.sleeps.choose(self.idle_rule, states, timer, ahead, |_| true));
+        let choice = cpu.sleeps.choose(timer, TickAhead::Runs(tick - self.now), 0);
         let state = choice.map(|choice| choice.state);
         cpu.activity = Activity::Idle(state);
         cpu.complete_at = u64::MAX;
         cpu.awake_at = match choice {
-            Some(Choice { keeps_tick: true, .. }) => until.min(tick),
+            Some(IdleChoice { stops_tick: false, .. }) => until.min(tick),
             _ => until,
         };
         cpu.idle_since = self.now;

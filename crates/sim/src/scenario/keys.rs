@@ -34,6 +34,8 @@ pub const TOP: &[Key] = keys! {
     "platform": "name or path" => "The hardware: a platform that ships, or a TOML file.",
     "kernel": "name or path" = "the platform's" => "The kernel: one that ships, or a TOML file.",
     "hz": "whole number" = "the kernel's" => "Ticks per second.",
+    "latency_limit": "duration" = "none"
+        => "The longest exit latency of an idle state that is allowed, as programs ask for it in `/dev/cpu_dma_latency` (PM QoS).",
     "placement": "word" = "the kernel's"
         => "`previous-or-idle`, `capacity-aware` or `consolidating`.",
     "duration": "duration" = "1s" => "Simulated time per phase.",

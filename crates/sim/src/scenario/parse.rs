@@ -131,6 +131,9 @@ fn kernel(
         }
         kernel.hz = hz;
     }
+    if let Some(item) = top.get("latency_limit") {
+        kernel.latency_limit = Some(item.duration()?);
+    }
     if let Some(item) = top.get("features") {
         kernel.features = features::read(&item, kernel.features)?;
     }
