@@ -5,12 +5,14 @@
 //!           │ several times in a guest          └ given ──────┐       │   its bar and outcome
 //!           ├ sim: every phase, with what was given <──────────┴ figures
 //!           └ sim: every phase, alone ─────────────────────────── figures
+//!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! ```
 
 mod figures;
 mod given;
 mod guest;
 mod judge;
+mod one_step;
 mod run;
 mod text;
 
@@ -18,4 +20,5 @@ pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{Background, Given, ItemCost, given, with};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse, rehearsed};
 pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
+pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};

@@ -41,6 +41,9 @@ pub use seen::{Seen, SeenDomain};
 pub use setup::{Governed, Setup};
 pub use text::text;
 
+/// Scale of clamps.
+const SCALE: u32 = 1024;
+
 /// One clock domain with its governor.
 struct Shadowed {
     name: String,
@@ -101,6 +104,13 @@ pub struct Shadow {
     decisions: Vec<Change>,
     updates: Vec<(u64, usize)>,
     gaps: Vec<u64>,
+    /// Clamps of tasks, by their numbers.
+    clamps: HashMap<u32, (u32, u32)>,
+    /// Up to when time was accounted, how long CPUs were busy then, and how long with the frequency that the
+    /// governor asked for.
+    accounted_ns: u64,
+    busy_ns: u64,
+    same_ns: u64,
 }
 
 impl Shadow {
@@ -144,7 +154,16 @@ impl Shadow {
             decisions: Vec::new(),
             updates: Vec::new(),
             gaps: Vec::new(),
+            clamps: HashMap::new(),
+            accounted_ns: 0,
+            busy_ns: 0,
+            same_ns: 0,
         }
+    }
+
+    /// Tasks that have clamps, by their numbers: (lower, upper).
+    pub fn clamp(&mut self, clamps: HashMap<u32, (u32, u32)>) {
+        self.clamps = clamps;
     }
 
     /// Takes the averages of every CPU as 0 until a signal says otherwise, as a simulation begins.
@@ -181,17 +200,25 @@ impl Shadow {
             updates: &self.updates,
             gaps: &self.gaps,
             tolerance_ns: tolerance.0,
+            busy_ns: self.busy_ns,
+            same_ns: self.same_ns,
         })
     }
 
     fn record(&mut self, record: &Record<'_>) {
         let t_ns = record.t_ns;
+        self.account(t_ns);
         match record.event {
             Event::Switch { prev, state, next } => {
                 let Some(queue) = self.queues.get_mut(&record.cpu) else { return };
+                let urgent = queue.is_urgent();
                 queue.switch(t_ns, prev, state, next);
+                let asks = urgent != queue.is_urgent();
                 if next.tid == 0 {
                     self.idle(record.cpu);
+                }
+                if asks {
+                    self.urgent(record);
                 }
             }
             Event::Wakeup { task, cpu } => {
@@ -216,6 +243,36 @@ impl Shadow {
             Event::Frequency { cpu, khz } => self.changed(t_ns, cpu, khz),
             _ => {}
         }
+    }
+
+    /// Counts the time up to now in which CPUs of a domain were busy.
+    fn account(&mut self, t_ns: u64) {
+        let passed = t_ns.saturating_sub(self.accounted_ns);
+        self.accounted_ns = self.accounted_ns.max(t_ns);
+        for shadowed in &self.domains {
+            let (Some(asked), Some(current)) = (shadowed.asked_khz, shadowed.current_khz) else {
+                continue;
+            };
+            let busy = |cpu: &CpuId| self.queues.get(&cpu.0).is_some_and(Queue::is_busy);
+            if shadowed.domain.cpus.iter().any(busy) {
+                self.busy_ns += passed;
+                self.same_ns += if asked == current { passed } else { 0 };
+            }
+        }
+    }
+
+    /// A real-time task came or went: the kernel asks its governor at this moment.
+    fn urgent(&mut self, record: &Record<'_>) {
+        let Some(queue) = self.queues.get(&record.cpu) else { return };
+        let (number, runs) = (queue.domain(), queue.is_urgent());
+        let Some(shadowed) = self.domains.get_mut(number) else { return };
+        let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == record.cpu) else {
+            return;
+        };
+        let Some(signals) = shadowed.signals.get_mut(at) else { return };
+        let lowest = if runs && shadowed.domain.uclamp_used { SCALE } else { 0 };
+        *signals = signals.rt_runnable(runs).uclamp_min(lowest);
+        self.ask(record, number, record.cpu);
     }
 
     /// The CPU switches to the idle loop: nothing is enqueued. A governor of one CPU holds its
@@ -246,13 +303,27 @@ impl Shadow {
         let Some(shadowed) = self.domains.get_mut(number) else { return };
         let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
         let runnable = runnable.unwrap_or(util.saturating_add(waiting));
+        let (low, high) = queue.clamps(&self.clamps);
+        let urgent = queue.is_urgent();
         let told = CpuSignals::IDLE.util(util).runnable(runnable).util_est(util_est);
+        let told = if shadowed.domain.uclamp_used {
+            let low = if urgent { SCALE } else { low };
+            told.uclamp_min(low).uclamp_max(if urgent { SCALE } else { high })
+        } else {
+            told.rt_runnable(urgent)
+        };
         if let (Some(signals), Some(known)) =
             (shadowed.signals.get_mut(at), shadowed.known.get_mut(at))
         {
             let idle_calls = signals.idle_calls;
             (*signals, *known) = (told.idle_calls(idle_calls), true);
         }
+        self.ask(record, number, cpu);
+    }
+
+    /// Asks a domain's governor on behalf of a CPU.
+    fn ask(&mut self, record: &Record<'_>, number: usize, cpu: u32) {
+        let Some(shadowed) = self.domains.get_mut(number) else { return };
         let own = shadowed.domain.cpus.contains(&CpuId(record.cpu));
         if !own || !shadowed.known.iter().all(|known| *known) {
             return;

@@ -74,6 +74,7 @@ fn the_tables_of_the_aarch64_kernel_give_what_its_text_gives() {
         platform: Some(Platform::named("board-aarch64").unwrap()),
         kernel: Some(Kernel::named("debian-7.2").unwrap()),
         tolerance: Nanos::from_micros(500),
+        clamps: Vec::new(),
     };
     let from_text = shadow_of(Source::Text(Path::new(file)), &ask).unwrap();
     let run: Run = import(file, &Options::default()).unwrap();

@@ -19,6 +19,7 @@ fn ask(governor: &str) -> Ask {
         platform: None,
         kernel: None,
         tolerance: Nanos::from_micros(500),
+        clamps: Vec::new(),
     }
 }
 

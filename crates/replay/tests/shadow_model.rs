@@ -28,6 +28,7 @@ fn answer(name: &str) -> Answer {
         platform: Some(scenario.platform),
         kernel: Some(scenario.kernel),
         tolerance: Nanos::from_micros(500),
+        clamps: Vec::new(),
     };
     shadow(Source::Run(&run), &ask).unwrap()
 }

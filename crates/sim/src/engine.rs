@@ -24,6 +24,7 @@ mod idle;
 mod leap;
 mod load;
 mod place;
+mod pose;
 mod power;
 mod progress;
 mod rt;
@@ -36,6 +37,7 @@ mod timers;
 mod wake;
 
 pub use error::SetupError;
+pub use pose::{PosedCpu, PosedTask};
 pub use summary::{
     CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary, TemperatureSummary,
 };

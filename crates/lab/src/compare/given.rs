@@ -4,10 +4,11 @@
 //!   where a model without them keeps a frequency that nobody uses;
 //! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
 //!   ten thousand instructions per period, which a board's slow CPUs feel;
-//! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there.
+//! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there, and makes
+//!   its first utilisation of that of the thread's queue.
 
 use super::figures::{frequency, span};
-use flyball_events::recording::comm;
+use flyball_events::recording::{Subject, comm};
 use flyball_events::{Missing, Recording};
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
@@ -49,6 +50,8 @@ pub struct Birth {
     pub task: String,
     /// The CPU on which its creator was awake in most playings.
     pub creator_cpu: CpuId,
+    /// The median of its first recorded utilisations: it follows from what else its creator did.
+    pub util: Option<u32>,
 }
 
 /// What was measured on a guest, over all playings.
@@ -77,6 +80,7 @@ pub fn given<'a>(
     let mut cycles: BTreeMap<u32, f64> = BTreeMap::new();
     let mut worked: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
+    let mut born: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for run in runs {
         let recording = span(&Recording::of(run))?;
         elapsed_s += recording.span().length_ns() as f64 / 1e9;
@@ -90,6 +94,20 @@ pub fn given<'a>(
             } else if first.get(&name).is_none_or(|first| woken.t_ns < first.0) {
                 first.insert(name, (woken.t_ns, woken.waker));
             }
+        }
+        let mut first_util: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+        let begin = recording.span().from_ns;
+        for signals in recording.signals().filter(|signals| signals.t_ns >= begin) {
+            let (Subject::Task(tid), Some(util)) = (signals.subject, signals.util_avg) else {
+                continue;
+            };
+            let earliest = first_util.entry(tid).or_insert((signals.t_ns, util));
+            if signals.t_ns < earliest.0 {
+                *earliest = (signals.t_ns, util);
+            }
+        }
+        for (tid, (_, util)) in first_util {
+            born.entry(name(tid)).or_default().push(util);
         }
         let cpus = &scenario.platform.cpus;
         let clocks: Vec<_> = cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
@@ -137,7 +155,10 @@ pub fn given<'a>(
     let births = scenario.tasks.iter().filter_map(|task| {
         let seen = creators.get(&comm(&task.name)).filter(|_| task.creator == Creator::Nobody)?;
         let (&cpu, _) = seen.iter().max_by_key(|(_, playings)| **playings)?;
-        Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu) })
+        let mut utils = born.get(&comm(&task.name)).cloned().unwrap_or_default();
+        utils.sort_unstable();
+        let util = utils.get(utils.len() / 2).copied();
+        Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu), util })
     });
     let births = births.collect();
     Ok(Given { background, items, births })
@@ -150,6 +171,7 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     for task in &mut scenario.tasks {
         if let Some(birth) = given.births.iter().find(|birth| birth.task == task.name) {
             task.creator = Creator::Cpu(birth.creator_cpu);
+            task.initial_util = task.initial_util.or(birth.util.map(|util| util.min(1024)));
         }
         let item = given.items.iter().find(|item| item.task == task.name);
         if let (Workload::Periodic(release), Some(item)) = (&mut task.workload, item) {

@@ -4,6 +4,7 @@ use super::figures::{of_outcome, of_run};
 use super::given::{given, with};
 use super::guest::{LOST_SHARE, Rehearsed};
 use super::judge::{Agreement, judge};
+use super::one_step::{OneStep, one_step};
 use super::text;
 use flyball_events::Missing;
 use flyball_host::Host;
@@ -129,6 +130,10 @@ pub fn compare(
         .iter()
         .map(|playing| of_run(scenario, &built, &playing.run))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut ahead = OneStep::default();
+    for playing in &rehearsed.playings {
+        ahead.add(one_step(scenario, &built, &playing.run)?);
+    }
     let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
     let lines = judge(&board, &model, &alone, tick);
     let json = json!({
@@ -144,9 +149,10 @@ pub fn compare(
         })).collect::<Vec<_>>(),
         "left_out": rehearsed.slow,
         "lines": lines,
+        "one_step": ahead,
     });
     write_file(&dir.join(RESULT), format!("{json:#}\n").as_bytes())?;
-    let text = text::text(scenario, rehearsed, model.len(), &lines, dir);
-    let differs = lines.iter().any(|line| line.agreement == Agreement::Differs);
+    let text = text::text(scenario, rehearsed, model.len(), &lines, &ahead, dir);
+    let differs = !ahead.agrees() || lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))
 }

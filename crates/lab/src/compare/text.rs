@@ -3,6 +3,7 @@
 use super::figures::Quantity;
 use super::guest::Rehearsed;
 use super::judge::{Agreement, Bar, Line};
+use super::one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS};
 use flyball_sim::record::Spread;
 use flyball_sim::scenario::Scenario;
 use std::fmt::Write;
@@ -14,6 +15,7 @@ pub(super) fn text(
     rehearsed: &Rehearsed,
     phases: usize,
     lines: &[Line],
+    ahead: &OneStep,
     dir: &Path,
 ) -> String {
     let differing = lines.iter().filter(|line| line.agreement == Agreement::Differs).count();
@@ -58,8 +60,30 @@ pub(super) fn text(
             of(line.alone.as_ref(), line.alone_never, scale, digits)
         );
     }
+    let _ = writeln!(text, "\nOne step ahead, from the kernel's own state at each decision:");
+    if let Some(frequency) = ahead.frequency {
+        let _ =
+            writeln!(text, "  frequency   {}", of_decisions(&frequency, FREQUENCIES, "busy time"));
+    }
+    let _ = writeln!(
+        text,
+        "  placement   {}",
+        of_decisions(&ahead.placement, PLACEMENTS, "running time")
+    );
     let _ = writeln!(text, "\nRuns  {}", dir.display());
     text
+}
+
+fn of_decisions(of: &Decisions, bar: f64, weight: &str) -> String {
+    let Some(share) = of.share() else { return "nothing to decide".to_owned() };
+    let mark = if share < bar { "  differs" } else { "" };
+    format!(
+        "the same for {:.1} % of the {weight} (bar {:.0} %), {} of {} decisions{mark}",
+        100.0 * share,
+        100.0 * bar,
+        of.same,
+        of.count
+    )
 }
 
 /// What it is, what its values are divided by to be shown, and digits behind the point.

@@ -1,6 +1,6 @@
 //! The fair run queue of one CPU: who waits on it, and the average of that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use flyball_governors::Domain;
 use flyball_pelt::{ClockPelt, CpuSpeed, PeltMultiplier, QueueLoad, SchedAvg, frequency_scale};
@@ -26,6 +26,8 @@ pub(super) struct Queue {
     last_ns: Option<u64>,
     /// The running task, 0 for the idle loop; none where unknown.
     running: Option<u32>,
+    /// Whether that is a real-time task.
+    urgent: bool,
     /// Fair tasks that are enqueued.
     enqueued: BTreeSet<u32>,
 }
@@ -43,8 +45,26 @@ impl Queue {
             average: SchedAvg::starting_at(0),
             last_ns: None,
             running: None,
+            urgent: false,
             enqueued: BTreeSet::new(),
         }
+    }
+
+    /// Whether it executes a task.
+    pub fn is_busy(&self) -> bool {
+        self.running.is_some_and(|tid| tid != 0)
+    }
+
+    /// Whether it executes a real-time task.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// The largest lower and upper clamp of its tasks; none where it has no task.
+    pub fn clamps(&self, of: &HashMap<u32, (u32, u32)>) -> (u32, u32) {
+        let own = |tid: &u32| of.get(tid).copied().unwrap_or((0, SCALE));
+        let all = self.enqueued.iter().map(own);
+        all.reduce(|(low, high), (min, max)| (low.max(min), high.max(max))).unwrap_or((0, SCALE))
     }
 
     pub fn domain(&self) -> usize {
@@ -94,6 +114,8 @@ impl Queue {
             self.enqueued.remove(&prev.tid);
         }
         self.running = Some(next.tid);
+        // Priority 0 is that of the kernel's stopping threads, for which nobody asks a governor.
+        self.urgent = next.tid != 0 && next.priority.is_some_and(|own| (1..FAIR).contains(&own));
         if next.tid == 0 {
             self.enqueued.clear();
             self.clock.enter_idle(0);
@@ -132,6 +154,7 @@ impl Queue {
     /// Events were lost: nobody knows who runs and who waits.
     pub fn forget(&mut self) {
         self.running = None;
+        self.urgent = false;
         self.enqueued.clear();
     }
 }

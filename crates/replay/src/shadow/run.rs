@@ -1,5 +1,6 @@
 //! From a recording to the report: looks at it once, sets governors over its domains, feeds them.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
@@ -33,6 +34,8 @@ pub struct Ask {
     pub kernel: Option<Kernel>,
     /// How far a decision may lie from its change.
     pub tolerance: Nanos,
+    /// Clamps of tasks by their names, (lower, upper): no tracepoint shows them.
+    pub clamps: Vec<(String, (u32, u32))>,
 }
 
 /// A governor beside the kernel.
@@ -217,6 +220,11 @@ fn of(
             .map(|invariant| Setup::of_seen(choice, seen, kernel, invariant))
             .collect::<Result<Vec<Setup>, _>>()?,
     };
+    if !ask.clamps.is_empty() {
+        for own in setups.iter_mut().flat_map(|setup| &mut setup.domains) {
+            own.domain.uclamp_used = true;
+        }
+    }
     let mut shadows = setups.iter().map(create).collect::<Result<Vec<Shadow>, _>>()?;
     match source {
         Source::Text(path) => {
@@ -232,6 +240,12 @@ fn of(
                 shadows.iter_mut().for_each(Shadow::begin_idle);
             }
             let recording = Recording::new(&run.tables, &run.manifest, trial);
+            let clamps = recording.tasks().filter_map(|task| {
+                let found = ask.clamps.iter().find(|(name, _)| *name == task.name)?;
+                Some((task.tid, found.1))
+            });
+            let clamps: HashMap<u32, (u32, u32)> = clamps.collect();
+            shadows.iter_mut().for_each(|shadow| shadow.clamp(clamps.clone()));
             tables::feed(&run.tables, trial, &recording, |item| {
                 shadows.iter_mut().for_each(|shadow| shadow.item(item));
             });

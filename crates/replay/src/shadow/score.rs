@@ -31,6 +31,10 @@ pub struct Score<'a> {
     pub gaps: &'a [u64],
     /// How far a decision may lie from its change.
     pub tolerance_ns: u64,
+    /// How long CPUs were busy, and how long of it with the frequency that the governor asked for.
+    pub busy_ns: u64,
+    /// The latter.
+    pub same_ns: u64,
 }
 
 /// A change of the kernel's that was not predicted, or a decision that the kernel did not take.
@@ -60,6 +64,10 @@ pub struct Report {
     pub farthest_ns: u64,
     /// Updates that the governors were given.
     pub updates: usize,
+    /// How long CPUs were busy, each domain's time by itself, after the governor's first answer.
+    pub busy_ns: u64,
+    /// How long of it with the frequency that the governor asked for.
+    pub same_ns: u64,
     /// The same per clock domain, in the order given.
     pub domains: Vec<DomainReport>,
     /// Changes that were not predicted, in order of time.
@@ -123,6 +131,8 @@ pub(super) fn report(score: &Score<'_>) -> Report {
         median_after_ns: median_high(&after),
         farthest_ns: farthest(&after),
         updates: score.updates.len(),
+        busy_ns: score.busy_ns,
+        same_ns: score.same_ns,
         domains,
         missed,
         alone,
@@ -308,6 +318,8 @@ mod tests {
             updates: &updates,
             gaps: &[15_000],
             tolerance_ns: 100,
+            busy_ns: 0,
+            same_ns: 0,
         };
         let report = report(&score);
         assert_eq!((report.changes, report.predicted, report.share), (4, 1, Some(0.25)));

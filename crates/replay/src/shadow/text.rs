@@ -55,9 +55,16 @@ fn report(out: &mut String, title: &str, governor: &str, report: &Report, short:
             times(report.alone.len())
         ),
     };
+    let same = match report.busy_ns {
+        0 => String::new(),
+        busy => {
+            let percent = 100.0 * report.same_ns as f64 / busy as f64;
+            format!("; the same frequency for {} % of the busy time", text::number(percent, 1))
+        }
+    };
     let _ = writeln!(
         out,
-        "  same operating point, within {} ms; {} updates of utilisation given to it\n",
+        "  same operating point, within {} ms; {} updates of utilisation given to it{same}\n",
         text::micros(tolerance),
         report.updates
     );

@@ -15,7 +15,7 @@ pub fn run(args: &ShadowArgs, talk: Talk) -> Result<Exit, Failure> {
     let (platform, kernel) = args.machine.as_deref().map(machine::model).transpose()?.unzip();
     let tolerance = time("--tolerance", &args.tolerance)?.0;
     let choice = governor(&args.governor)?;
-    let ask = Ask { choice, platform, kernel, tolerance };
+    let ask = Ask { choice, platform, kernel, tolerance, clamps: Vec::new() };
     let path = args.recording.as_path();
     let run = if is_trace(path)? { None } else { Some(open(path)?) };
     let source = run.as_ref().map_or(Source::Text(path), Source::Run);

@@ -1,0 +1,66 @@
+//! One decision at a time: a machine is put into a state that was recorded elsewhere and asked where a task
+//! would wake up.
+
+use super::Machine;
+use super::cpu::Activity;
+use crate::setup::TaskId;
+use flyball_pelt::{QueueUtilEst, SchedAvg, SchedAvgState, UtilEst};
+use flyball_units::CpuId;
+
+/// A CPU as it was recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PosedCpu {
+    /// Whether anything runs there.
+    pub busy: bool,
+    /// Who, where that is one of the machine's tasks.
+    pub running: Option<TaskId>,
+    /// Fair tasks that are runnable there, the running one included.
+    pub fair: u32,
+    /// `util_avg` of its fair queue.
+    pub util: u32,
+    /// `util_est` of its fair queue.
+    pub util_est: u32,
+    /// Clamps of its runnable tasks; none where nobody is.
+    pub clamps: Option<(u32, u32)>,
+}
+
+/// What was recorded of a task that wakes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PosedTask {
+    /// Who.
+    pub task: TaskId,
+    /// The CPU it slept on.
+    pub previous: CpuId,
+    /// Its `util_avg`.
+    pub util: u32,
+    /// Its `util_est`.
+    pub util_est: u32,
+}
+
+fn average(util: u32) -> SchedAvg {
+    let (util_avg, runnable_avg) = (util, util.into());
+    SchedAvg::from_state(SchedAvgState { util_avg, runnable_avg, ..SchedAvgState::default() })
+}
+
+impl Machine {
+    /// The CPU on which a task wakes up where the CPUs are like this. What the machine did before
+    /// does not matter; it is of no use for a run any more.
+    pub fn place(&mut self, cpus: &[PosedCpu], waking: &PosedTask) -> Option<CpuId> {
+        for (cpu, posed) in self.cpus.iter_mut().zip(cpus) {
+            cpu.activity = if posed.busy { Activity::Busy } else { Activity::Idle(None) };
+            cpu.current = posed.running.map(|task| task.0 as usize);
+            cpu.fair_count = posed.fair;
+            cpu.cfs = average(posed.util);
+            cpu.util_est = QueueUtilEst::default();
+            cpu.util_est.enqueue(UtilEst::from_raw(posed.util_est));
+            (cpu.uclamp_min, cpu.uclamp_max) = posed.clamps.unwrap_or((0, 1024));
+        }
+        let (t, previous) = (waking.task.0 as usize, waking.previous.0 as usize);
+        let task = self.tasks.get_mut(t)?;
+        task.avg = average(waking.util);
+        task.util_est = UtilEst::from_raw(waking.util_est);
+        // It has left its share on the CPU where it slept.
+        (task.cpu, task.attached) = (previous, true);
+        Some(CpuId(self.choose_cpu(t, Some(previous)) as u32))
+    }
+}
