@@ -1,7 +1,8 @@
 //! What can go wrong at the door: which call, on which object, what was expected, what was found.
 
 use crate::{Call, Errno};
-use flyball_units::{Diagnostic, ErrorKind};
+use flyball_units::{Diagnostic, ErrorKind, nearest};
+use std::path::{Path, PathBuf};
 
 /// An error of the host. Its text names the call and its object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -176,6 +177,12 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
         Call::Write | Call::MakeDir | Call::RemoveDir | Call::OpenStream | Call::Save if denied => {
             "run flyball with sudo"
         }
+        Call::Spawn if errno == Errno::ENOENT && object.contains('/') => {
+            return Some(match similar(Path::new(object)) {
+                Some(meant) => format!("did you mean `{}`?", meant.display()),
+                None => "check the path of the program".to_owned(),
+            });
+        }
         Call::Spawn if errno == Errno::ENOENT => "is the program installed and on PATH?",
         Call::Spawn if errno == Errno::EACCES => "is the file executable?",
         Call::Read | Call::List | Call::ReadLink if denied => {
@@ -184,6 +191,17 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// What is in the same folder under a name like this one.
+#[expect(clippy::disallowed_methods, reason = "a program of the user, not the machine")]
+fn similar(path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_str()?;
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let name = nearest(wanted, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(name))
 }
 
 #[cfg(test)]

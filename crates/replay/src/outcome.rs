@@ -102,7 +102,19 @@ pub(crate) struct Watched {
     pub begun: u64,
 }
 
+/// Share of the recorded work that is left at the end, above which the load is more than the machine can do:
+/// what is always left is the last items, which were due shortly before.
+const OVERLOAD: f64 = 0.01;
+
 impl Outcome {
+    /// Share of the recorded cycles that were left, from 0 to 1, where the machine could not keep up: latency
+    /// then grows with the recording's length, and says nothing else.
+    #[must_use]
+    pub fn overload(&self) -> Option<f64> {
+        let share = self.cycles_left / (self.cycles_done + self.cycles_left);
+        (share > OVERLOAD).then_some(share)
+    }
+
     /// Puts together what was watched and what the engine counted. `recorded` are the items and
     /// cycles of a recording.
     pub(crate) fn new(

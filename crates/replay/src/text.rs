@@ -29,6 +29,16 @@ pub fn text(subject: &Subject, played: &[Played], verbose: bool) -> String {
     for played in played {
         let _ = writeln!(text, "{}", way(played));
     }
+    for outcome in played.iter().map(|played| &played.outcome) {
+        let Some(share) = outcome.overload() else { continue };
+        let _ = writeln!(
+            text,
+            "warning: {}: {:.0} % of the work was left at the end, so this machine is too slow for the load: its \
+             latencies grow with the recording's length and cannot be compared",
+            outcome.governor,
+            100.0 * share
+        );
+    }
     for note in subject.notes() {
         let _ = writeln!(text, "note: {note}");
     }
@@ -187,6 +197,7 @@ pub fn json(subject: &Subject, played: &[Played]) -> Value {
     let one = |played: &Played| {
         json!({
             "outcome": played.outcome,
+            "overload": played.outcome.overload(),
             "times_real_time": speed(played),
             "run": played.dir.as_ref().map(|dir| dir.display().to_string()),
         })

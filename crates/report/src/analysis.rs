@@ -9,6 +9,7 @@
 //! Cells and comparisons are computed in parallel; nothing depends on the number of threads.
 
 mod across;
+mod activity;
 mod blame;
 mod cause;
 mod cell;
@@ -89,6 +90,7 @@ pub fn analyse(runs: &[RunData], options: &AnalysisOptions) -> Report {
         conditions: Vec::new(),
         frequencies,
         loads,
+        activity: contexts.iter().flat_map(activity::summarise).collect(),
         events: contexts
             .par_iter()
             .filter_map(|context| events::summarise(context, contexts.len() > 1))

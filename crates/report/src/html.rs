@@ -71,7 +71,7 @@ fn sections(report: &Report) -> Vec<Section> {
     sections
 }
 
-/// Ramp-ups, switches and loads: their figures, then their tables.
+/// Ramp-ups, switches, loads and recorded load: their figures, then their tables.
 fn kinds(report: &Report) -> Vec<Section> {
     let section = |id, name, kind: Kind, heads: &[Vec<String>], figures: &[Figure]| {
         let tables = kind.tables(report, Detail::Page);
@@ -99,14 +99,16 @@ fn kinds(report: &Report) -> Vec<Section> {
     };
     let switched: Vec<Vec<String>> = report.switches.iter().map(of_switches).collect();
     let violins: Vec<Figure> = report.switches.iter().flat_map(switches::figures::all).collect();
-    let loads = match Kind::of(report).contains(&Kind::Load) {
-        true => section("loads", "Load", Kind::Load, &[], &[]),
+    let kinds = Kind::of(report);
+    let only = |id, name, kind| match kinds.contains(&kind) {
+        true => section(id, name, kind, &[], &[]),
         false => None,
     };
     let sections = [
         section("rampups", "Ramp-ups", Kind::Rampup, &rampups, &drawn),
         section("switches", "Switches", Kind::Switches, &switched, &violins),
-        loads,
+        only("loads", "Load", Kind::Load),
+        only("activity", "Recorded load", Kind::Activity),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -118,6 +120,9 @@ pub(crate) fn headline(report: &Report) -> String {
             "How long a sudden demand waits for its frequency".to_owned()
         }
         None if !report.switches.is_empty() => "What a frequency switch costs".to_owned(),
+        None if Kind::of(report).first() == Some(&Kind::Activity) => {
+            "What the CPUs did while their load was recorded".to_owned()
+        }
         None if !Kind::of(report).contains(&Kind::Windows) => events::headline(report),
         Some(c) if c.verdict == VerdictWord::Effect => {
             let measured = view::measured(&report.cells);

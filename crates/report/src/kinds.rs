@@ -29,6 +29,8 @@ pub enum Kind {
     Switches,
     /// Background load with its proof, without windows beside it.
     Load,
+    /// What the CPUs did while their load was recorded.
+    Activity,
     /// Scheduler events: simulations, traces.
     Events,
     /// Results over the phases at the points of a sweep.
@@ -48,6 +50,7 @@ impl Kind {
             (Self::Rampup, !report.rampups.is_empty()),
             (Self::Switches, !report.switches.is_empty()),
             (Self::Load, report.cells.is_empty() && !to_measure && !report.loads.is_empty()),
+            (Self::Activity, !report.activity.is_empty()),
             (Self::Events, !runs.is_empty()),
             (Self::Sweep, points),
         ];
@@ -76,6 +79,7 @@ impl Kind {
             Self::Rampup => rampup::tables::all(&report.rampups),
             Self::Switches => report.switches.iter().flat_map(switches::tables::all).collect(),
             Self::Load => vec![evidence::loads(report)],
+            Self::Activity => vec![evidence::activity(report)],
             Self::Events => sheets::all(report, detail),
             // Among those of the events.
             Self::Sweep => Vec::new(),

@@ -53,6 +53,9 @@ pub struct Report {
     pub frequencies: Vec<FrequencySummary>,
     /// Proof of load per run and condition.
     pub loads: Vec<LoadSummary>,
+    /// What the CPUs did, one entry per CPU of a run that recorded their load.
+    #[serde(default)]
+    pub activity: Vec<ActivitySummary>,
     /// One entry per run with tables of events: simulations, ramps, traces.
     #[serde(default)]
     pub events: Vec<EventRun>,
@@ -556,6 +559,31 @@ pub struct LoadSummary {
     pub why: String,
     /// Highest steal in a second, percent.
     pub steal_max_percent: Option<f64>,
+}
+
+/// What one CPU did while its load was recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ActivitySummary {
+    /// Run's name.
+    pub run: String,
+    /// The CPU.
+    pub cpu: u32,
+    /// Intervals.
+    pub n: u64,
+    /// Their length together, seconds.
+    pub seconds: f64,
+    /// Share of that time in which it executed anything, from 0 to 1.
+    pub busy: f64,
+    /// The same of its busiest interval.
+    pub busiest: f64,
+    /// Claimed frequency, mean over time, MHz.
+    pub claimed_mean_mhz: Option<f64>,
+    /// Lowest claimed frequency, MHz.
+    pub claimed_low_mhz: Option<f64>,
+    /// Highest claimed frequency, MHz.
+    pub claimed_high_mhz: Option<f64>,
+    /// Mean number of tasks that waited for this CPU.
+    pub waiting_tasks: Option<f64>,
 }
 
 /// A verdict's word.

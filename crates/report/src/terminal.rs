@@ -71,12 +71,10 @@ pub fn render(report: &Report, options: &TerminalOptions) -> String {
         for found in &report.switches {
             blocks.extend(switches::terminal::blocks(found, width, style));
         }
-        blocks.extend(
-            Kind::Load
-                .tables(report, options.detail())
-                .iter()
-                .map(|table| table.terminal(width, style)),
-        );
+        for kind in [Kind::Load, Kind::Activity] {
+            let tables = kind.tables(report, options.detail());
+            blocks.extend(tables.iter().map(|table| table.terminal(width, style)));
+        }
         blocks.extend(events::blocks(report, options, width, style));
         blocks.push(sections::paths(report, options, style));
         return joined(blocks);

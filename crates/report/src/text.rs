@@ -188,9 +188,13 @@ pub fn verdict(word: VerdictWord) -> &'static str {
     }
 }
 
-/// The text with a capital at its beginning, as a heading has it.
+/// The text with a capital at its beginning, as a heading has it; a path keeps its letters.
 #[must_use]
 pub fn capital(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.contains(['/', '.', '_']) {
+        return text.to_owned();
+    }
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + characters.as_str()

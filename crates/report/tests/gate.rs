@@ -4,7 +4,7 @@
 mod sample;
 
 use flyball_report::gate::{Gate, Outcome, Status, overall};
-use flyball_report::model::Report;
+use flyball_report::model::{Effect, Estimate, Judged, Report, VerdictWord};
 
 fn outcomes(report: &Report, rules: &str) -> Vec<Outcome> {
     Gate::parse(rules).expect(rules).evaluate(report)
@@ -46,6 +46,34 @@ fn relative_limits_use_the_comparisons_intervals() {
     // Without an interval nothing is known of how sure the figure is.
     let lateness = statuses(&report, "lateness.p99[workload=car] > +500%");
     assert_eq!(lateness, [Status::CannotDecide]);
+}
+
+#[test]
+fn where_times_do_not_decide_the_cpu_time_is_told() {
+    let mut report = sample::bench();
+    let estimate = |value, low, high| Estimate { value, low: Some(low), high: Some(high) };
+    for comparison in &mut report.comparisons {
+        comparison.effects = vec![Effect {
+            workload: Some("car".into()),
+            of: Judged::CpuTime,
+            quantile: Some(0.5),
+            subject: 1.08,
+            baseline: 1.0,
+            ratio: Some(estimate(1.08, 1.07, 1.09)),
+            difference: None,
+            by_chance: Some(0.01),
+            verdict: VerdictWord::Effect,
+        }];
+    }
+    let told = |rule: &str| outcomes(&report, rule).remove(0);
+    let undecided = told("p99[workload=car] > +5%");
+    assert_eq!(undecided.status, Status::CannotDecide, "the rule asked for the wall's time");
+    assert!(
+        undecided.text.contains("fails for the CPU time, cpu.median: +8.0 % [+7.0 %, +9.0 %]"),
+        "{undecided:?}"
+    );
+    assert!(told("p99[workload=car] > +20%").text.contains("passes for the CPU time"));
+    assert!(!told("p99[workload=car] > +8%").text.contains("CPU time"), "nor does it decide");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use flyball_report::kinds::Kind;
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
 use flyball_run::manifest::ConditionRecord;
-use flyball_run::{Manifest, RampUp, RampUpSample, Run, RunState, SwitchTrial};
+use flyball_run::{ActivitySample, Manifest, RampUp, RampUpSample, Run, RunState, SwitchTrial};
 
 /// Ramp-ups under two conditions: at once, and after `slow_ms` at half the rate.
 fn rampups(slow_ms: u64) -> Run {
@@ -149,4 +149,40 @@ fn the_baseline_comes_first() {
     assert_eq!(found.rampups[0].cells[0].condition, "<b>slow</b>");
     let rule = Gate::parse("median[figure=to 95 % after 10 ms] > +5%").unwrap();
     assert_eq!(rule.evaluate(&found).len(), 1, "each condition but the baseline");
+}
+
+#[test]
+fn a_recorded_load_is_told_per_cpu() {
+    let mut run =
+        Run { manifest: Manifest { kind: "load".into(), ..Manifest::default() }, ..Run::default() };
+    for (at, busy_ns, khz) in [(1, 2_000_000, 600_000), (2, 8_000_000, 1_800_000)] {
+        for cpu in [3, 0] {
+            run.tables.activity.push(ActivitySample {
+                t_ns: at * 10_000_000,
+                interval_ns: 10_000_000,
+                cpu,
+                busy_ns: if cpu == 0 { busy_ns } else { 0 },
+                idle_ns: if cpu == 0 { 10_000_000 - busy_ns } else { 10_000_000 },
+                claimed_khz: (cpu == 0).then_some(khz),
+                ..ActivitySample::default()
+            });
+        }
+    }
+    let report = report(run);
+    assert_eq!(Kind::of(&report), [Kind::Activity]);
+    let [busy, idle] = &report.activity[..] else { panic!("{:?}", report.activity) };
+    assert_eq!((busy.cpu, busy.n, busy.busy, busy.busiest), (0, 2, 0.5, 0.8));
+    assert_eq!(busy.claimed_mean_mhz, Some(1200.0));
+    assert_eq!((busy.claimed_low_mhz, busy.claimed_high_mhz), (Some(600.0), Some(1800.0)));
+    assert_eq!(
+        (idle.cpu, idle.busy, idle.claimed_mean_mhz, idle.waiting_tasks),
+        (3, 0.0, None, None)
+    );
+    let text = terminal::render(&report, &TerminalOptions::default());
+    let page = html::render(&report, &HtmlOptions::default());
+    for told in [&text, &page, &export::markdown(&report)] {
+        assert!(told.contains("600 to 1800") && !told.contains("No windows"), "{told}");
+    }
+    assert!(!text.contains("nothing to compare"), "{text}");
+    assert!(export::csv(&report).starts_with("cpu,recorded_s,"), "{}", export::csv(&report));
 }

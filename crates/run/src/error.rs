@@ -1,9 +1,9 @@
 //! One error shape for the whole crate: what failed on what, expected, found, and a hint.
 
-use flyball_units::{Diagnostic, ErrorKind};
+use flyball_units::{Diagnostic, ErrorKind, nearest};
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The crate's result. The error is boxed: it is rare and large.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -51,8 +51,18 @@ impl Error {
 
     /// The operating system failed to do `expected` on `path`.
     pub fn io(path: &Path, expected: impl Into<String>, error: &io::Error) -> Error {
+        if error.kind() == io::ErrorKind::NotFound {
+            let hint = match similar(path) {
+                Some(name) => format!("did you mean `{}`?", name.display()),
+                None => "check the path".to_owned(),
+            };
+            let found = match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                Some(folder) if !folder.is_dir() => format!("no folder {}", folder.display()),
+                _ => "nothing there".to_owned(),
+            };
+            return Error::new(ErrorKind::NotFound, path.display(), expected, found, hint);
+        }
         let (kind, hint) = match error.kind() {
-            io::ErrorKind::NotFound => (ErrorKind::NotFound, "check the path"),
             io::ErrorKind::PermissionDenied => {
                 (ErrorKind::Permission, "check owner and mode, or choose another place")
             }
@@ -111,6 +121,17 @@ impl fmt::Debug for Error {
     }
 }
 
+/// What is in the same folder under a name like this one.
+fn similar(path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let entries = fs_err::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let name = nearest(wanted, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(name))
+}
+
 /// The operating system's own words, without the action and the path in backquotes that `fs_err`
 /// puts before them: an error names its object itself.
 fn source_text(error: &io::Error) -> String {
@@ -131,7 +152,7 @@ mod tests {
         let error = fs_err::metadata(path).unwrap_err();
         let text = Error::io(path, "to read it", &error).to_string();
         assert_eq!(text.matches("no/such/file").count(), 1, "{text}");
-        assert!(text.contains("No such file"), "{text}");
+        assert!(text.contains("found no folder no/such"), "{text}");
     }
 
     #[test]

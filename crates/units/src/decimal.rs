@@ -31,10 +31,19 @@ pub(crate) fn scaled(text: &str, units: &[Unit]) -> Result<u64, Slip> {
     }
     let same = |name: &str| name.to_lowercase() == unit.to_lowercase();
     let Some(&(_, scale)) = units.iter().find(|(name, _)| same(name)) else {
-        let near = nearest(unit, units.iter().map(|(name, _)| *name));
+        let near =
+            nearest(unit, units.iter().map(|(name, _)| *name)).or_else(|| begun(unit, units));
         return Err(near.map_or(Slip::Other, |near| Slip::Unit(format!("{number}{near}"))));
     };
     product(number, scale).ok_or(Slip::Other)
+}
+
+/// The only unit with the first letter of `unit`, which is too short for slips: `gz` is GHz.
+fn begun(unit: &str, units: &[Unit]) -> Option<&'static str> {
+    let first = |text: &str| text.chars().next().map(|letter| letter.to_ascii_lowercase());
+    let mut alike = units.iter().filter(|(name, _)| first(name) == first(unit));
+    let (name, _) = alike.next()?;
+    (alike.next().is_none() && unit.len() <= name.len()).then_some(*name)
 }
 
 /// A decimal number times a whole one, rounded to the nearest; none where it is not written in digits

@@ -119,6 +119,7 @@ mod tests {
             ("600", "\"600MHz\"", ""),
             ("maxx", "found \"maxx\"", "did you mean `max`?"),
             ("600mgz", "found \"600mgz\"", "did you mean `600MHz`?"),
+            ("2.4gz", "found \"2.4gz\"", "did you mean `2.4GHz`?"),
             ("600 apples", "found \"600 apples\"", "units: kHz, MHz, GHz"),
             ("", "expected a frequency", "units: "),
             ("0MHz", "from 1 kHz", ""),

@@ -13,9 +13,9 @@ pub struct RampupArgs {
     /// The machine: host, model:NAME[,kernel=K] or board:NAME[,kernel=K]; repeatable, side by side
     #[arg(short, long, value_name = "MACHINE", default_value = "host")]
     pub machine: Vec<String>,
-    /// The governor: NAME[:TUNABLE=VALUE,...], or :TUNABLE=VALUE for the one that rules;
-    /// by default the machine's, or on a model the kernel's
-    #[arg(short, long, value_name = "GOVERNOR")]
+    /// Governors, NAME[:TUNABLE=VALUE,...], several side by side, or :TUNABLE=VALUE for the one that
+    /// rules; by default the machine's, or on a model the kernel's
+    #[arg(short, long, value_name = "GOVERNORS")]
     pub governor: Option<String>,
     /// Lower utilisation clamp, 0 to 1024
     #[arg(long, value_name = "UTIL")]

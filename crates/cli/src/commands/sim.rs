@@ -102,7 +102,12 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
 fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
     if let Some(text) = &args.governor {
         let (name, tunables) =
-            GovernorSpec::name_and_tunables(text).map_err(|slip| slip.at("--governor"))?;
+            GovernorSpec::name_and_tunables(text).map_err(|slip| match text.split_once(',') {
+                Some(_) if !text.contains(':') => {
+                    slip.at("--governor").hint(format!("for several: --sweep governor.name={text}"))
+                }
+                _ => slip.at("--governor"),
+            })?;
         if let Some(name) = &name {
             set(root, "governor.name", name)?;
         }

@@ -224,7 +224,9 @@ impl Session<'_> {
         match (decided, looks.blocks()) {
             (true, blocks) => self.progress.note(&format!("decided; blocks: {blocks}")),
             (false, blocks) if over => {
-                self.progress.note(&format!("not decided in time; blocks: {blocks}"));
+                self.progress.note(&format!(
+                    "the time is over before every figure is decided; blocks: {blocks}"
+                ));
             }
             _ => {}
         }

@@ -12,6 +12,7 @@ pub fn csv(report: &Report) -> String {
         Some(Kind::Rampup | Kind::Switches) => measures::table(report).csv(),
         Some(Kind::Events | Kind::Sweep) => events_csv(report),
         Some(Kind::Load) => evidence::loads(report).csv(),
+        Some(Kind::Activity) => evidence::activity(report).csv(),
         Some(Kind::Windows) | None => cells_csv(report),
     }
 }

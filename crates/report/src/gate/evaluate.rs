@@ -253,9 +253,34 @@ fn against_baseline(rule: &Rule, report: &Report, c: &Comparison) -> Vec<Outcome
             };
             let own = total_effect(rule, c, Some(&w.workload));
             let found = own.or_else(|| workload_ratio(rule, report, c, w));
-            change(rule, report, c, &object, (w.verdict, found))
+            let outcome = change(rule, report, c, &object, (w.verdict, found));
+            with_cpu_time(rule, c, w, outcome)
         })
         .collect()
+}
+
+/// Where the times do not decide a rule, others on the machine are often why; what the CPU time of the program
+/// says to the same limit is told beside it.
+fn with_cpu_time(rule: &Rule, c: &Comparison, w: &WorkloadComparison, outcome: Outcome) -> Outcome {
+    let asks_cpu = matches!(rule.metric, Metric::Latency(Quantity::CpuTime, _));
+    let is_change = matches!(rule.value, Value::Change(_));
+    if outcome.status != Status::CannotDecide || asks_cpu || !is_change {
+        return outcome;
+    }
+    let of_cpu =
+        Rule { metric: Metric::Latency(Quantity::CpuTime, Statistic::Median), ..rule.clone() };
+    let Some(found) = total_effect(&of_cpu, c, Some(&w.workload)) else { return outcome };
+    let judged = ratio(&of_cpu, &outcome.object, w.verdict, Some(found));
+    let word = match judged.status {
+        Status::CannotDecide => return outcome,
+        Status::Fail => "fails",
+        Status::Pass => "passes",
+    };
+    let text = format!(
+        "{}; the same limit {word} for the CPU time, cpu.median: {}",
+        outcome.text, judged.text
+    );
+    Outcome { text, ..outcome }
 }
 
 /// The total effect that a rule asks for, as a ratio, where the order was random: of one workload, or of

@@ -3,6 +3,7 @@
 use crate::model::Report;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::{sheets, text};
+use std::collections::BTreeSet;
 
 /// Claimed and delivered frequency per condition and clock domain.
 pub(crate) fn frequencies(report: &Report) -> Table {
@@ -60,6 +61,44 @@ pub(crate) fn loads(report: &Report) -> Table {
         ]
     });
     Table::new("", "Load", columns).rows(rows)
+}
+
+/// What the CPUs did while their load was recorded.
+pub(crate) fn activity(report: &Report) -> Table {
+    let columns = vec![
+        Column::words("run").once().expendable(3),
+        Column::words("CPU"),
+        Column::number("recorded").key("recorded_s").expendable(2),
+        Column::number("intervals").expendable(1),
+        Column::number("busy"),
+        Column::number("busiest interval"),
+        Column::number("claimed MHz"),
+        Column::words("from to"),
+        Column::number("tasks waiting"),
+    ];
+    let mhz = |value: Option<f64>| Cell::number(value, |mhz| text::number(mhz, 0));
+    let rows = report.activity.iter().map(|it| {
+        let span = it.claimed_low_mhz.zip(it.claimed_high_mhz);
+        let span = span
+            .map(|(low, high)| format!("{} to {}", text::number(low, 0), text::number(high, 0)));
+        vec![
+            Cell::text(it.run.as_str()),
+            Cell::keyed(it.cpu.to_string(), f64::from(it.cpu)),
+            Cell::keyed(text::duration(it.seconds), it.seconds),
+            Cell::count(it.n),
+            Cell::keyed(text::share(it.busy), it.busy),
+            Cell::keyed(text::share(it.busiest), it.busiest),
+            mhz(it.claimed_mean_mhz),
+            Cell::text(span.unwrap_or_else(|| "-".to_owned())),
+            Cell::number(it.waiting_tasks, |tasks| text::number(tasks, 2)),
+        ]
+    });
+    let mut table = Table::new("activity", "Recorded load", columns).rows(rows);
+    let runs: BTreeSet<&str> = report.activity.iter().map(|it| it.run.as_str()).collect();
+    if runs.len() < 2 {
+        table.drop_column(0);
+    }
+    table.without_empty_columns()
 }
 
 /// Geometric mean of the workloads' medians per run and condition.

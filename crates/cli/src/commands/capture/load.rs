@@ -25,13 +25,9 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let recorder = Recorder::start(&host, &topology, &options)?;
     let writer = runs::create(args.during.out.as_deref(), host.as_ref(), &manifest)?;
     let mut recording = Recording::new(&host, recorder, writer, manifest)?;
-    if !talk.quiet {
-        output::talk(&format!(
-            "recording every {} ms, counting {}",
-            options.interval.0 as f64 / 1e6,
-            recording.counting().name()
-        ));
-    }
+    let (every, counting) = (options.interval.0 as f64 / 1e6, recording.counting().name());
+    let begun = format!("recording every {every} ms, counting {counting}");
+    output::unless_quiet(talk.quiet, &begun);
     let ended = match duration {
         Some(duration) => recording.wait(duration).map(Exit::from).map_err(Failure::from),
         None => {
@@ -50,6 +46,8 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
         let _ = fs_err::remove_dir_all(&dir);
     })?;
     output::run_dir(&dir, &args.during.program, talk)?;
+    let next = format!("replay it: flyball replay {} --governor schedutil,ondemand", dir.display());
+    output::unless_quiet(talk.quiet || !args.during.program.is_empty(), &next);
     Ok(ended)
 }
 

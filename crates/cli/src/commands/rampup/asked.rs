@@ -31,9 +31,10 @@ pub fn asked(args: &RampupArgs, alone: bool) -> Result<Ask, Failure> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.map(str::to_owned).collect()
     });
+    let (variants, words) = variants(args, alone)?;
     Ok(Ask {
-        words: words(args)?,
-        variants: variants(args, alone)?,
+        words,
+        variants,
         spin,
         repeats: args.repeats.get(),
         phases: args.phases,
@@ -44,10 +45,6 @@ pub fn asked(args: &RampupArgs, alone: bool) -> Result<Ask, Failure> {
 
 /// The settings of all variants.
 fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
-    let mut words = match &args.governor {
-        Some(text) => variant::governor(text).map_err(|slip| slip.at("--governor"))?,
-        None => Vec::new(),
-    };
     let numbers = [
         ("hz", args.hz),
         ("uclamp_min", args.uclamp_min),
@@ -55,7 +52,7 @@ fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
         ("rampup_multiplier", args.multiplier),
     ];
     let number = |(key, number): (&str, Option<u32>)| Some(format!("{key}={}", number?));
-    words.extend(numbers.into_iter().filter_map(number));
+    let mut words: Vec<String> = numbers.into_iter().filter_map(number).collect();
     words.extend(args.series.then(|| "series".to_owned()));
     for setting in &args.feature {
         let slip = || Mismatch::text("KEY=VALUE", setting).at("--feature");
@@ -65,30 +62,28 @@ fn words(args: &RampupArgs) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-fn variants(args: &RampupArgs, alone: bool) -> Result<Vec<Variant>, Failure> {
+/// The variants, and the settings of all of them.
+fn variants(args: &RampupArgs, alone: bool) -> Result<(Vec<Variant>, Vec<String>), Failure> {
     let mut base = Variant::usual(alone);
     base.sleeps = args.sleeps.unwrap_or(base.sleeps);
     if !args.gap.is_empty() {
         let given = args.gap.iter().map(String::as_str);
         base.gaps = variant::gaps(given).map_err(|slip| slip.at("--gap"))?;
     }
-    if args.variant.is_empty() {
-        return Ok(vec![base]);
+    let governors = args.governor.iter().map(|text| variant::per_governor(&base, text));
+    let governors =
+        governors.collect::<Result<Vec<_>, _>>().map_err(|slip| slip.at("--governor"))?.concat();
+    let mut words = words(args)?;
+    if governors.len() > 1 && args.variant.is_empty() {
+        return Ok((governors, words));
     }
-    let mut all: Vec<Variant> = Vec::new();
-    for text in &args.variant {
-        let wrong = |expected: &str, found| Mismatch::text(expected, found).at("--variant");
-        let (name, settings) = text.split_once(':').ok_or_else(|| {
-            wrong("NAME: SETTINGS", text)
-                .hint("such as --variant 'series: series rate_limit_us=70'")
-        })?;
-        let name = name.trim();
-        if name.is_empty() || all.iter().any(|one| one.name == name) {
-            return Err(wrong("names that differ", name).into());
-        }
-        all.push(base.with(name, settings).map_err(|slip| slip.at("--variant"))?);
+    if governors.len() > 1 {
+        let text = format!("--governor: expected one beside --variant, found {}", governors.len());
+        return Err(Failure::usage(text).hint("or a governor per variant: governor=NAME"));
     }
-    Ok(all)
+    words.splice(..0, governors.into_iter().flat_map(|one| one.words));
+    let named = variant::named(&base, &args.variant).map_err(|slip| slip.at("--variant"))?;
+    Ok((if named.is_empty() { vec![base] } else { named }, words))
 }
 
 #[cfg(test)]

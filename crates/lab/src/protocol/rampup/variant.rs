@@ -68,6 +68,46 @@ impl Variant {
     }
 }
 
+/// A variant per governor of a list, each named for it; of one alone, the base under its own name.
+///
+/// # Errors
+/// A text that is no list of governors.
+pub fn per_governor(base: &Variant, text: &str) -> Result<Vec<Variant>, Mismatch> {
+    let several = match text.trim_start().starts_with(':') {
+        true => Vec::new(),
+        false => GovernorSpec::list(text)?,
+    };
+    if several.len() < 2 {
+        let words = governor(text)?;
+        return Ok(vec![Variant { words, ..base.clone() }]);
+    }
+    several
+        .iter()
+        .map(GovernorSpec::to_string)
+        .map(|spec| Ok(Variant { name: spec.clone(), words: governor(&spec)?, ..base.clone() }))
+        .collect()
+}
+
+/// The variants that `texts` describe, each as `NAME: SETTINGS`.
+///
+/// # Errors
+/// One without a name, or with one that is there already; settings that do not read.
+pub fn named(base: &Variant, texts: &[String]) -> Result<Vec<Variant>, Mismatch> {
+    let mut all: Vec<Variant> = Vec::new();
+    for text in texts {
+        let (name, settings) = text.split_once(':').ok_or_else(|| {
+            let example = "such as 'series: series rate_limit_us=70'";
+            Mismatch::text("NAME: SETTINGS", text).hint(example)
+        })?;
+        let name = name.trim();
+        if name.is_empty() || all.iter().any(|one| one.name == name) {
+            return Err(Mismatch::text("names that differ", name));
+        }
+        all.push(base.with(name, settings)?);
+    }
+    Ok(all)
+}
+
 /// Lengths of sleeps.
 ///
 /// # Errors
@@ -91,6 +131,22 @@ pub fn governor(text: &str) -> Result<Vec<String>, Mismatch> {
 mod tests {
     use super::*;
     use crate::protocol::rampup::Ask;
+
+    #[test]
+    fn governors_stand_side_by_side() {
+        let base = Variant::usual(false);
+        let all = per_governor(&base, "schedutil:rate_limit_us=500,up=1,ondemand").unwrap();
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["schedutil:rate_limit_us=500,up=1", "ondemand"]);
+        assert_eq!(all[0].words, ["governor=schedutil", "rate_limit_us=500", "up=1"]);
+        for alone in ["schedutil", ":rate_limit_us=500"] {
+            let one = per_governor(&base, alone).unwrap();
+            assert_eq!((one.len(), one[0].name.as_str()), (1, Variant::ONLY));
+        }
+        assert!(per_governor(&base, "schedutil:rate_limit_us").is_err());
+        let texts = ["a: gap=1ms".to_owned(), "a: hz=100".to_owned()];
+        assert!(named(&base, &texts).is_err() && named(&base, &["a".to_owned()]).is_err());
+    }
 
     #[test]
     fn variants_become_settings() {
