@@ -18,7 +18,7 @@ pub fn experiment(file: &Path, name: Option<&str>, talk: Talk) -> Result<Exit, F
     create_new(file, Kind::EXPERIMENTS, name, experiment::template())?;
     let schema = file.with_file_name(SCHEMA_FILE);
     // The schema is generated, so a newer one may replace it.
-    fs_err::write(&schema, experiment::json_schema())?;
+    fs_err::write(&schema, include_str!("../../../docs/reference/experiment.schema.json"))?;
     let (file, schema) = (file.display(), schema.display());
     let told = format!("wrote {file} and {schema}\nnext: flyball bench {file}");
     output::unless_quiet(talk.quiet, &told);

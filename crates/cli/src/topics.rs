@@ -69,7 +69,9 @@ type TextTopic = (&'static str, &'static str, fn() -> String);
 const TEXTS: [TextTopic; 3] = [
     ("exit-codes", "what a command's exit code says", exit::table),
     ("rules", "what --fail-if takes", rules),
-    ("run-directory", "tables and columns of a run directory", flyball_run::schema::markdown),
+    ("run-directory", "tables and columns of a run directory", || {
+        include_str!("../../../docs/reference/run-directory.md").to_owned()
+    }),
 ];
 
 /// All topics, for the end of `flyball help`.

@@ -7,8 +7,8 @@ use crate::args::{ReportArgs, ReportFormat, Talk};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reporting::{
-    GENERATOR, PAGE, analysis as analysis_options, check_baseline, judge, page_text, print, put,
-    rules, write_figures, write_page,
+    GENERATOR, PAGE, SCHEMA, analysis as analysis_options, check_baseline, judge, page_text, print,
+    put, rules, write_figures, write_page,
 };
 use crate::runs::RUNS;
 use crate::{machine, output};
@@ -31,7 +31,7 @@ const TASKS: usize = 12;
 pub fn run(args: ReportArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
     if args.output.format == ReportFormat::JsonSchema {
-        output::data(&export::schema().map_err(|error| Failure::new(Exit::Own, error))?)?;
+        output::data(SCHEMA)?;
         return Ok(Exit::Ok);
     }
     let rules = rules(&args.output)?;

@@ -20,6 +20,20 @@ fn what_ships_reads() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "whoever renews the documents says so")]
+fn the_documented_schema_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/experiment.schema.json");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs_err::write(path, json_schema()).unwrap();
+    }
+    let documented = fs_err::read_to_string(path).unwrap_or_default();
+    assert!(
+        documented == json_schema(),
+        "docs/reference/experiment.schema.json is stale: UPDATE_DOCS=1 cargo test -p flyball-lab documented_schema"
+    );
+}
+
+#[test]
 fn the_template_states_the_defaults() {
     let template = read(template(), "template").unwrap();
     let minimal = read(MINIMAL, "minimal").unwrap();

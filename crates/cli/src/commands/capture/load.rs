@@ -26,8 +26,7 @@ pub fn run(args: &CaptureLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     let writer = runs::create(args.during.out.as_deref(), host.as_ref(), &manifest)?;
     let mut recording = Recording::new(&host, recorder, writer, manifest)?;
     let (every, counting) = (options.interval.0 as f64 / 1e6, recording.counting().name());
-    let begun = format!("recording every {every} ms, counting {counting}");
-    output::unless_quiet(talk.quiet, &begun);
+    output::unless_quiet(talk.quiet, &format!("recording every {every} ms, counting {counting}"));
     let ended = match duration {
         Some(duration) => recording.wait(duration).map(Exit::from).map_err(Failure::from),
         None => {
