@@ -10,6 +10,7 @@ pub use private::Kind;
 use private::Private;
 
 use flate2::{Compression, GzBuilder};
+use flyball_run::Run;
 
 /// What goes into a bundle.
 #[derive(Clone, Debug, Default)]
@@ -102,10 +103,35 @@ impl Bundle {
         }
         entries.extend(self.files.iter().map(|(name, data)| (name.clone(), data.clone())));
         let private = Private::of(&entries, &self.keep);
+        for (run, name) in self.runs.iter().zip(&names) {
+            rename_in_tables(run, name, &private, &mut entries);
+        }
         let mut entries: Vec<Entry> =
             entries.into_iter().map(|entry| private.without(entry)).collect::<Result<_, _>>()?;
         entries.sort();
         Ok(entries)
+    }
+}
+
+/// Takes what is private out of the tables of a run of programs, where they can be read: their texts are names of
+/// workloads and conditions, and a program without a name has its command line.
+fn rename_in_tables(dir: &Path, folder: &str, private: &Private, entries: &mut [Entry]) {
+    let Ok(mut run) = Run::open(dir) else { return };
+    if run.manifest.workloads.iter().all(|workload| workload.kernel != "command") {
+        return;
+    }
+    let mut renamed = false;
+    run.tables.rename(&mut |text| {
+        let clean = private.text(text.to_owned());
+        renamed |= clean != text;
+        (clean != text).then_some(clean)
+    });
+    let Some(files) = run.files().ok().filter(|_| renamed) else { return };
+    for (file, data) in files {
+        let name = format!("{folder}/{}", file.display());
+        if let Some(entry) = entries.iter_mut().find(|(known, _)| *known == name) {
+            entry.1 = data;
+        }
     }
 }
 

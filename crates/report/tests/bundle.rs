@@ -158,3 +158,39 @@ fn what_is_private_goes_unless_it_is_kept() {
     assert_eq!(found["a-run/run.toml"], manifest.as_bytes());
     assert!("password".parse::<Kind>().unwrap_err().contains("hostname, commands or paths"));
 }
+
+/// Programs that nobody named have their command lines as names, in tables as well.
+#[test]
+fn programs_without_names_get_some_in_tables() {
+    let root = tempfile::tempdir().unwrap();
+    let programs = ["./solve --token=HUNTER2", "./solve --token=HUNTER3"];
+    let mut run = flyball_run::Run::default();
+    run.manifest.kind = "bench".into();
+    for (at, name) in programs.iter().enumerate() {
+        run.manifest.workloads.push(flyball_run::manifest::WorkloadRecord {
+            name: (*name).into(),
+            kernel: "command".into(),
+            description: (*name).into(),
+            ..Default::default()
+        });
+        run.tables.windows.push(flyball_run::Window {
+            index: at as u64,
+            workload: (*name).into(),
+            condition: "as found".into(),
+            ..Default::default()
+        });
+    }
+    let dir = run.write(root.path().join("ab")).unwrap();
+    let found = entries(&bundle(vec![dir]).bytes().unwrap());
+    let sent = root.path().join("sent");
+    std::fs::create_dir(&sent).unwrap();
+    for (name, data) in found.iter().filter(|(name, _)| name.starts_with("ab/")) {
+        std::fs::write(sent.join(&name[3..]), data).unwrap();
+    }
+    let sent = flyball_run::Run::open(&sent).unwrap();
+    assert!(sent.warnings.is_empty(), "{:?}", sent.warnings);
+    let named: Vec<&str> = sent.tables.windows.workload.iter().collect();
+    assert_eq!(named, ["program 1", "program 2"]);
+    let listed: Vec<&str> = sent.manifest.workloads.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(listed, named);
+}

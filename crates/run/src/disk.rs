@@ -1,11 +1,12 @@
 //! The disk as the writers use it, so that what a power cut leaves can be tested at every point, and
 //! the order in which a file becomes one that lasts: its data, then its name, then its folder.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fs_err as fs;
 
@@ -90,6 +91,69 @@ impl DiskFile for RealFile {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         }
+    }
+}
+
+/// Files in memory: for what goes somewhere else as a whole.
+#[derive(Debug, Default)]
+pub struct MemoryDisk(Mutex<BTreeMap<PathBuf, Arc<MemoryFile>>>);
+
+#[derive(Debug, Default)]
+struct MemoryFile(Mutex<Vec<u8>>);
+
+/// What is in a lock, also where somebody who held it panicked: each change is whole.
+fn inside<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryDisk {
+    /// The files and what they hold, by name.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        inside(&self.0).iter().map(|(path, file)| (path.clone(), inside(&file.0).clone())).collect()
+    }
+}
+
+impl Disk for MemoryDisk {
+    fn create_dir(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::clone(inside(&self.0).entry(path.to_owned()).or_default()) as Arc<dyn DiskFile>)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        if inside(&self.0).contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.append(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut files = inside(&self.0);
+        let file = files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        files.insert(to.to_owned(), file);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        inside(&self.0).remove(path).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl DiskFile for MemoryFile {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        inside(&self.0).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 

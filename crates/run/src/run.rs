@@ -7,7 +7,7 @@ use fs_err as fs;
 
 use crate::blocks::parse_files;
 use crate::checksum::{Checksum, broken_seal};
-use crate::disk::{DESCRIPTION_BYTES, Disk, RealDisk, read_text};
+use crate::disk::{DESCRIPTION_BYTES, Disk, MemoryDisk, RealDisk, read_text};
 use crate::error::{Error, Result};
 use crate::manifest::{self, Manifest, RunState, TableRecord};
 use crate::ndjson;
@@ -117,6 +117,16 @@ impl Run {
             ));
         }
         self.write_tables(&RealDisk, dir)
+    }
+
+    /// The files of the run's directory, written in memory: their names and what they hold.
+    ///
+    /// # Errors
+    /// A value that a table cannot hold.
+    pub fn files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+        let disk = MemoryDisk::default();
+        self.write_tables(&disk, Path::new(""))?;
+        Ok(disk.files())
     }
 
     /// The tables that have rows, as they stand in the manifest before they are written.

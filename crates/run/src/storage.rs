@@ -48,6 +48,9 @@ pub trait Column: Send + Sync {
 
     /// Moves all cells out.
     fn take(&mut self) -> Cells;
+
+    /// Gives texts other words, where `change` has some; other cells stay.
+    fn rename(&mut self, _change: &mut dyn FnMut(&str) -> Option<String>) {}
 }
 
 /// The physical and logical Parquet type of a kind.
@@ -260,6 +263,10 @@ impl Column for Labels {
     fn take(&mut self) -> Cells {
         Labels::take(self)
     }
+
+    fn rename(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+        Labels::rename(self, change);
+    }
 }
 
 impl Column for NullableLabels {
@@ -288,5 +295,9 @@ impl Column for NullableLabels {
 
     fn take(&mut self) -> Cells {
         NullableLabels::take(self)
+    }
+
+    fn rename(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+        NullableLabels::rename(self, change);
     }
 }

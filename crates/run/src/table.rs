@@ -284,6 +284,15 @@ macro_rules! tables {
                 };
                 Some(table.stored_mut().into_iter().map(|column| column.take()).collect())
             }
+
+            /// Gives the texts of all tables other words, where `change` has some.
+            pub fn rename(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+                $(
+                    for column in $crate::table::AnyTable::stored_mut(&mut self.$name) {
+                        column.rename(change);
+                    }
+                )*
+            }
         }
 
         /// The schema of every table.

@@ -67,52 +67,74 @@ const KEYS: [&str; 7] = ["program", "command", "prepare", "setup", "cleanup", "b
 
 /// Words that go, each with what it is and what takes its place.
 pub(super) struct Private {
-    words: Vec<(Kind, String, &'static str)>,
+    /// Command lines that are names of workloads: each gets a name of its own, before anything else goes.
+    programs: Vec<Word>,
+    words: Vec<Word>,
     commands: bool,
     paths: bool,
 }
+
+type Word = (Kind, String, String);
 
 impl Private {
     /// Of the runs in a bundle, but for what is kept.
     pub fn of(entries: &[Entry], keep: &[Kind]) -> Private {
         let goes = |kind: Kind| !keep.contains(&kind);
-        let mut words = BTreeSet::new();
+        let (mut programs, mut words) = (BTreeSet::new(), BTreeSet::new());
         for (_, data) in entries.iter().filter(|(path, _)| is_manifest(path)) {
             let text = String::from_utf8_lossy(data);
             let Ok(manifest) = Manifest::from_toml(&text, "run.toml") else { continue };
+            for (at, program) in self::programs(&manifest).enumerate() {
+                programs.insert((
+                    Kind::Commands,
+                    program.to_owned(),
+                    format!("program {}", at + 1),
+                ));
+            }
+            let mut take = |kind, word, instead: &str| {
+                words.insert((kind, word, instead.to_owned()));
+            };
             let hostname = manifest.machine.as_ref().and_then(|machine| machine.hostname.clone());
-            words.extend(hostname.into_iter().map(|name| (Kind::Hostname, name, "host")));
-            words.extend(
-                commands(&manifest).into_iter().map(|word| (Kind::Commands, word, ARGUMENT)),
-            );
-            words.extend(people(&text).map(|name| (Kind::Paths, name, "person")));
+            hostname.into_iter().for_each(|name| take(Kind::Hostname, name, "host"));
+            commands(&manifest).into_iter().for_each(|word| take(Kind::Commands, word, ARGUMENT));
+            people(&text).for_each(|name| take(Kind::Paths, name, "person"));
         }
-        words.retain(|(kind, word, _)| goes(*kind) && !word.is_empty());
-        let escaped: Vec<_> = words
-            .iter()
-            .flat_map(|(kind, word, instead)| {
-                escapes(word).into_iter().map(|word| (*kind, word, *instead))
-            })
-            .collect();
-        words.extend(escaped);
-        let mut words: Vec<_> = words.into_iter().collect();
-        // Whole command lines before their words.
-        words.sort_by_key(|(_, word, _)| std::cmp::Reverse(word.len()));
-        Private { words, commands: goes(Kind::Commands), paths: goes(Kind::Paths) }
+        let all = |words: BTreeSet<Word>| {
+            let words = words.into_iter().filter(|(kind, word, _)| goes(*kind) && !word.is_empty());
+            let with_escapes = words.flat_map(|(kind, word, instead)| {
+                let escaped = escapes(&word).into_iter();
+                let all: Vec<Word> =
+                    escaped.chain([word]).map(|word| (kind, word, instead.clone())).collect();
+                all
+            });
+            let mut words: Vec<Word> = with_escapes.collect();
+            // Whole command lines before their words.
+            words.sort_by_key(|(_, word, _)| std::cmp::Reverse(word.len()));
+            words
+        };
+        Private {
+            programs: all(programs),
+            words: all(words),
+            commands: goes(Kind::Commands),
+            paths: goes(Kind::Paths),
+        }
+    }
+
+    /// A text without them.
+    pub fn text(&self, text: String) -> String {
+        let text = replaced(text, &self.programs);
+        replaced(if self.paths { without_paths(&text) } else { text }, &self.words)
     }
 
     /// A file without them.
     pub fn without(&self, (path, data): Entry) -> Result<Entry, BundleError> {
-        let replaced = |text: String| {
-            self.words.iter().fold(text, |text, (_, word, instead)| replace(&text, word, instead))
-        };
-        let renamed = replaced(path.clone());
+        let renamed = replaced(path.clone(), &self.words);
         let text = match String::from_utf8(data) {
             Ok(text) => text,
             Err(error) => {
                 let data = error.into_bytes();
                 let inside = |(_, word, _): &&(Kind, String, _)| contains(&data, word.as_bytes());
-                return match self.words.iter().find(inside) {
+                return match self.programs.iter().chain(&self.words).find(inside) {
                     Some((what, ..)) => {
                         Err(BundleError::NameInBinary { path: renamed.into(), what: *what })
                     }
@@ -122,10 +144,10 @@ impl Private {
         };
         let before = is_manifest(&path).then(|| text.clone());
         let text = if self.commands && is_manifest(&path) { without_commands(text) } else { text };
-        let text = if self.paths { without_paths(&text) } else { text };
+        let text = self.text(text);
         let text = match before {
-            Some(before) => resealed(&before, replaced(text)),
-            None => replaced(text),
+            Some(before) => resealed(&before, text),
+            None => text,
         };
         Ok((renamed, text.into_bytes()))
     }
@@ -186,6 +208,13 @@ fn each_command(table: &mut toml::Table, each: &mut dyn FnMut(&mut toml::Value))
         }
     }
     found
+}
+
+/// The names of programs that nobody named: command lines, or paths of theirs, in the order of the run.
+fn programs(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    let own = manifest.workloads.iter().filter(|workload| workload.kernel == "command");
+    own.map(|workload| workload.name.as_str())
+        .filter(|name| name.contains(char::is_whitespace) || without_paths(name) != *name)
 }
 
 /// The command lines of a run's programs, and the words of them that tell something.
@@ -251,6 +280,11 @@ fn escapes(word: &str) -> Vec<String> {
     let html = word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let html = html.replace('"', "&quot;");
     [json, html].into_iter().filter(|escaped| escaped != word).collect()
+}
+
+/// A text with other words.
+fn replaced(text: String, words: &[Word]) -> String {
+    words.iter().fold(text, |text, (_, word, instead)| replace(&text, word, instead))
 }
 
 /// Replaces `word` where it stands as one: a machine called `car` must not rename the workload

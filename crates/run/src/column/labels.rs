@@ -60,6 +60,21 @@ impl Labels {
         self.codes.is_empty()
     }
 
+    /// Gives the texts other words, where `change` has some.
+    pub(crate) fn rename(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+        let before = std::mem::take(self);
+        let recoded: Vec<u32> = before
+            .names
+            .iter()
+            .map(|name| match change(name) {
+                Some(other) => self.intern(&other),
+                None => self.intern(name),
+            })
+            .collect();
+        let code = |code: &u32| recoded.get(*code as usize).copied().unwrap_or_default();
+        self.codes = before.codes.iter().map(code).collect();
+    }
+
     /// Moves the cells out.
     pub(crate) fn take(&mut self) -> Cells {
         let Labels { codes, names, .. } = std::mem::take(self);
@@ -165,6 +180,15 @@ impl NullableLabels {
         self.codes.is_empty()
     }
 
+    /// Gives the texts other words, where `change` has some.
+    pub(crate) fn rename(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+        let before = std::mem::take(self);
+        for cell in before.iter() {
+            let other = cell.and_then(&mut *change);
+            self.push(other.as_deref().or(cell));
+        }
+    }
+
     /// Moves the cells out.
     pub(crate) fn take(&mut self) -> Cells {
         let rows = self.len();
@@ -211,6 +235,18 @@ impl Store for NullableLabels {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_get_other_words() {
+        let mut labels = Labels::default();
+        ["car", "notch", "car"].iter().for_each(|name| labels.push(name));
+        labels.rename(&mut |name| (name == "notch").then(|| "car".to_owned()));
+        assert_eq!((labels.iter().collect::<Vec<_>>(), labels.names().len()), (vec!["car"; 3], 1));
+        let mut labels = NullableLabels::default();
+        [Some("a"), None, Some("b")].into_iter().for_each(|cell| labels.push(cell));
+        labels.rename(&mut |name| (name == "b").then(|| "c".to_owned()));
+        assert_eq!(labels.iter().collect::<Vec<_>>(), [Some("a"), None, Some("c")]);
+    }
 
     #[test]
     fn appending_recodes_labels() {

@@ -15,12 +15,12 @@ const COLUMNS: usize = 4;
 
 /// What people read: the first points and the metrics that tell most.
 pub fn text(end: &SweepEnd, dir: &Path) -> String {
-    let mut text = format!(
-        "{}: {} points of {} phases; medians over the phases\n\n",
-        name(end),
-        end.points.len(),
-        phases(end)
-    );
+    let (points, phases) = (end.points.len(), phases(end));
+    let of = match phases {
+        1 => "one phase each".to_owned(),
+        phases => format!("{phases} phases each; medians over the phases"),
+    };
+    let mut text = format!("{}: {points} points of {of}\n\n", name(end));
     let columns = columns(end);
     let paths: Vec<&str> =
         end.points.first().into_iter().flatten().map(|(path, _)| path.as_str()).collect();
