@@ -13,6 +13,7 @@ mod cfs;
 mod check;
 mod cpu;
 mod domain;
+mod energy;
 mod error;
 mod fair;
 mod finish;
@@ -82,6 +83,8 @@ pub struct Machine {
     /// Whether real-time tasks may move between CPUs.
     urgent_moves: bool,
     uclamp_used: bool,
+    /// Whether uclamp is built into the kernel.
+    uclamp_built: bool,
     capacities_equal: bool,
     placement: Placement,
     features: Features,

@@ -93,6 +93,7 @@ pub(super) fn build(setup: Setup) -> Machine {
             && platform.cpus.iter().all(|cpu| cpu.siblings.is_empty()),
         urgent_moves,
         uclamp_used,
+        uclamp_built: kernel.uclamp,
         placement: setup.placement,
         features: kernel.features,
         rules: kernel.rules,

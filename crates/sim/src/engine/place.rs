@@ -2,11 +2,9 @@
 
 use super::Machine;
 use super::cpu::Cpu;
-use super::domain::Domain;
 use super::task::Task;
 use crate::setup::Placement;
 use flyball_pelt::{CpuCapacity, Fit, Uclamp, util_fits_cpu};
-use flyball_units::KernelRule;
 use std::cmp::Reverse;
 
 impl Machine {
@@ -106,126 +104,6 @@ impl Machine {
         on_busy_core.or(best.map(|(.., c)| c))
     }
 
-    /// The CPU whose choice costs least energy by the kernel's estimate; None where the kernel
-    /// does not use it: not energy-aware, or a CPU is overutilised, or the task fits nowhere.
-    ///
-    /// Candidates are the CPU with the most spare capacity of each domain, and the previous CPU,
-    /// which wins where nothing is saved.
-    fn most_efficient(&self, t: usize, previous: Option<usize>) -> Option<usize> {
-        if !self.energy_aware || self.overutilized() {
-            return None;
-        }
-        let mut best: Option<(f64, bool, usize)> = None;
-        for domain in &self.domains {
-            let (roomiest, here) = self.candidates(t, domain, previous);
-            let Some(roomiest) = roomiest else { continue };
-            let without = domain.cpus.iter().map(|&c| (self.util_without(t, c), c));
-            let (sum, highest) = without.fold((0, 0), |(sum, max), (util, c)| {
-                (sum + util, self.perf(util, c, None).max(max))
-            });
-            let before = self.estimate(domain, sum, highest);
-            for c in [Some(roomiest), here.filter(|&c| c != roomiest)].into_iter().flatten() {
-                let with = self.util_with(t, c);
-                let grown = sum - self.util_without(t, c) + with;
-                let perf = highest.max(self.perf(with, c, Some(t)));
-                let costs = self.estimate(domain, grown, perf) - before;
-                let is_previous = previous == Some(c);
-                let better = best.is_none_or(|(least, previous_is_best, _)| {
-                    costs < least || (costs == least && !previous_is_best && is_previous)
-                });
-                if better {
-                    best = Some((costs, is_previous, c));
-                }
-            }
-        }
-        best.map(|(.., c)| c)
-    }
-
-    /// The CPU of a domain with the most room for the task, and the previous one if it is there;
-    /// both only where they have room.
-    fn candidates(
-        &self,
-        t: usize,
-        domain: &Domain,
-        previous: Option<usize>,
-    ) -> (Option<usize>, Option<usize>) {
-        let (mut roomiest, mut most, mut here) = (None, 0, None);
-        for &c in &domain.cpus {
-            if !self.has_room(t, c) {
-                continue;
-            }
-            let spare = self.cpus[c].capacity_left().saturating_sub(self.util_with(t, c));
-            if roomiest.is_none() || spare > most {
-                (roomiest, most) = (Some(c), spare);
-            }
-            if previous == Some(c) {
-                here = previous;
-            }
-        }
-        (roomiest, here)
-    }
-
-    /// Whether CPU `c` can take the task besides what it has.
-    fn has_room(&self, t: usize, c: usize) -> bool {
-        let task = &self.tasks[t];
-        if !task.allowed[c] || self.fit(task, c) != Fit::Yes {
-            return false;
-        }
-        let capped = self.uclamp_used && task.uclamp_max < self.cpus[c].capacity;
-        let cpu = &self.cpus[c];
-        capped || cpu.fit_rule.fits(self.util_with(t, c), cpu.capacity_left())
-    }
-
-    /// Utilisation of CPU `c` with the task on it.
-    fn util_with(&self, t: usize, c: usize) -> u32 {
-        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
-        let counted = task.attached && task.cpu == c;
-        let util = cpu.cfs.util_avg() + if counted { 0 } else { task.avg.util_avg() };
-        util.max(cpu.util_est.sum() + task.expected_util())
-    }
-
-    /// Utilisation of CPU `c` without the task, which is never more than with it.
-    fn util_without(&self, t: usize, c: usize) -> u32 {
-        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
-        let counted = task.attached && task.cpu == c;
-        let own = if counted { task.avg.util_avg() } else { 0 };
-        cpu.cfs.util_avg().saturating_sub(own).max(cpu.util_est.sum())
-    }
-
-    /// The performance that CPU `c` will be given for a utilisation, with headroom and the clamps of
-    /// its runnable tasks, and of task `t` if it joins.
-    fn perf(&self, util: u32, c: usize, joins: Option<usize>) -> u32 {
-        let ahead = util + util / 4;
-        if !self.uclamp_used {
-            return ahead;
-        }
-        let cpu = &self.cpus[c];
-        let (mut min, mut max) = (cpu.uclamp_min, cpu.uclamp_max);
-        if let Some(task) = joins.map(|t| &self.tasks[t]) {
-            min = min.max(task.uclamp_min);
-            max = if cpu.is_idle() { task.uclamp_max } else { max.max(task.uclamp_max) };
-        }
-        if self.rules.has(KernelRule::HeadroomAfterClamp) {
-            let clamped = min.max(max.min(util));
-            return clamped + clamped / 4;
-        }
-        min.max(max.min(ahead))
-    }
-
-    /// Estimated power of a domain whose CPUs are used `sum` in all and of whom one needs the highest
-    /// performance `perf`: power of the operating point for that, times utilisation per capacity there.
-    fn estimate(&self, domain: &Domain, sum: u32, perf: u32) -> f64 {
-        let capacity = self.cpus[domain.cpus[0]].capacity;
-        let top = domain.opps.max().0;
-        let wanted = top * u64::from(perf.min(capacity)) / u64::from(capacity);
-        let enough = domain.points.iter().position(|point| point.frequency.0 >= wanted);
-        let highest_allowed = domain.points.len() - 1;
-        let at = enough.unwrap_or(highest_allowed).min(domain.thermal_cap);
-        let point = &domain.points[at];
-        let speed = f64::from(capacity) * point.frequency.0 as f64 / top as f64;
-        point.busy_power_mw * f64::from(sum) / speed
-    }
-
     /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.
     pub(super) fn overutilized(&self) -> bool {
         self.cpus.iter().any(|cpu| {
@@ -241,8 +119,20 @@ impl Machine {
     fn consolidating(&self, t: usize, previous: Option<usize>) -> Option<usize> {
         let task = &self.tasks[t];
         let room = self.allowed(task).filter(|&c| self.has_room(t, c));
-        let used = room.max_by_key(|&c| (self.util_without(t, c), previous == Some(c), Reverse(c)));
+        let used =
+            room.max_by_key(|&c| (self.util_if(t, c, None), previous == Some(c), Reverse(c)));
         used.or_else(|| self.previous_or_idle(task, previous))
+    }
+
+    /// Whether CPU `c` can take the task besides what it has.
+    fn has_room(&self, t: usize, c: usize) -> bool {
+        let task = &self.tasks[t];
+        if self.fit(task, c) != Fit::Yes {
+            return false;
+        }
+        let cpu = &self.cpus[c];
+        let capped = self.uclamp_used && task.uclamp_max < cpu.capacity;
+        capped || cpu.fit_rule.fits(self.util_if(t, c, Some(c)), cpu.capacity_left())
     }
 
     /// How well a task fits CPU `c`.
@@ -255,7 +145,7 @@ impl Machine {
 
     /// Capacities of a CPU: as built, as limits leave it, and as interrupts and FIFO tasks do.
     #[inline]
-    fn capacity_of(&self, cpu: &Cpu) -> CpuCapacity {
+    pub(super) fn capacity_of(&self, cpu: &Cpu) -> CpuCapacity {
         let actual = cpu.capacity_capped;
         CpuCapacity { original: cpu.capacity, actual, available: cpu.capacity_left().min(actual) }
     }

@@ -23,16 +23,20 @@ impl Machine {
         self.least_urgent(task, previous)
     }
 
+    /// Looked at wherever uclamp is built in, whether anybody has clamps or not: real-time tasks have a lower
+    /// clamp of 1024 by default, so they belong on the largest CPUs.
     fn too_small(&self, task: &Task, c: usize) -> bool {
         let wanted = task.uclamp_min.min(task.uclamp_max);
-        self.uclamp_used && self.cpus[c].capacity < wanted
+        self.uclamp_built && self.cpus[c].capacity < wanted
     }
 
     fn least_urgent(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
         let all = task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
         all.min_by_key(|&c| {
             let busy = !self.cpus[c].is_idle();
-            (self.too_small(task, c), self.urgency(c), previous != Some(c), busy, c)
+            let urgency = self.urgency(c);
+            let taken = urgency >= task.rank;
+            (taken, self.too_small(task, c), urgency, previous != Some(c), busy, c)
         })
     }
 
