@@ -3,7 +3,7 @@
 
 Runs `flyball board compare` on each scenario, keeps what it found in OUT/NAME, and writes a table
 of every figure. Needs `flyball board setup --arch aarch64 --program FILE` once, and a machine that
-has nothing else to do: 14 scenarios with 10 playings each take some 40 minutes on 2 cores.
+has nothing else to do: 45 scenarios with 4 playings each take some 25 minutes on 2 cores.
 
     cargo build --release
     scripts/board-vs-model/compare.py --out compared
@@ -14,7 +14,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -70,7 +70,9 @@ SCALES = {"response": 1e6, "time_to_utilization": 1e6, "busy_frequency": 1e3}
 
 def counts(found: dict[str, dict]) -> str:
     """Figures that agree, of how many, by what they are."""
-    lines = ["| scenario | playings | " + " | ".join(QUANTITIES.values()) + " |", "|---" * (2 + len(QUANTITIES)) + "|"]
+    ahead = {"frequency": "next frequency, % of busy time", "placement": "next CPU, % of running time"}
+    columns = [*QUANTITIES.values(), *ahead.values()]
+    lines = ["| scenario | playings | " + " | ".join(columns) + " |", "|---" * (2 + len(columns)) + "|"]
     sums = dict.fromkeys(QUANTITIES, (0, 0))
     for name, comparison in found.items():
         cells = [name, str(len(comparison["playings"]))]
@@ -79,9 +81,23 @@ def counts(found: dict[str, dict]) -> str:
             agree = sum(line["agreement"] == "agrees" for line in those)
             sums[quantity] = (sums[quantity][0] + agree, sums[quantity][1] + len(those))
             cells.append(f"{agree} of {len(those)}")
+        cells += [one_step(comparison["one_step"][kind]) for kind in ahead]
         lines.append("| " + " | ".join(cells) + " |")
-    lines.append("| **all** | | " + " | ".join(f"{agree} of {of}" for agree, of in sums.values()) + " |")
+    whole = [one_step(added(comparison["one_step"][kind] for comparison in found.values())) for kind in ahead]
+    lines.append("| **all** | | " + " | ".join([*(f"{agree} of {of}" for agree, of in sums.values()), *whole]) + " |")
     return "\n".join(lines)
+
+
+def one_step(decisions: dict | None) -> str:
+    """The share of the time after decisions that both made alike, and their number."""
+    if not decisions or not decisions["ns"]:
+        return ""
+    return f"{100 * decisions['same_ns'] / decisions['ns']:.1f} ({decisions['same']} of {decisions['count']})"
+
+
+def added(several: Iterable[dict | None]) -> dict:
+    known = [decisions for decisions in several if decisions]
+    return {key: sum(decisions[key] for decisions in known) for key in ("same", "count", "same_ns", "ns")}
 
 
 def brief(line: dict) -> bool:

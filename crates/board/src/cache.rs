@@ -88,6 +88,17 @@ impl Cache {
         found
     }
 
+    /// Of the kernels that are whole, the one that stands for this version: `debian:6.12` for 6.12, else
+    /// `debian:7` for 7.3.
+    pub fn kernel_for(&self, arch: Arch, version: &str) -> Option<String> {
+        let found = self.kernels(arch);
+        let major = version.split('.').next()?;
+        [version, major]
+            .map(|version| format!("debian:{version}"))
+            .into_iter()
+            .find(|name| found.contains(name))
+    }
+
     /// Where compiled plugins are.
     pub fn plugins(&self) -> PathBuf {
         self.dir.join("plugin")
@@ -172,6 +183,9 @@ mod tests {
         assert!(!tree.is_whole() && cache.kernels(Arch::X86_64).is_empty());
         fs_err::write(tree.list(), "linux-image 1\n").unwrap();
         assert_eq!(cache.kernels(Arch::X86_64), ["debian:6.12"]);
+        let stands_for = |version| cache.kernel_for(Arch::X86_64, version);
+        assert_eq!(stands_for("6.12"), Some("debian:6.12".to_owned()));
+        assert_eq!((stands_for("6.1"), stands_for("7.3")), (None, None));
         assert!(tree.file_in("boot", "vmlinuz").is_err());
         fs_err::write(tree.dir().join("boot/vmlinuz-6.12"), "").unwrap();
         assert!(tree.file_in("boot", "vmlinuz").is_ok());

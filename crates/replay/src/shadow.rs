@@ -29,7 +29,7 @@ use flyball_governors::{
     CpuSignals, Decision, Domain, Event as GovernorEvent, Governor, Request, UtilFlags,
 };
 use flyball_pelt::PerfLevel;
-use flyball_units::{CpuId, KiloHertz, Nanos, Relation};
+use flyball_units::{CpuId, KernelRule, KiloHertz, Nanos, Relation};
 
 pub use choice::{create, governor};
 use flyball_events::event::{Event, Record};
@@ -44,6 +44,10 @@ pub use text::text;
 /// Scale of clamps.
 const SCALE: u32 = 1024;
 
+/// By how much a wake-up or a switch is recorded later than the kernel's question before it, at most: what lies
+/// between is the kernel's own way, some thousand instructions.
+const LAG_NS: u64 = 300_000;
+
 /// One clock domain with its governor.
 struct Shadowed {
     name: String,
@@ -53,6 +57,8 @@ struct Shadowed {
     started: bool,
     /// The frequency in force, by the trace.
     current_khz: Option<u64>,
+    /// When the kernel changed it last, and from what; until a question may be what it answered.
+    answered: Option<(u64, u64)>,
     /// What the governor asked for last.
     asked_khz: Option<u64>,
     signals: Vec<CpuSignals>,
@@ -113,6 +119,19 @@ pub struct Shadow {
     same_ns: u64,
 }
 
+/// Signals of a CPU, with what follows from its runnable tasks: real-time ones have a lower clamp of 1024.
+fn with_tasks(
+    signals: CpuSignals,
+    queue: &Queue,
+    clamps: &HashMap<u32, (u32, u32)>,
+    uclamp_used: bool,
+) -> CpuSignals {
+    let urgent = queue.is_urgent();
+    let (low, high) = if urgent { (SCALE, SCALE) } else { queue.clamps(clamps) };
+    let signals = signals.rt(queue.rt()).rt_runnable(urgent);
+    if uclamp_used { signals.uclamp_min(low).uclamp_max(high) } else { signals }
+}
+
 impl Shadow {
     /// Governors over the domains that they are to rule; each is started at the first event.
     pub fn new(domains: Vec<(Domain, Box<dyn Governor>)>) -> Shadow {
@@ -140,6 +159,7 @@ impl Shadow {
                 governor,
                 started: false,
                 current_khz: None,
+                answered: None,
                 asked_khz: None,
                 signals,
                 known,
@@ -210,20 +230,22 @@ impl Shadow {
         self.account(t_ns);
         match record.event {
             Event::Switch { prev, state, next } => {
-                let Some(queue) = self.queues.get_mut(&record.cpu) else { return };
-                let urgent = queue.is_urgent();
-                queue.switch(t_ns, prev, state, next);
-                let asks = urgent != queue.is_urgent();
+                let asks =
+                    self.asks_after(record.cpu, |queue| queue.switch(t_ns, prev, state, next));
                 if next.tid == 0 {
                     self.idle(record.cpu);
                 }
                 if asks {
-                    self.urgent(record);
+                    self.renew(record, record.cpu);
+                }
+                // Who leaves is counted after the question, who comes before the next one.
+                if let Some(queue) = self.queues.get_mut(&record.cpu) {
+                    queue.see_rt(t_ns);
                 }
             }
             Event::Wakeup { task, cpu } => {
-                if let Some(queue) = self.queues.get_mut(&cpu) {
-                    queue.wake(t_ns, task);
+                if self.asks_after(cpu, |queue| queue.wake(t_ns, task)) {
+                    self.renew(record, cpu);
                 }
             }
             Event::Migrate { task, from, to } => {
@@ -261,18 +283,45 @@ impl Shadow {
         }
     }
 
-    /// A real-time task came or went: the kernel asks its governor at this moment.
-    fn urgent(&mut self, record: &Record<'_>) {
-        let Some(queue) = self.queues.get(&record.cpu) else { return };
-        let (number, runs) = (queue.domain(), queue.is_urgent());
+    /// Whether clamps of tasks that come and go count at once, in the question that their coming or going asks.
+    fn clamps_first(domain: &Domain) -> bool {
+        domain.uclamp_used && !domain.rules.has(KernelRule::RequestBeforeClamp)
+    }
+
+    /// Changes a queue; whether the kernel asked its governor because of that about this moment, where a
+    /// real-time task came or went, or a clamp came. (Who goes is seen in the last update, see [`Self::update`].)
+    fn asks_after(&mut self, cpu: u32, change: impl FnOnce(&mut Queue)) -> bool {
+        let Some(queue) = self.queues.get_mut(&cpu) else { return false };
+        let (urgent, clamps, tasks) = (queue.is_urgent(), queue.clamps(&self.clamps), queue.fair());
+        change(queue);
+        let Some(Shadowed { domain, .. }) = self.domains.get(queue.domain()) else { return false };
+        let clamp_came = queue.fair() > tasks && queue.clamps(&self.clamps) != clamps;
+        let asks = !domain.uclamp_used || Self::clamps_first(domain);
+        asks && (clamp_came || queue.is_urgent() != urgent)
+    }
+
+    /// The kernel asked its governor with the averages that it has: in front of the event that shows it. A change
+    /// that came in between is the answer already, so the question is asked at the frequency before it.
+    fn renew(&mut self, record: &Record<'_>, cpu: u32) {
+        let Some(queue) = self.queues.get(&cpu) else { return };
+        let number = queue.domain();
         let Some(shadowed) = self.domains.get_mut(number) else { return };
-        let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == record.cpu) else {
-            return;
-        };
-        let Some(signals) = shadowed.signals.get_mut(at) else { return };
-        let lowest = if runs && shadowed.domain.uclamp_used { SCALE } else { 0 };
-        *signals = signals.rt_runnable(runs).uclamp_min(lowest);
-        self.ask(record, number, record.cpu);
+        let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
+        if let Some(signals) = shadowed.signals.get_mut(at) {
+            *signals = with_tasks(*signals, queue, &self.clamps, shadowed.domain.uclamp_used);
+        }
+        let now = Nanos(record.t_ns);
+        let answered = shadowed.answered.take_if(|(at, _)| record.t_ns - *at < LAG_NS);
+        if let Some((_, before)) = answered {
+            shadowed.governor.on(&GovernorEvent::Applied { frequency: KiloHertz(before) }, now);
+        }
+        self.ask(record, number, cpu);
+        let current = self.domains.get(number).and_then(|shadowed| shadowed.current_khz);
+        if let (Some(_), Some(khz), Some(shadowed)) =
+            (answered, current, self.domains.get_mut(number))
+        {
+            shadowed.governor.on(&GovernorEvent::Applied { frequency: KiloHertz(khz) }, now);
+        }
     }
 
     /// The CPU switches to the idle loop: nothing is enqueued. A governor of one CPU holds its
@@ -299,19 +348,23 @@ impl Shadow {
     ) {
         let Some(queue) = self.queues.get_mut(&cpu) else { return };
         let waiting = queue.waiting(record.t_ns);
+        // Where nobody fair is enqueued, it was the update of everything that a CPU has.
+        if util_est == 0 || queue.runs_urgent() {
+            queue.see_rt(record.t_ns);
+        }
         let number = queue.domain();
         let Some(shadowed) = self.domains.get_mut(number) else { return };
         let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
         let runnable = runnable.unwrap_or(util.saturating_add(waiting));
-        let (low, high) = queue.clamps(&self.clamps);
-        let urgent = queue.is_urgent();
         let told = CpuSignals::IDLE.util(util).runnable(runnable).util_est(util_est);
-        let told = if shadowed.domain.uclamp_used {
-            let low = if urgent { SCALE } else { low };
-            told.uclamp_min(low).uclamp_max(if urgent { SCALE } else { high })
-        } else {
-            told.rt_runnable(urgent)
-        };
+        let mut told = with_tasks(told, queue, &self.clamps, shadowed.domain.uclamp_used);
+        // The only task has left util_est in front of its last update, and with it its lower clamp.
+        let expected = shadowed.signals.get(at).is_some_and(|before| before.util_est > 0);
+        let leaves = util_est == 0 && expected && queue.fair() == 1 && !queue.is_urgent();
+        if leaves && Self::clamps_first(&shadowed.domain) {
+            told = told.uclamp_min(0);
+        }
+        shadowed.answered = None;
         if let (Some(signals), Some(known)) =
             (shadowed.signals.get_mut(at), shadowed.known.get_mut(at))
         {
@@ -362,9 +415,11 @@ impl Shadow {
     fn changed(&mut self, t_ns: u64, cpu: u32, khz: u64) {
         let Some(number) = self.queues.get(&cpu).map(Queue::domain) else { return };
         let Some(shadowed) = self.domains.get_mut(number) else { return };
-        if shadowed.current_khz.replace(khz) == Some(khz) {
+        let before = shadowed.current_khz.replace(khz);
+        if before == Some(khz) {
             return;
         }
+        shadowed.answered = before.map(|before| (t_ns, before));
         for cpu in &shadowed.domain.cpus {
             if let Some(queue) = self.queues.get_mut(&cpu.0) {
                 queue.frequency(t_ns, khz);

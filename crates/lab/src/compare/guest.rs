@@ -172,11 +172,13 @@ fn ready(
     ]
     .map(str::to_owned)
     .to_vec();
+    // A scenario under debian-7.3 wants that kernel on the board, too, where it is there.
+    let same = || cache.kernel_for(arch, scenario.kernel.name.strip_prefix("debian-")?);
     let each = scenario.duration + Nanos::from_secs(60);
     let request = Request {
         arch: Some(arch),
         platform: Some(scenario.platform.clone()),
-        kernel: kernel.map(str::to_owned),
+        kernel: kernel.map(str::to_owned).or_else(same),
         share: Some(share.to_path_buf()),
         timeout: Nanos(each.0.saturating_mul(u64::from(repeats + WARM_UP))) + Nanos::from_secs(120),
         command,

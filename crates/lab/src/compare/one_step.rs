@@ -52,8 +52,21 @@ impl Decisions {
     }
 }
 
+/// Placements in which model and kernel differ, of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Elsewhere {
+    /// Who woke up.
+    pub task: String,
+    /// Where it had slept.
+    pub previous: u32,
+    /// Where the kernel woke it.
+    pub kernel: u32,
+    /// Where the model would have.
+    pub model: u32,
+}
+
 /// What a model would have done in the kernel's place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OneStep {
     /// Which frequency, while CPUs were busy: changes of the kernel's, and time with the same frequency. None
     /// where the governor does not follow what a recording shows (ondemand and conservative sample
@@ -64,6 +77,23 @@ pub struct OneStep {
     pub placement: Decisions,
     /// The same by clock domain: another CPU of the right one counts.
     pub placement_by_domain: Decisions,
+    /// Placements that differ, and how often.
+    #[serde(serialize_with = "counted")]
+    pub elsewhere: BTreeMap<Elsewhere, u64>,
+}
+
+/// As a list: JSON has no keys but texts.
+fn counted<S: serde::Serializer>(
+    of: &BTreeMap<Elsewhere, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        #[serde(flatten)]
+        of: &'a Elsewhere,
+        count: u64,
+    }
+    serializer.collect_seq(of.iter().map(|(of, &count)| Row { of, count }))
 }
 
 impl OneStep {
@@ -81,6 +111,9 @@ impl OneStep {
         }
         self.placement.add(other.placement);
         self.placement_by_domain.add(other.placement_by_domain);
+        for (of, count) in other.elsewhere {
+            *self.elsewhere.entry(of).or_default() += count;
+        }
     }
 }
 
@@ -215,6 +248,15 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 let domain = |cpu: u32| scenario.platform.cpus.get(cpu as usize).map(|c| c.domain);
                 let (same, by_domain) = (chosen.0 == cpu, domain(chosen.0) == domain(cpu));
                 last.insert(tid, (same, by_domain));
+                if !same {
+                    let of = Elsewhere {
+                        task: tasks[t].name.clone(),
+                        previous,
+                        kernel: cpu,
+                        model: chosen.0,
+                    };
+                    *found.elsewhere.entry(of).or_default() += 1;
+                }
                 let one =
                     |same| Decisions { count: 1, same: u64::from(same), ..Decisions::default() };
                 found.placement.add(one(same));

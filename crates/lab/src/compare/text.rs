@@ -41,6 +41,15 @@ pub(super) fn text(
     if !rehearsed.slow.is_empty() {
         let _ = write!(text, "; {} more were too slow and do not count", rehearsed.slow.len());
     }
+    let board = rehearsed.release.as_deref().and_then(|release| release.parse().ok());
+    if let (Some(model), Some(board)) = (scenario.kernel.version, board)
+        && model != board
+    {
+        let _ = write!(
+            text,
+            "\nThe model's kernel is {model}, the board's {board}: what differs may be that"
+        );
+    }
     let columns = ["kernel: mean (range)", "model: mean (range)", "model alone"];
     let [kernel, model, alone] = columns;
     let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}{:>12}", "", "distance");
@@ -70,6 +79,16 @@ pub(super) fn text(
         "  placement   {}",
         of_decisions(&ahead.placement, PLACEMENTS, "running time")
     );
+    // The commonest first; of others the file has all.
+    let mut elsewhere: Vec<_> = ahead.elsewhere.iter().collect();
+    elsewhere.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    for (of, count) in elsewhere.into_iter().take(3) {
+        let _ = writeln!(
+            text,
+            "              {count} times {} woke up on CPU {} (from {}), where the model takes {}",
+            of.task, of.kernel, of.previous, of.model
+        );
+    }
     let _ = writeln!(text, "\nRuns  {}", dir.display());
     text
 }

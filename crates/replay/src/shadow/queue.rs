@@ -30,6 +30,18 @@ pub(super) struct Queue {
     urgent: bool,
     /// Fair tasks that are enqueued.
     enqueued: BTreeSet<u32>,
+    /// Real-time tasks that are enqueued.
+    urgents: BTreeSet<u32>,
+    /// Who left last, where that left nobody: an idle CPU keeps its upper clamp.
+    last: Option<u32>,
+    /// The utilisation of real-time tasks, which no probe shows.
+    rt: SchedAvg,
+    /// The same when the kernel last updated it.
+    rt_seen: u32,
+}
+
+fn is_urgent(task: TaskRef<'_>) -> bool {
+    task.tid != 0 && task.priority.is_some_and(|own| (1..FAIR).contains(&own))
 }
 
 impl Queue {
@@ -47,6 +59,10 @@ impl Queue {
             running: None,
             urgent: false,
             enqueued: BTreeSet::new(),
+            urgents: BTreeSet::new(),
+            last: None,
+            rt: SchedAvg::starting_at(0),
+            rt_seen: 0,
         }
     }
 
@@ -55,16 +71,38 @@ impl Queue {
         self.running.is_some_and(|tid| tid != 0)
     }
 
-    /// Whether it executes a real-time task.
+    /// Whether a real-time task is runnable.
     pub fn is_urgent(&self) -> bool {
+        !self.urgents.is_empty()
+    }
+
+    /// How many fair tasks are enqueued.
+    pub fn fair(&self) -> usize {
+        self.enqueued.len()
+    }
+
+    /// Whether it executes a real-time task.
+    pub fn runs_urgent(&self) -> bool {
         self.urgent
+    }
+
+    /// Utilisation of real-time tasks, as old as the kernel's.
+    pub fn rt(&self) -> u32 {
+        self.rt_seen
+    }
+
+    /// The kernel updates that utilisation now.
+    pub fn see_rt(&mut self, t_ns: u64) {
+        self.advance(t_ns);
+        self.rt_seen = self.rt.util_avg();
     }
 
     /// The largest lower and upper clamp of its tasks; none where it has no task.
     pub fn clamps(&self, of: &HashMap<u32, (u32, u32)>) -> (u32, u32) {
         let own = |tid: &u32| of.get(tid).copied().unwrap_or((0, SCALE));
         let all = self.enqueued.iter().map(own);
-        all.reduce(|(low, high), (min, max)| (low.max(min), high.max(max))).unwrap_or((0, SCALE))
+        all.reduce(|(low, high), (min, max)| (low.max(min), high.max(max)))
+            .unwrap_or_else(|| (0, self.last.map_or(SCALE, |tid| own(&tid).1)))
     }
 
     pub fn domain(&self) -> usize {
@@ -91,6 +129,9 @@ impl Queue {
         let runnable = waiting as u64;
         let load = runnable * u64::from(SCALE);
         self.average.update(self.clock.now(), QueueLoad { load, runnable, running: false });
+        if self.urgent || !self.rt.is_zero() {
+            self.rt.update_class(self.clock.now(), self.urgent);
+        }
     }
 
     /// The average number of waiting tasks, times 1024.
@@ -111,13 +152,17 @@ impl Queue {
         if state.first() == Some(&b'R') {
             self.enqueue(prev);
         } else {
-            self.enqueued.remove(&prev.tid);
+            let left = self.enqueued.remove(&prev.tid) | self.urgents.remove(&prev.tid);
+            if left && self.enqueued.is_empty() && self.urgents.is_empty() {
+                self.last = Some(prev.tid);
+            }
         }
         self.running = Some(next.tid);
         // Priority 0 is that of the kernel's stopping threads, for which nobody asks a governor.
-        self.urgent = next.tid != 0 && next.priority.is_some_and(|own| (1..FAIR).contains(&own));
+        self.urgent = is_urgent(next);
         if next.tid == 0 {
             self.enqueued.clear();
+            self.urgents.clear();
             self.clock.enter_idle(0);
         } else {
             self.enqueue(next);
@@ -127,6 +172,8 @@ impl Queue {
     fn enqueue(&mut self, task: TaskRef<'_>) {
         if task.tid != 0 && task.priority.is_some_and(|priority| priority >= FAIR) {
             self.enqueued.insert(task.tid);
+        } else if is_urgent(task) {
+            self.urgents.insert(task.tid);
         }
     }
 
@@ -156,5 +203,6 @@ impl Queue {
         self.running = None;
         self.urgent = false;
         self.enqueued.clear();
+        self.urgents.clear();
     }
 }
