@@ -244,7 +244,8 @@ impl Shadow {
                 }
             }
             Event::Wakeup { task, cpu } => {
-                if self.asks_after(cpu, |queue| queue.wake(t_ns, task)) {
+                let asks = self.asks_after(cpu, |queue| queue.wake(t_ns, task));
+                if asks {
                     self.renew(record, cpu);
                 }
             }

@@ -206,3 +206,42 @@ impl Queue {
         self.urgents.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_units::{CpuId, OppTable};
+
+    const IDLE: TaskRef<'static> = TaskRef { name: b"swapper", tid: 0, priority: Some(120) };
+
+    fn queue() -> Queue {
+        let opps = OppTable::from_khz(&[1_000_000, 2_000_000]).unwrap();
+        Queue::new(0, &Domain::new(vec![CpuId(0)], opps))
+    }
+
+    /// A half life at the highest frequency: half of 1024. It is seen only when the kernel updates it.
+    #[test]
+    fn real_time_tasks_have_a_utilisation() {
+        let (mut queue, fifo) = (queue(), TaskRef { name: b"fifo", tid: 7, priority: Some(49) });
+        queue.switch(1_000_000, fifo, b"S", IDLE);
+        queue.wake(2_000_000, fifo);
+        assert!(queue.is_urgent() && !queue.runs_urgent());
+        queue.switch(2_000_000, IDLE, b"R", fifo);
+        queue.switch(2_000_000 + 32 * 1_048_576, fifo, b"S", IDLE);
+        assert_eq!((queue.rt(), queue.is_urgent()), (0, false));
+        queue.see_rt(2_000_000 + 32 * 1_048_576);
+        assert!(queue.rt().abs_diff(512) < 24, "{}", queue.rt());
+    }
+
+    #[test]
+    fn an_idle_cpu_keeps_its_upper_clamp() {
+        let clamps = HashMap::from([(7, (300, 600))]);
+        let (mut queue, fair) = (queue(), TaskRef { name: b"fair", tid: 7, priority: Some(120) });
+        assert_eq!(queue.clamps(&clamps), (0, 1024));
+        queue.wake(1_000_000, fair);
+        assert_eq!((queue.clamps(&clamps), queue.fair()), ((300, 600), 1));
+        queue.switch(1_000_000, IDLE, b"R", fair);
+        queue.switch(2_000_000, fair, b"S", IDLE);
+        assert_eq!(queue.clamps(&clamps), (0, 600));
+    }
+}
