@@ -189,6 +189,14 @@ impl<T: Primitive> Column for Nullable<T> {
 
     fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
         take_all::<T::Physical>(reader, rows, |values, levels| {
+            if values.is_empty() {
+                self.extend(levels.iter().map(|_| None), false);
+                return Ok(());
+            }
+            if levels.is_empty() || values.len() == levels.len() {
+                self.extend(values.iter().map(|value| Some(T::decode(value))), true);
+                return Ok(());
+            }
             spread(values, levels, |value| self.push(value.map(T::decode)))
         })
     }
@@ -246,7 +254,10 @@ impl Column for Labels {
         take_all::<ByteArrayType>(reader, rows, |values, levels| {
             no_nulls(levels)?;
             values.iter().try_for_each(|value| {
-                self.push(text(value)?);
+                // Most cells equal the one before, which is known to be text.
+                if !self.repeat(value.data()) {
+                    self.push(text(value)?);
+                }
                 Ok(())
             })
         })

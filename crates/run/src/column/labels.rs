@@ -99,6 +99,16 @@ impl Labels {
         self.codes.push(code);
     }
 
+    /// Adds one cell like the last one, if `bytes` are its text; whether they are.
+    pub(crate) fn repeat(&mut self, bytes: &[u8]) -> bool {
+        let Some(&last) = self.codes.last() else { return false };
+        let same = self.names.get(last as usize).is_some_and(|name| name.as_bytes() == bytes);
+        if same {
+            self.codes.push(last);
+        }
+        same
+    }
+
     /// The code of `name`, given one if it has none. The dictionary is indexed by `u32`: memory
     /// ends long before four thousand million distinct texts do.
     fn intern(&mut self, name: &str) -> u32 {

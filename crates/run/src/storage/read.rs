@@ -112,7 +112,12 @@ fn read_column(
         let group = reader.get_row_group(group)?;
         let rows = usize::try_from(group.metadata().num_rows())
             .map_err(|_| ParquetError::General("a negative number of rows".to_owned()))?;
+        let nulls = |position: usize| {
+            group.metadata().columns().get(position)?.statistics()?.null_count_opt()
+        };
         match position {
+            // Nothing to decode.
+            Some(position) if nulls(position) == Some(rows as u64) && column.fill(rows) => {}
             Some(position) => column
                 .read(group.get_column_reader(position)?, rows)
                 .map_err(|error| ParquetError::General(format!("{}: {error}", spec.name)))?,
