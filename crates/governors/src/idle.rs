@@ -91,3 +91,16 @@ fn shallower(states: &[IdleState], from: usize, length: u64) -> usize {
     }
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three states, as a processor of a desk has them.
+    pub(super) fn states() -> Vec<IdleState> {
+        let of = |(latency, residency)| {
+            IdleState::new(Nanos::from_micros(latency), Nanos::from_micros(residency))
+        };
+        [(1, 1), (50, 200), (500, 5000)].map(of).to_vec()
+    }
+}

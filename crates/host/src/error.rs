@@ -1,7 +1,7 @@
 //! What can go wrong at the door: which call, on which object, what was expected, what was found.
 
 use crate::{Call, Errno};
-use flyball_units::{Diagnostic, ErrorKind, nearest};
+use flyball_units::{Diagnostic, ErrorKind, nearest_file};
 use std::path::{Path, PathBuf};
 
 /// An error of the host. Its text names the call and its object.
@@ -196,12 +196,8 @@ fn call_hint(call: Call, errno: Errno, object: &str) -> Option<String> {
 /// What is in the same folder under a name like this one.
 #[expect(clippy::disallowed_methods, reason = "a program of the user, not the machine")]
 fn similar(path: &Path) -> Option<PathBuf> {
-    let wanted = path.file_name()?.to_str()?;
     let entries = std::fs::read_dir(path.parent()?).ok()?;
-    let names: Vec<String> =
-        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    let name = nearest(wanted, names.iter().map(String::as_str))?;
-    Some(path.with_file_name(name))
+    nearest_file(path, entries.filter_map(|entry| Some(entry.ok()?.file_name())))
 }
 
 #[cfg(test)]

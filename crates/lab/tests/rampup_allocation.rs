@@ -31,10 +31,15 @@ fn a_longer_spin_allocates_no_more() {
     // The accounts before the sleeps and behind the spin are text of the kernel's: what is left is
     // the spin's own, and it is nothing.
     let (short, _) = allocations(&host, Nanos::from_millis(10));
-    let (long, found) = allocations(&host, Nanos::from_millis(100));
-    assert_eq!(short, long);
-    // Some 700 where the CPU is its own; on a busy machine it loses most of them.
-    assert!(found.slots.len() > 50, "{}", found.slots.len());
+    // A machine that is busy takes samples away: one spin of ten has the CPU for itself, or nearly.
+    let mut most = 0;
+    let found =
+        (0..10).map(|_| allocations(&host, Nanos::from_millis(100))).find(|(long, found)| {
+            assert_eq!(short, *long);
+            most = most.max(found.slots.len());
+            found.slots.len() > 300
+        });
+    let (_, found) = found.unwrap_or_else(|| panic!("at most {most} samples"));
     let faults = found.usage.unwrap();
     assert!(faults.minor_faults + faults.major_faults < 20, "{faults:?}");
 }

@@ -116,10 +116,9 @@ impl Bundle {
 /// Takes what is private out of the tables of a run of programs, where they can be read: their texts are names of
 /// workloads and conditions, and a program without a name has its command line.
 fn rename_in_tables(dir: &Path, folder: &str, private: &Private, entries: &mut [Entry]) {
-    let Ok(mut run) = Run::open(dir) else { return };
-    if run.manifest.workloads.iter().all(|workload| workload.kernel != "command") {
+    let Some(mut run) = private.has_programs().then(|| Run::open(dir).ok()).flatten() else {
         return;
-    }
+    };
     let mut renamed = false;
     run.tables.rename(&mut |text| {
         let clean = private.text(text.to_owned());

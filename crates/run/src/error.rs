@@ -1,6 +1,6 @@
 //! One error shape for the whole crate: what failed on what, expected, found, and a hint.
 
-use flyball_units::{Diagnostic, ErrorKind, nearest};
+use flyball_units::{Diagnostic, ErrorKind, nearest_file};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -123,13 +123,9 @@ impl fmt::Debug for Error {
 
 /// What is in the same folder under a name like this one.
 fn similar(path: &Path) -> Option<PathBuf> {
-    let wanted = path.file_name()?.to_str()?;
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let entries = fs_err::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
-    let names: Vec<String> =
-        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    let name = nearest(wanted, names.iter().map(String::as_str))?;
-    Some(path.with_file_name(name))
+    nearest_file(path, entries.filter_map(|entry| Some(entry.ok()?.file_name())))
 }
 
 /// The operating system's own words, without the action and the path in backquotes that `fs_err`

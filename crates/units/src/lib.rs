@@ -37,7 +37,7 @@ pub use kernel_rules::{
 };
 pub use machine::{BoardSpec, MachineSpec};
 pub use mismatch::Mismatch;
-pub use nearest::nearest;
+pub use nearest::{nearest, nearest_file};
 pub use opp::{Opp, OppTable, OppTableError, Relation};
 pub use rate_limit::RateLimitRule;
 pub use share::Share;

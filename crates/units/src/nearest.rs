@@ -1,5 +1,8 @@
 //! The word that was probably meant: what an error proposes for a name that nothing has.
 
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
 /// The word of `candidates` that `word` probably stands for, whatever its case; none where nothing
 /// is like it, for a far-off proposal misleads more than none.
 ///
@@ -27,6 +30,14 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         })
         .min_by_key(|&(likeness, _)| likeness)
         .map(|(_, candidate)| candidate)
+}
+
+/// What stands beside `path`, among the `names` of its folder, under a name like its own.
+pub fn nearest_file(path: &Path, names: impl IntoIterator<Item = OsString>) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_str()?;
+    let names: Vec<String> = names.into_iter().filter_map(|name| name.into_string().ok()).collect();
+    let name = nearest(wanted, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(name))
 }
 
 /// The slips that make `word`, of `length` letters, of `candidate` or of its beginning; none where

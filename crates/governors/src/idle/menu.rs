@@ -270,15 +270,9 @@ struct Guess {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::states;
     use super::*;
     use flyball_units::{KernelVersion, Nanos};
-
-    fn states() -> Vec<IdleState> {
-        let of = |(latency, residency)| {
-            IdleState::new(Nanos::from_micros(latency), Nanos::from_micros(residency))
-        };
-        [(1, 1), (50, 200), (500, 5000)].map(of).to_vec()
-    }
 
     fn ask(timer_us: u64) -> IdleAsk {
         IdleAsk {

@@ -275,18 +275,27 @@ impl Teo {
         self.by_length(states, ask, [state.min(allowed), first], [length, ask.next_event.0])
     }
 
+    /// From 6.6, the timer not having been asked: what may be chosen, or the choice where there is none.
+    fn candidate(&mut self, states: &[IdleState], ask: &IdleAsk) -> Result<Candidate, IdleChoice> {
+        self.sleep_length = FURTHEST as i64;
+        match candidate(states, ask) {
+            None => Err(IdleChoice { state: 0, stops_tick: false }),
+            Some(Candidate { first, deepest, .. }) if deepest == first => {
+                let lengths = [states[first].target_residency.0, ask.tick.0 / 2];
+                Err(self.by_length(states, ask, [first, first], lengths))
+            }
+            Some(found) => Ok(found),
+        }
+    }
+
     /// 6.6 to 6.13.
     fn select_tick_hits(&mut self, states: &[IdleState], ask: &IdleAsk) -> IdleChoice {
-        self.sleep_length = FURTHEST as i64;
+        let Candidate { first, deepest, allowed } = match self.candidate(states, ask) {
+            Ok(found) => found,
+            Err(choice) => return choice,
+        };
         let kept = |state| IdleChoice { state, stops_tick: false };
         let half = ask.tick.0 / 2;
-        let Some(Candidate { first, deepest, allowed }) = candidate(states, ask) else {
-            return kept(0);
-        };
-        if deepest == first {
-            let length = states[first].target_residency.0;
-            return self.by_length(states, ask, [first, first], [length, half]);
-        }
         let early: u32 = self.bins[..deepest].iter().map(|bin| bin.intercepts).sum();
         let hits: u32 = self.bins[..deepest].iter().map(|bin| bin.hits).sum();
         let all_early: u32 = self.bins.iter().map(|bin| bin.intercepts).sum();
@@ -337,16 +346,12 @@ impl Teo {
 
     /// From 6.14.
     fn select_ticks(&mut self, states: &[IdleState], ask: &IdleAsk) -> IdleChoice {
-        self.sleep_length = FURTHEST as i64;
+        let Candidate { first, deepest, allowed } = match self.candidate(states, ask) {
+            Ok(found) => found,
+            Err(choice) => return choice,
+        };
         let kept = |state| IdleChoice { state, stops_tick: false };
         let half = ask.tick.0 / 2;
-        let Some(Candidate { first, deepest, allowed }) = candidate(states, ask) else {
-            return kept(0);
-        };
-        if deepest == first {
-            let length = states[first].target_residency.0;
-            return self.by_length(states, ask, [first, first], [length, half]);
-        }
         let mut state = deepest;
         let early: u32 = self.bins[..deepest].iter().map(|bin| bin.intercepts).sum();
         let hits: u32 = self.bins[..deepest].iter().map(|bin| bin.hits).sum();
@@ -441,15 +446,9 @@ fn fade(weight: &mut u32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::states;
     use super::*;
     use flyball_units::KernelVersion;
-
-    fn states() -> Vec<IdleState> {
-        let of = |(latency, residency)| {
-            IdleState::new(Nanos::from_micros(latency), Nanos::from_micros(residency))
-        };
-        [(1, 1), (50, 200), (500, 5000)].map(of).to_vec()
-    }
 
     fn ask(timer_us: u64) -> IdleAsk {
         IdleAsk {

@@ -120,6 +120,11 @@ impl Private {
         }
     }
 
+    /// Whether there are workloads whose names are command lines.
+    pub fn has_programs(&self) -> bool {
+        !self.programs.is_empty()
+    }
+
     /// A text without them.
     pub fn text(&self, text: String) -> String {
         let text = replaced(text, &self.programs);

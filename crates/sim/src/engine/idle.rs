@@ -223,3 +223,30 @@ impl Machine {
         self.requeue(c);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tick that always comes, every 100 us: a state whose way out takes as long is never entered.
+    #[test]
+    fn a_short_tick_forbids_slow_states() {
+        let states = [(1, 1), (50, 200), (500, 5000)].map(|(latency, residency)| {
+            flyball_platform::IdleState {
+                name: String::new(),
+                exit_latency: Nanos::from_micros(latency),
+                target_residency: Nanos::from_micros(residency),
+                power_mw: 0.0,
+                stops_timer: false,
+            }
+        });
+        let deepest = |governor, idle_tick| {
+            let (rules, tick, latency_limit) = (KernelRules::newest(), 100_000, Nanos(u64::MAX));
+            let of = IdleRules { governor, rules, tick, idle_tick, latency_limit };
+            Sleeps::new(&states, of).choose(Some(1_000_000_000), TickAhead::Fixed, 0).unwrap().state
+        };
+        assert_eq!(deepest(IdleGovernor::Menu, IdleTick::Continues), 1);
+        assert_eq!(deepest(IdleGovernor::Menu, IdleTick::Stops), 2);
+        assert_eq!(deepest(IdleGovernor::None, IdleTick::Continues), 0);
+    }
+}
