@@ -58,7 +58,7 @@ impl Error {
             };
             let found = match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 Some(folder) if !folder.is_dir() => format!("no folder {}", folder.display()),
-                _ => "nothing there".to_owned(),
+                _ => source_text(error),
             };
             return Error::new(ErrorKind::NotFound, path.display(), expected, found, hint);
         }
