@@ -4,8 +4,8 @@ use crate::fault::Faults;
 use crate::{
     Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Effect,
     FairShare, Fault, FaultError, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile,
-    ProcessSpec, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake,
-    Watched, Woken, dma_latency_path, procfs,
+    ProcessSpec, ProgramSocket, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task,
+    ThreadUsage, Wake, Watched, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::path::{Path, PathBuf};
@@ -313,6 +313,16 @@ impl Host for FaultyHost {
         self.inner.listen(path)
     }
 
+    fn listen_to_programs(
+        &self,
+        path: &Path,
+        everybody: bool,
+        locked: bool,
+    ) -> Result<ProgramSocket, HostError> {
+        self.pass(Call::Listen, path.display())?;
+        self.inner.listen_to_programs(path, everybody, locked)
+    }
+
     fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError> {
         self.pass(Call::Ask, path.display())?;
         self.inner.ask(path, request, patience)
@@ -361,11 +371,12 @@ impl Host for FaultyHost {
         &self,
         watches: &[&SwitchWatch],
         tasks: &[&Task],
+        socket: Option<&ProgramSocket>,
         deadline: Option<Nanos>,
         asked: u32,
     ) -> Result<bool, HostError> {
         self.pass_thread(Call::WaitTasks)?;
-        self.inner.wait_tasks(watches, tasks, deadline, asked)
+        self.inner.wait_tasks(watches, tasks, socket, deadline, asked)
     }
 
     fn open_cycles(&self) -> Result<CycleCounter, HostError> {
@@ -512,7 +523,7 @@ mod tests {
             host.fair_share(&task).is_err(),
             host.fair_share_set(&task, FairShare::default()).is_err(),
             host.watch_switches(&task, Watched::Switches).is_err(),
-            host.wait_tasks(&[], &[], None, 0).is_err(),
+            host.wait_tasks(&[], &[], None, None, 0).is_err(),
             host.spawn_detached(&spec).is_err(),
         ];
         assert!(failures.iter().all(|&failed| failed), "{failures:?}");

@@ -2,8 +2,9 @@
 
 use crate::{
     Access, Bell, Bpf, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, FairShare,
-    FolderLock, HostError, IdleLatencyHold, KeptFile, ProcessSpec, SchedStat, SchedStatReader,
-    Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Watched, Woken,
+    FolderLock, HostError, IdleLatencyHold, KeptFile, ProcessSpec, ProgramSocket, SchedStat,
+    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Watched,
+    Woken,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::fmt::Debug;
@@ -167,6 +168,15 @@ pub trait Host: Send + Sync + Debug {
     /// Listens at a socket that only root and this user may talk to, in a folder that is made private
     /// and locked as by [`Host::lock_folder`].
     fn listen(&self, path: &Path) -> Result<ControlSocket, HostError>;
+    /// Listens at a socket that programs of every user, or of this one alone, may talk to. Its folder is made
+    /// and locked as by [`Host::lock_folder`], unless it is `locked` by this process already; it has to
+    /// belong to this user, and only this one may write there.
+    fn listen_to_programs(
+        &self,
+        path: &Path,
+        everybody: bool,
+        locked: bool,
+    ) -> Result<ProgramSocket, HostError>;
     /// Asks the program that listens at `path`: one line there, one line back within `patience`.
     fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError>;
     /// Tells the service manager something (`READY=1`, `WATCHDOG=1`), where one listens
@@ -192,7 +202,8 @@ pub trait Host: Send + Sync + Debug {
     /// Watches when a thread runs, without a system call of its own at each switch, or only what it makes and
     /// that it ends.
     fn watch_switches(&self, task: &Task, what: Watched) -> Result<SwitchWatch, HostError>;
-    /// Waits until one of `watches` has a record or one of `tasks` has ended (true), or until
+    /// Waits until one of `watches` has a record, one of `tasks` has ended or a program at `socket` has
+    /// something (true), or until
     /// `deadline` (none: for ever) or a request to end beyond the first `asked` of
     /// [`Host::interrupted`] came, also one from before the call (false). A watch that is left out
     /// does not wake.
@@ -200,6 +211,7 @@ pub trait Host: Send + Sync + Debug {
         &self,
         watches: &[&SwitchWatch],
         tasks: &[&Task],
+        socket: Option<&ProgramSocket>,
         deadline: Option<Nanos>,
         asked: u32,
     ) -> Result<bool, HostError>;

@@ -79,6 +79,7 @@ pub use sys::bpf::{Bpf, BpfLink, BpfMap, BpfProgram, BpfTypes};
 pub use sys::cycles::CycleCounter;
 pub use sys::dma_latency::IdleLatencyHold;
 pub use sys::kept::{Access, KeptFile};
+pub use sys::programs::{Guest, Knock, ProgramSocket};
 pub use sys::schedstat::SchedStatReader;
 pub use sys::signal::{end_on_signals, end_soon, last as last_signal};
 pub use sys::socket::{ControlSocket, Visitor};

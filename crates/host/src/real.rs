@@ -4,8 +4,8 @@ use crate::sys::{clock, memory, process, sched, signal, socket, task, usage};
 use crate::{
     Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
-    SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage, Wake, Watched,
-    Woken, arch,
+    ProgramSocket, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadUsage,
+    Wake, Watched, Woken, arch,
 };
 use crate::{calibrate, files, private, procfs};
 use flyball_units::{CpuId, CpuSet, Nanos};
@@ -270,6 +270,15 @@ impl Host for RealHost {
         ControlSocket::listen(path)
     }
 
+    fn listen_to_programs(
+        &self,
+        path: &Path,
+        everybody: bool,
+        locked: bool,
+    ) -> Result<ProgramSocket, HostError> {
+        ProgramSocket::listen(path, everybody, locked)
+    }
+
     fn ask(&self, path: &Path, request: &str, patience: Nanos) -> Result<String, HostError> {
         socket::ask(path, request, patience)
     }
@@ -333,12 +342,14 @@ impl Host for RealHost {
         &self,
         watches: &[&SwitchWatch],
         tasks: &[&Task],
+        socket: Option<&ProgramSocket>,
         deadline: Option<Nanos>,
         asked: u32,
     ) -> Result<bool, HostError> {
         let watched = watches.iter().filter_map(|watch| watch.descriptor());
         let ending = tasks.iter().filter_map(|task| task.descriptor());
-        task::wait(watched.chain(ending), deadline, asked)
+        let socket = socket.map(ProgramSocket::descriptor);
+        task::wait(watched.chain(ending).chain(socket), deadline, asked)
     }
 
     fn open_cycles(&self) -> Result<CycleCounter, HostError> {

@@ -6,8 +6,8 @@ use crate::tree::{Entry, Tree, normal};
 use crate::{
     Access, Bell, Bpf, Call, Child, ControlSocket, CounterRate, CpuTimes, CycleCounter, Errno,
     FairShare, FolderLock, Host, HostError, HostKind, IdleLatencyHold, KeptFile, ProcessSpec,
-    SchedStat, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task, ThreadIdentity,
-    ThreadUsage, Wake, Watched, Woken, dma_latency_path, procfs,
+    ProgramSocket, SchedStat, SchedStatReader, Scheduling, Signal, Stream, SwitchWatch, Task,
+    ThreadIdentity, ThreadUsage, Wake, Watched, Woken, dma_latency_path, procfs,
 };
 use flyball_units::{CpuId, CpuSet, Nanos};
 use std::collections::{BTreeMap, HashMap};
@@ -551,6 +551,16 @@ impl Host for RecordedHost {
         Err(HostError::unsupported(Call::Listen, object, "a recorded machine has no sockets"))
     }
 
+    fn listen_to_programs(
+        &self,
+        path: &Path,
+        _everybody: bool,
+        _locked: bool,
+    ) -> Result<ProgramSocket, HostError> {
+        let object = path.display();
+        Err(HostError::unsupported(Call::Listen, object, "a recorded machine has no sockets"))
+    }
+
     fn ask(&self, path: &Path, _request: &str, _patience: Nanos) -> Result<String, HostError> {
         let object = path.display();
         Err(HostError::unsupported(Call::Ask, object, "a recorded machine has no sockets"))
@@ -608,6 +618,7 @@ impl Host for RecordedHost {
         &self,
         _watches: &[&SwitchWatch],
         _tasks: &[&Task],
+        _socket: Option<&ProgramSocket>,
         deadline: Option<Nanos>,
         _asked: u32,
     ) -> Result<bool, HostError> {

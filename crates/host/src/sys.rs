@@ -25,6 +25,7 @@ linux! {
     mod perf;
     mod poll;
     pub(crate) mod process;
+    pub(crate) mod programs;
     pub(crate) mod sched;
     pub(crate) mod signal;
     pub(crate) mod socket;
@@ -37,7 +38,8 @@ linux! {
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    access, bell, bpf, clock, cycles, memory, process, sched, signal, socket, task, usage, watch,
+    access, bell, bpf, clock, cycles, memory, process, programs, sched, signal, socket, task,
+    usage, watch,
 };
 
 #[cfg(target_os = "linux")]

@@ -23,6 +23,21 @@ pub(crate) struct Step {
     pub lasts: Option<Nanos>,
 }
 
+impl Step {
+    /// What the ramp says in the middle of the time for which it is to stay.
+    pub fn of(ramp: ResponseRamp, running: Nanos) -> Step {
+        let here = ramp.demand(running);
+        if Some(here) == FULL {
+            return Step { demand: FULL, lasts: None };
+        }
+        let mut lasts = NEAREST;
+        while lasts < FARTHEST && ramp.demand(running + lasts) < here + RISE {
+            lasts = lasts + Nanos::from_millis(1);
+        }
+        Step { demand: Some(ramp.demand(running + Nanos(lasts.0 / 2))), lasts: Some(lasts) }
+    }
+}
+
 /// The time that a thread has been running without a sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Burst {
@@ -85,8 +100,7 @@ impl Burst {
         }
     }
 
-    /// What the thread is to count for from now on: nothing where its run is short, else what the ramp says in
-    /// the middle of the time for which it is to stay.
+    /// What the thread is to count for from now on: nothing where its run is short, else what the ramp says.
     pub fn step(&self, ramp: ResponseRamp, now: Nanos) -> Step {
         let running = self.running(now);
         if running < SHORTEST {
@@ -98,15 +112,7 @@ impl Burst {
             };
             return Step { demand: None, lasts };
         }
-        let here = ramp.demand(running);
-        if Some(here) == FULL {
-            return Step { demand: FULL, lasts: None };
-        }
-        let mut lasts = NEAREST;
-        while lasts < FARTHEST && ramp.demand(running + lasts) < here + RISE {
-            lasts = lasts + Nanos::from_millis(1);
-        }
-        Step { demand: Some(ramp.demand(running + Nanos(lasts.0 / 2))), lasts: Some(lasts) }
+        Step::of(ramp, running)
     }
 
     /// How often it was given a CPU since the last time that this was asked.

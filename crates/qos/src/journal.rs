@@ -15,6 +15,10 @@ use std::path::{Path, PathBuf};
 const FORMAT: u32 = 1;
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 const JOURNAL: &str = "qos.json";
+/// The socket for programs, in the same folder.
+pub(crate) const SOCKET: &str = "socket";
+/// Root's folder.
+const SYSTEM: &str = "/run/flyball-qos";
 
 /// A recovery takes the lock for a moment; a controller keeps it.
 const TRIES: u32 = 40;
@@ -39,11 +43,33 @@ pub(crate) struct Journal {
     pub multiplier: Option<u32>,
     /// Processes whose threads may have a clamp of ours.
     pub processes: Vec<ProcessIdentity>,
+    /// Processes some of whose threads were asked for at the socket, and may have a clamp of ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<AskedFor>,
     /// Threads that have a clamp that is not ours.
     pub own: Vec<Own>,
     /// Threads that were given another share of their CPU; the last entry of one counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lent: Vec<Lent>,
+    /// The socket for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+}
+
+/// A process some of whose threads were asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AskedFor {
+    pub process: ProcessIdentity,
+    /// When the first was, on the clock of starts: threads that were made since may have its clamp.
+    pub since_ticks: u64,
+    pub threads: Vec<ThreadIdentity>,
+}
+
+impl AskedFor {
+    /// Whether a thread may have a clamp of ours.
+    pub fn concerns(&self, thread: ThreadIdentity) -> bool {
+        thread.start >= self.since_ticks || self.threads.contains(&thread)
+    }
 }
 
 /// A thread that was given another share of its CPU.
@@ -77,8 +103,10 @@ impl Journal {
             began_ticks: owner.start,
             multiplier,
             processes: Vec::new(),
+            asked: Vec::new(),
             own: Vec::new(),
             lent: Vec::new(),
+            socket: None,
         })
     }
 
@@ -95,6 +123,25 @@ impl Journal {
         match journal.format {
             FORMAT => Ok(journal),
             other => Err(fail(format!("format {other}"))),
+        }
+    }
+
+    /// Notes what a thread has that is not ours.
+    pub fn note(&mut self, own: Own) {
+        self.own.retain(|other| other.thread != own.thread);
+        self.own.push(own);
+    }
+
+    /// Notes that a thread is asked for.
+    pub fn ask(&mut self, process: ProcessIdentity, thread: ThreadIdentity, now_ticks: u64) {
+        let found = self.asked.iter_mut().find(|known| known.process == process);
+        match found {
+            Some(known) if known.threads.contains(&thread) => {}
+            Some(known) => known.threads.push(thread),
+            None => {
+                let threads = vec![thread];
+                self.asked.push(AskedFor { process, since_ticks: now_ticks, threads });
+            }
         }
     }
 
@@ -128,9 +175,15 @@ fn usual_folder(host: &dyn Host) -> Option<PathBuf> {
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     let effective = users.and_then(|users| users.split_ascii_whitespace().nth(1));
     match effective {
-        Some("0") => Some("/run/flyball-qos".into()),
+        Some("0") => Some(SYSTEM.into()),
         _ => named(host, "XDG_RUNTIME_DIR").map(|folder| folder.join("flyball-qos")),
     }
+}
+
+/// The sockets at which a service may be asked: this user's, then the system's.
+pub(crate) fn sockets(host: &dyn Host) -> Vec<PathBuf> {
+    let own = qos_folder(host).ok().map(|folder| folder.join(SOCKET));
+    own.into_iter().chain([Path::new(SYSTEM).join(SOCKET)]).collect()
 }
 
 fn named(host: &dyn Host, name: &str) -> Option<PathBuf> {

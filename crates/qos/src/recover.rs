@@ -76,7 +76,7 @@ pub fn guard(host: &dyn Host, folder: &Path) -> Result<Recovered, QosError> {
         && task.identity().start == owner.start
     {
         while task.is_alive(host) {
-            host.wait_tasks(&[], &[&task], None, host.interrupted())
+            host.wait_tasks(&[], &[&task], None, None, host.interrupted())
                 .map_err(QosError::host("waiting for the controller"))?;
             if host.interrupted() > 0 {
                 return Ok(Recovered::Nothing);
@@ -110,7 +110,7 @@ pub(crate) fn sweep(host: &dyn Host, journal: &Journal) -> Result<(usize, usize)
         }
         alive += 1;
         for tid in threads.iter().filter_map(|tid| tid.parse().ok()) {
-            match restore(host, journal, process.pid, tid) {
+            match restore(host, journal, process, tid) {
                 Ok(true) => removed += 1,
                 Ok(false) => {}
                 Err(error) if is_gone(&error) => {}
@@ -125,8 +125,18 @@ pub(crate) fn sweep(host: &dyn Host, journal: &Journal) -> Result<(usize, usize)
 }
 
 /// Gives a thread what it had; whether it had something else.
-fn restore(host: &dyn Host, journal: &Journal, pid: u32, tid: u32) -> Result<bool, HostError> {
-    let task = host.open_task(pid, tid)?;
+pub(crate) fn restore(
+    host: &dyn Host,
+    journal: &Journal,
+    process: ProcessIdentity,
+    tid: u32,
+) -> Result<bool, HostError> {
+    let task = host.open_task(process.pid, tid)?;
+    let asked = journal.asked.iter().find(|asked| asked.process == process);
+    let concerned = asked.is_none_or(|asked| asked.concerns(task.identity()));
+    if !concerned && !journal.processes.contains(&process) {
+        return Ok(false);
+    }
     let taken = take_back(host, journal, &task)?;
     let Some(own) = journal.own(task.identity()) else { return Ok(taken) };
     // A real-time thread has the whole by its class; ours is below that.
@@ -210,6 +220,8 @@ pub(crate) fn is_gone(error: &HostError) -> bool {
 /// parent had a clamp has the same.
 fn with_descendants(host: &dyn Host, journal: &Journal) -> Vec<ProcessIdentity> {
     let mut found = journal.processes.clone();
+    let asked = journal.asked.iter().map(|asked| asked.process);
+    found.extend(asked.filter(|process| !journal.processes.contains(process)));
     let names = host.list(Path::new("/proc")).unwrap_or_default();
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for pid in names.iter().filter_map(|name| name.parse::<u32>().ok()) {

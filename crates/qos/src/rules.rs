@@ -1,5 +1,6 @@
 //! Which threads get what: rules of a file, and the classes that they name.
 
+use crate::limits::{Limits, SocketEntry};
 use crate::schedqos;
 use flyball_governors::ResponseRamp;
 use flyball_host::FairShare;
@@ -119,6 +120,8 @@ pub struct Rules {
     rules: Vec<Rule>,
     /// How often processes that came later are looked for.
     pub every: Nanos,
+    /// What programs may ask for at the socket.
+    pub limits: Limits,
 }
 
 impl Rules {
@@ -126,7 +129,13 @@ impl Rules {
     #[must_use]
     pub fn all(treatment: Treatment) -> Rules {
         let all = Rule { process: Pattern(None), thread: Pattern(None), treatment };
-        Rules { rules: vec![all], every: EVERY }
+        Rules { rules: vec![all], every: EVERY, limits: usual_limits() }
+    }
+
+    /// None: every thread is left alone, but for what its program asks for.
+    #[must_use]
+    pub fn none() -> Rules {
+        Rules { rules: Vec::new(), every: EVERY, limits: usual_limits() }
     }
 
     /// Reads a file of rules: TOML of ours, or the JSON of schedqos, which begins with a brace.
@@ -152,10 +161,12 @@ impl Rules {
         };
         let rules: Result<Vec<Rule>, Mismatch> = file.rule.iter().enumerate().map(rule).collect();
         let rules = rules?;
-        if rules.is_empty() {
-            return Err(Mismatch::value("a [[rule]] or more", "none"));
+        if rules.is_empty() && file.socket.is_none() {
+            return Err(Mismatch::value("a [[rule]] or more, or a [socket]", "none"));
         }
-        let rules = Rules::of_rules(rules)?;
+        let classes: Vec<Class> = classes.into_iter().collect();
+        let limits = Limits::of(&file.socket.unwrap_or_default(), &classes);
+        let limits = limits.map_err(|slip| slip.at("socket"))?;
         let every = file.every.as_deref().map(str::parse).transpose();
         let every = every.map_err(|slip: Mismatch| slip.at("every"))?.unwrap_or(EVERY);
         if every < Nanos::from_millis(100) {
@@ -165,7 +176,7 @@ impl Rules {
             )
             .at("every"));
         }
-        Ok(Rules { every, ..rules })
+        Ok(Rules { rules, every, limits })
     }
 
     /// These, the first that fits deciding.
@@ -175,7 +186,7 @@ impl Rules {
     pub(crate) fn of_rules(rules: Vec<Rule>) -> Result<Rules, Mismatch> {
         match rules.is_empty() {
             true => Err(Mismatch::value("a rule or more", "none")),
-            false => Ok(Rules { rules, every: EVERY }),
+            false => Ok(Rules { rules, every: EVERY, limits: usual_limits() }),
         }
     }
 
@@ -199,7 +210,12 @@ impl Rules {
     /// Whether every thread gets the same, whatever its name.
     pub(crate) fn is_uniform(&self) -> bool {
         let first = self.rules.first();
-        first.is_some_and(|rule| rule.process.0.is_none() && rule.thread.0.is_none())
+        first.is_none_or(|rule| rule.process.0.is_none() && rule.thread.0.is_none())
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
     }
 
     /// Whether a rule names processes, and one of them has this name.
@@ -240,7 +256,15 @@ const CLASSES: [Shipped; 4] = [
     ("background", || Treatment { most: Some(512), nice: Some(10), ..Treatment::default() }),
 ];
 
-fn no_class<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Mismatch {
+/// What may be asked for without a file that says so.
+fn usual_limits() -> Limits {
+    let mut known: Vec<Class> =
+        CLASSES.iter().map(|(name, class)| ((*name).to_owned(), class())).collect();
+    known.sort_by(|a, b| a.0.cmp(&b.0));
+    Limits::usual(&known)
+}
+
+pub(crate) fn no_class<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Mismatch {
     let list = known.clone().collect::<Vec<_>>().join(", ");
     let slip = Mismatch::text(format!("a class ({list})"), name);
     match nearest(name, known) {
@@ -257,6 +281,7 @@ struct File {
     rule: Vec<RuleEntry>,
     #[serde(default)]
     class: BTreeMap<String, Entry>,
+    socket: Option<SocketEntry>,
 }
 
 #[derive(Deserialize)]
@@ -396,7 +421,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_is_named_with_its_place() {
         let error = |text: &str| Rules::read(text).unwrap_err().to_string();
-        assert!(error("").contains("a [[rule]] or more"));
+        assert!(error("").contains("a [[rule]] or more, or a [socket]"));
         assert!(error("[[rule]]\n").starts_with("rule 1: expected a class, or one of ramp"));
         let class = error("[[rule]]\nclass = \"audo\"\n");
         assert!(class.starts_with("rule 1: class: expected a class (audio, background"), "{class}");

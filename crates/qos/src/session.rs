@@ -1,7 +1,10 @@
 //! A controller from its start to its end.
 
+mod asked;
+
 use crate::journal::{Journal, Own, State};
 use crate::kernel::KernelRamp;
+use crate::programs::Programs;
 use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep, take_back};
 use crate::threads::{Counts, Inherited, Threads};
 use crate::{Backend, By, QosError, Rules, Target, Whose, Wish, backend};
@@ -17,6 +20,8 @@ use std::path::Path;
 const PERIOD: Nanos = Nanos::from_millis(4);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
 const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
+/// A controller that is only asked does not look for anybody.
+const IDLE: Nanos = Nanos::from_secs(3600);
 /// Slice and nice value of the controller, where it may have them: it runs for less than this, and what it is
 /// late the clamp is late.
 const PROMPT: (Nanos, i32) = (Nanos(100_000), -10);
@@ -67,8 +72,11 @@ pub fn run(
         By::SchedExt => Some(KernelRamp::start(host)?),
     };
     begun(&backend, &recovered);
-    let journal = Journal::new(host, wish.rules.multiplier())
+    let mut journal = Journal::new(host, wish.rules.multiplier())
         .map_err(QosError::host("preparing the journal"))?;
+    let programs = wish.socket.as_ref().map(|socket| asked::listen(host, folder, socket, wish));
+    let programs = programs.transpose()?;
+    journal.socket = programs.as_ref().map(|programs| programs.socket().path().to_owned());
     let mut session = Session {
         host,
         state,
@@ -76,6 +84,7 @@ pub fn run(
         threads: Threads::new(wish.rules.clone(), kernel),
         children: wish.children,
         refused: Vec::new(),
+        programs,
         guardian: None,
         guardians: 0,
         wakes: 0,
@@ -118,6 +127,8 @@ struct Session<'a> {
     children: bool,
     /// Processes that rules name and that may not be treated.
     refused: Vec<ProcessIdentity>,
+    /// The socket, where there is one.
+    programs: Option<Programs>,
     guardian: Option<Task>,
     /// Started so far.
     guardians: u32,
@@ -161,9 +172,11 @@ impl Session<'_> {
             }
             Target::Named(whose) => {
                 self.set_up();
+                // Where nobody is looked for, there is nothing to wake up for.
+                let every = if wish.rules.is_empty() { IDLE } else { wish.rules.every };
                 while host.interrupted() == 0 {
                     self.look_for(&wish.rules, whose)?;
-                    let until = host.now() + wish.rules.every;
+                    let until = host.now() + every;
                     while host.interrupted() == 0 && host.now() < until {
                         self.step_until(None, 0, Some(until))?;
                     }
@@ -176,6 +189,9 @@ impl Session<'_> {
     /// Takes in the processes that rules name and that are not yet.
     fn look_for(&mut self, rules: &Rules, whose: &Whose) -> Result<(), QosError> {
         let host = self.host;
+        if rules.is_empty() && whose.is_anybody() {
+            return Ok(());
+        }
         let own = [Some(self.journal.owner), self.journal.guardian].map(|it| it.map(|it| it.pid));
         let all = host.list(Path::new("/proc")).map_err(QosError::host("listing processes"))?;
         for pid in all.iter().filter_map(|pid| pid.parse::<u32>().ok()) {
@@ -275,6 +291,10 @@ impl Session<'_> {
     ) -> Result<(), QosError> {
         let host = self.host;
         let noted = self.threads.counts.foreign;
+        if self.hear() {
+            // Before the first of it is given.
+            self.state.save(host, &self.journal)?;
+        }
         let look = self.threads.look(host, &mut self.journal);
         let look = look.map_err(QosError::host("setting a clamp"))?;
         self.period = match look.growing {
@@ -284,6 +304,9 @@ impl Session<'_> {
         let mut changed = self.threads.rename(host, &mut self.journal);
         for (maker, pid, tid) in look.made {
             changed |= self.made(maker, pid, tid)?;
+        }
+        if look.guests_left {
+            changed |= self.forget();
         }
         if changed || noted != self.threads.counts.foreign {
             self.state.save(host, &self.journal)?;
@@ -298,11 +321,13 @@ impl Session<'_> {
             true => (Vec::new(), Some(host.now() + self.period)),
             false => (self.threads.watches(), None),
         };
-        let deadline = deadline.into_iter().chain(until).min();
+        let again = self.programs.as_ref().and_then(Programs::next);
+        let deadline = deadline.into_iter().chain(until).chain(look.next).chain(again).min();
         if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());
         }
-        let woken = host.wait_tasks(&watches, &ends, deadline, asked);
+        let socket = self.programs.as_ref().map(Programs::socket);
+        let woken = host.wait_tasks(&watches, &ends, socket, deadline, asked);
         self.woken = woken.map_err(QosError::host("waiting for the threads"))?;
         self.wakes += 1;
         // A watch whose thread has gone is ready for ever.
@@ -337,7 +362,9 @@ impl Session<'_> {
         let pid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
         let process = ProcessIdentity::of(host, pid.unwrap_or(tid)).map_err(none)?;
         let doing = || QosError::host(format!("watching thread {tid}"));
-        self.threads.take(host, process.pid, tid, None, &mut self.journal).map_err(doing())?;
+        self.threads
+            .take(host, process.pid, tid, None, false, &mut self.journal)
+            .map_err(doing())?;
         // What they have is theirs: a recovery looks at all threads of the process.
         let names = host.list(Path::new(&format!("/proc/{}/task", process.pid)));
         for name in names.map_err(doing())? {
@@ -361,6 +388,10 @@ impl Session<'_> {
     fn made(&mut self, maker: ThreadIdentity, pid: u32, tid: u32) -> Result<bool, QosError> {
         let host = self.host;
         let before = self.threads.before(maker);
+        if self.threads.is_guest(maker) {
+            self.made_by_guest(pid, tid, before);
+            return Ok(false);
+        }
         if pid != maker.pid && !self.children {
             return match self.disinherit(pid, tid, before.least) {
                 Ok(()) => Ok(false),
@@ -375,7 +406,7 @@ impl Session<'_> {
             }
             return Ok(true);
         }
-        match self.threads.take(host, pid, tid, Some(before), &mut self.journal) {
+        match self.threads.take(host, pid, tid, Some(before), false, &mut self.journal) {
             Ok(changed) => Ok(changed),
             Err(error) => {
                 if !is_gone(&error) {
@@ -391,7 +422,8 @@ impl Session<'_> {
     fn adopt_child(&mut self, process: ProcessIdentity, before: Inherited) -> Result<(), QosError> {
         let names = self.host.list(Path::new(&format!("/proc/{}/task", process.pid)));
         for tid in names.unwrap_or_default().iter().filter_map(|name| name.parse().ok()) {
-            match self.threads.take(self.host, process.pid, tid, Some(before), &mut self.journal) {
+            let journal = &mut self.journal;
+            match self.threads.take(self.host, process.pid, tid, Some(before), false, journal) {
                 Ok(_) => {}
                 Err(error) if is_gone(&error) => {}
                 Err(error) => self.threads.leave_out(&error),

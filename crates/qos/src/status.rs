@@ -1,11 +1,11 @@
 //! Whether somebody controls clamps, or left some.
 
-use crate::QosError;
-use crate::journal::{boot_id, read};
+use crate::journal::{boot_id, qos_folder, read};
+use crate::{Backend, By, QosError, Served, backend, served};
 use flyball_host::{Host, ProcessIdentity};
 use flyball_units::Nanos;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the journal says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +24,9 @@ pub enum Status {
         guarded: bool,
         /// The ramp's multiplier; none where threads differ in it.
         multiplier: Option<u32>,
+        /// Where programs may ask for themselves.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        socket: Option<PathBuf>,
         /// Processes that it took in and that still run.
         processes: Vec<ProcessIdentity>,
     },
@@ -34,6 +37,39 @@ pub enum Status {
         /// Processes that it took in and that still run.
         processes: Vec<ProcessIdentity>,
     },
+}
+
+/// How it is done on a machine, whether it is being done, and who asks for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overview {
+    /// How it is done by clamps.
+    pub backend: Option<Backend>,
+    /// ... by a program in the kernel.
+    pub inside: Option<Backend>,
+    /// Whether it is being done.
+    pub controller: Status,
+    /// Programs at the socket.
+    pub programs: Option<Served>,
+    /// Why it cannot be done at all.
+    #[serde(skip)]
+    pub refused: Option<QosError>,
+}
+
+/// Looks at all of it; nothing is changed.
+///
+/// # Errors
+/// As [`status`].
+pub fn overview(host: &dyn Host) -> Result<Overview, QosError> {
+    let controller = status(host, &qos_folder(host)?)?;
+    let socket = match &controller {
+        Status::Running { socket, .. } => socket.as_deref(),
+        _ => None,
+    };
+    let programs = served(host, socket);
+    let (clamps, inside) = (backend(host, By::Clamps), backend(host, By::SchedExt));
+    let refused = clamps.as_ref().err().filter(|_| inside.is_err()).cloned();
+    let (backend, inside) = (clamps.ok(), inside.ok());
+    Ok(Overview { backend, inside, controller, programs, refused })
 }
 
 /// Looks; nothing is changed.
@@ -55,6 +91,7 @@ pub fn status(host: &dyn Host, folder: &Path) -> Result<Status, QosError> {
             elapsed: host.realtime().since(journal.created),
             guarded,
             multiplier: journal.multiplier,
+            socket: journal.socket,
             processes,
         },
         false => Status::Left { owner, processes },

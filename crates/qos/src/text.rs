@@ -1,6 +1,8 @@
 //! What it says to people.
 
-use crate::{Backend, Ended, Recovered, Rules, Status};
+use crate::{
+    AskedThread, Backend, Ended, Overview, Recovered, Rules, Served, ServedProgram, Status,
+};
 use flyball_host::ProcessIdentity;
 
 /// How it is done here, and what of it does not work as it should.
@@ -65,6 +67,43 @@ pub fn ended(ended: &Ended) -> Vec<String> {
     lines
 }
 
+/// How it is done here, whether it is being done, and who asks for it.
+pub fn overview(found: &Overview) -> String {
+    let hows = [&found.backend, &found.inside].into_iter().flatten().map(how);
+    let served = found.programs.as_ref().map(served).unwrap_or_default();
+    hows.collect::<String>() + &status(&found.controller) + &served
+}
+
+/// The programs at the socket, and what their threads have.
+fn served(served: &Served) -> String {
+    let Served { socket, programs, refused, sent_away } = served;
+    let mut text = format!(
+        "socket     {}: {} programs; {refused} messages and {sent_away} connections were refused so far\n",
+        socket.display(),
+        programs.len()
+    );
+    for ServedProgram { pid, user, messages, refused, because, threads } in programs {
+        text += &format!("process {pid} of user {user}: {messages} messages");
+        if *refused > 0 {
+            let because = because.as_deref().unwrap_or_default();
+            text += &format!(", {refused} refused: {because}");
+        }
+        text += "\n";
+        for AskedThread { tid, class, deadline, works, least } in threads {
+            text += &format!("  thread {tid}: ");
+            if let Some(class) = class {
+                text += &format!("class {class}, ");
+            }
+            if let Some(deadline) = deadline {
+                text += &format!("deadline {:.1} ms, ", deadline.0 as f64 / 1e6);
+            }
+            let works = if *works { "works" } else { "no work" };
+            text += &format!("{works}, counts for {least} of 1024 at least\n");
+        }
+    }
+    text
+}
+
 /// Whether somebody controls clamps.
 pub fn status(status: &Status) -> String {
     let numbers = |processes: &[ProcessIdentity]| {
@@ -73,7 +112,7 @@ pub fn status(status: &Status) -> String {
     };
     match status {
         Status::Idle => "no controller runs, and none left anything\n".to_owned(),
-        Status::Running { owner, elapsed, guarded, multiplier: of, processes } => format!(
+        Status::Running { owner, elapsed, guarded, multiplier: of, processes, .. } => format!(
             "{owner} controls clamps for {:.0} s, {}\n{}\nprocesses  {}\n",
             elapsed.as_secs_f64(),
             if *guarded { "with a guardian" } else { "without a guardian" },

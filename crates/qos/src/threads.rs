@@ -1,6 +1,8 @@
 //! The threads that are watched, and the clamp of each.
 
-use crate::burst::{Burst, FULL};
+mod asked;
+
+use crate::burst::{Burst, FULL, Step};
 use crate::journal::{Journal, Lent, Own};
 use crate::kernel::KernelRamp;
 use crate::recover::{give_back, is_gone};
@@ -12,6 +14,10 @@ use flyball_host::{
 };
 use flyball_units::Nanos;
 use std::path::Path;
+
+use asked::Asked;
+pub use asked::AskedThread;
+pub(crate) use asked::Asker;
 
 /// A thread, and the clamp that it has from us.
 #[derive(Debug)]
@@ -31,6 +37,10 @@ struct Watched {
     loan: Option<Loan>,
     /// When it was taken in.
     since: Nanos,
+    /// What its program asks for.
+    asked: Option<Asked>,
+    /// Whether it is here for that alone.
+    guest: bool,
 }
 
 /// Another share of a CPU.
@@ -105,6 +115,10 @@ pub(crate) struct Look {
     pub busy: bool,
     /// The shortest time until a clamp is to change.
     pub lasts: Option<Nanos>,
+    /// When a piece of work is to be looked at again, whatever its thread does.
+    pub next: Option<Nanos>,
+    /// Whether a thread went that was here because its program asked.
+    pub guests_left: bool,
     /// Whether that is for another reason than that a thread with the whole clamp lost its CPU for a
     /// moment, which may have been to the controller itself.
     pub growing: bool,
@@ -155,7 +169,7 @@ impl Threads {
                 }
             };
             for tid in names.iter().filter_map(|name| name.parse().ok()) {
-                match self.take(host, pid, tid, None, journal) {
+                match self.take(host, pid, tid, None, false, journal) {
                     Ok(_) => any = true,
                     Err(error) if is_gone(&error) => {}
                     Err(error) => refused = Some(error),
@@ -175,8 +189,8 @@ impl Threads {
         }
     }
 
-    /// Takes a thread in, unless it is already. One that a watched thread made has its maker's clamp, which
-    /// is `inherited` and not its own. What it had, and is lent, is added to the journal; whether there is
+    /// Takes a thread in, unless it is already; a `guest` for nothing but what its program asks. One that a
+    /// watched thread made has its maker's clamp, which is `inherited` and not its own. What it had, and is lent, is added to the journal; whether there is
     /// any. It is lent behind the journal, by [`Threads::lend`].
     pub fn take(
         &mut self,
@@ -184,15 +198,23 @@ impl Threads {
         pid: u32,
         tid: u32,
         inherited: Option<Inherited>,
+        guest: bool,
         journal: &mut Journal,
     ) -> Result<bool, HostError> {
-        if self.all.iter().any(|thread| thread.task.identity().tid == tid) {
-            return Ok(false);
+        if self.has(host, pid, tid)
+            && let Some(at) = self.all.iter().position(|it| it.is(pid, tid))
+        {
+            let becomes = |thread: &mut Watched| std::mem::replace(&mut thread.guest, guest);
+            let invited = !guest && self.all.get_mut(at).is_some_and(becomes);
+            return Ok(invited && self.treat(host, at, journal));
         }
         let task = host.open_task(pid, tid)?;
         let now = host.least_utilization(&task)?;
         let own = inherited.map_or(now, |inherited| inherited.least);
-        let (treatment, inside) = self.treatment(host, pid, tid);
+        let (treatment, inside) = match guest {
+            true => (None, None),
+            false => self.treatment(host, pid, tid),
+        };
         let watch = host.watch_switches(&task, watched(treatment))?;
         // After the watch has begun: whatever it does from here on is in a record.
         let (identity, runs) = ThreadIdentity::read(host, pid, tid)?;
@@ -207,9 +229,21 @@ impl Threads {
             loan.map(|Loan { before, wanted, .. }| Lent { thread: identity, before, set: wanted });
         journal.lent.extend(lent);
         let owned = (own > 0).then_some(Own { thread: identity, least: Some(own) });
-        journal.own.extend(owned);
+        owned.into_iter().for_each(|own| journal.note(own));
         let since = host.now();
-        self.all.push(Watched { task, watch, burst, own, now, treatment, inside, loan, since });
+        self.all.push(Watched {
+            task,
+            watch,
+            burst,
+            own,
+            now,
+            treatment,
+            inside,
+            loan,
+            since,
+            asked: None,
+            guest,
+        });
         Ok(owned.is_some() || lent.is_some())
     }
 
@@ -322,42 +356,52 @@ impl Threads {
             if !whole && now.since(thread.since) >= YOUNG {
                 continue;
             }
-            let identity = thread.task.identity();
-            let (treatment, inside) = self.treatment(host, identity.pid, identity.tid);
-            let differs = |it: &&mut Watched| (it.treatment, it.inside) != (treatment, inside);
-            let Some(thread) = self.all.get_mut(at).filter(differs) else { continue };
-            if watched(thread.treatment) != watched(treatment) {
-                // It keeps what it had where the new one is refused.
-                let Ok(watch) = host.watch_switches(&thread.task, watched(treatment)) else {
-                    continue;
-                };
-                thread.watch = watch;
-            }
-            thread.treatment = treatment;
-            thread.inside = inside;
-            if let Some(kernel) = &mut self.kernel {
-                // What is not tagged has no ramp: nothing to undo.
-                let _ = match inside {
-                    Some(ramp) => kernel.tag(identity, ramp),
-                    None => kernel.untag(identity),
-                };
-            }
-            let before = thread.loan.take().map(|loan| loan.before);
-            // Out of its place: the rules are asked for it.
-            let thread = self.all.swap_remove(at);
-            let loan = self.loan(host, &thread.task, treatment, before);
-            let lent = loan.map(|Loan { before, wanted, .. }| Lent {
-                thread: identity,
-                before,
-                set: wanted,
-            });
-            changed |= lent.is_some();
-            journal.lent.extend(lent);
-            self.all.push(Watched { loan, ..thread });
-            let last = self.all.len() - 1;
-            self.all.swap(at, last);
+            changed |= self.treat(host, at, journal);
         }
         changed
+    }
+
+    /// Gives the thread at this place what its program asks for, else what the rules give it now; whether the
+    /// journal changed.
+    fn treat(&mut self, host: &dyn Host, at: usize, journal: &mut Journal) -> bool {
+        let Some(thread) = self.all.get(at) else { return false };
+        let identity = thread.task.identity();
+        let asked = thread.asked.as_ref().and_then(|asked| asked.treatment());
+        let (treatment, inside) = match asked {
+            Some(treatment) => (Some(treatment), None),
+            None if thread.guest => (None, None),
+            None => self.treatment(host, identity.pid, identity.tid),
+        };
+        let differs = |it: &&mut Watched| (it.treatment, it.inside) != (treatment, inside);
+        let Some(thread) = self.all.get_mut(at).filter(differs) else { return false };
+        if watched(thread.treatment) != watched(treatment) {
+            // It keeps what it had where the new one is refused.
+            let Ok(watch) = host.watch_switches(&thread.task, watched(treatment)) else {
+                return false;
+            };
+            thread.watch = watch;
+        }
+        thread.treatment = treatment;
+        thread.inside = inside;
+        if let Some(kernel) = &mut self.kernel {
+            // What is not tagged has no ramp: nothing to undo.
+            let _ = match inside {
+                Some(ramp) => kernel.tag(identity, ramp),
+                None => kernel.untag(identity),
+            };
+        }
+        let before = thread.loan.take().map(|loan| loan.before);
+        // Out of its place: the rules are asked for it.
+        let thread = self.all.swap_remove(at);
+        let loan = self.loan(host, &thread.task, treatment, before);
+        let lent =
+            loan.map(|Loan { before, wanted, .. }| Lent { thread: identity, before, set: wanted });
+        let lent = lent.filter(|lent| !journal.lent.contains(lent));
+        journal.lent.extend(lent);
+        self.all.push(Watched { loan, ..thread });
+        let last = self.all.len() - 1;
+        self.all.swap(at, last);
+        lent.is_some()
     }
 
     pub fn leave_out(&mut self, error: &HostError) {
@@ -399,13 +443,24 @@ impl Threads {
             }
             if ended {
                 thread.untag(kernel.as_ref());
+                look.guests_left |= thread.guest;
                 return false;
             }
             let starts = thread.burst.starts();
             counts.switches += u64::from(starts);
             // Read now and not before: the time since the record counts.
-            let ramp = thread.ramp();
-            let step = ramp.map(|ramp| thread.burst.step(ramp, host.now())).unwrap_or_default();
+            let now = host.now();
+            let work = thread.asked.as_mut().and_then(|asked| asked.work(now));
+            if let Some((_, next)) = work {
+                look.next = look.next.into_iter().chain([next]).min();
+            }
+            // Work counts whatever its thread does meanwhile.
+            let ramp = thread.ramp().filter(|_| work.is_none());
+            let step = match (work, ramp) {
+                (Some((demand, _)), _) => Step { demand: Some(demand), lasts: None },
+                (None, Some(ramp)) => thread.burst.step(ramp, now),
+                (None, None) => Step::default(),
+            };
             let demand = step.demand;
             let awake = ramp.is_some() && thread.burst.is_awake();
             let starts = if ramp.is_some() { starts } else { 0 };
@@ -415,15 +470,30 @@ impl Threads {
                 look.lasts = look.lasts.into_iter().chain(step.lasts).min();
             }
             look.growing |= demand != FULL && (awake || starts > 0);
-            let wanted = thread.treatment.map_or(0, |treatment| treatment.clamp(demand));
+            let wanted = thread.treatment.unwrap_or_default().clamp(demand);
             match thread.set(host, wanted, counts) {
-                Ok(true) => true,
+                Ok(true) => {
+                    let leaves = thread.is_left();
+                    look.guests_left |= leaves;
+                    !leaves
+                }
                 Ok(false) => {
                     counts.foreign += 1;
-                    journal.own.push(Own { thread: thread.task.identity(), least: None });
+                    journal.note(Own { thread: thread.task.identity(), least: None });
                     false
                 }
-                Err(error) if is_gone(&error) => false,
+                Err(error) if is_gone(&error) => {
+                    look.guests_left |= thread.guest;
+                    false
+                }
+                // Nothing of ours is there: its program asked for what this service may not give.
+                Err(error) if thread.asked.is_some() && thread.now == thread.own => {
+                    counts.left_out += 1;
+                    counts.left_out_because.get_or_insert_with(|| error.to_string());
+                    look.guests_left |= thread.guest;
+                    thread.asked = None;
+                    !thread.guest
+                }
                 Err(error) => {
                     failed = Some(error);
                     true
@@ -475,6 +545,11 @@ fn watched(treatment: Option<Treatment>) -> What {
 }
 
 impl Watched {
+    fn is(&self, pid: u32, tid: u32) -> bool {
+        let thread = self.task.identity();
+        (thread.pid, thread.tid) == (pid, tid)
+    }
+
     /// A number that is given to another thread has no ramp inside of the kernel: it knows the start.
     fn untag(&self, kernel: Option<&KernelRamp>) {
         if let (Some(kernel), Some(_)) = (kernel, self.inside) {
@@ -581,7 +656,7 @@ mod tests {
         host.least_utilization_set(&task, Some(400)).unwrap();
         let mut journal = Journal::new(&host, Some(4)).unwrap();
         let inherited = Some(Inherited::default());
-        assert!(!threads.take(&host, 50, 51, inherited, &mut journal).unwrap());
+        assert!(!threads.take(&host, 50, 51, inherited, false, &mut journal).unwrap());
         threads.look(&host, &mut journal).unwrap();
         assert_eq!(host.least_utilization(&task).unwrap(), 0);
         assert_eq!((threads.counts.removed, threads.counts.foreign), (1, 0));

@@ -4,7 +4,7 @@ use crate::{QosError, Rules};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_units::{Mismatch, Nanos, Share};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whose threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,20 @@ pub enum Target {
     /// Processes that rules name, of those that these words leave, and those that come later, too; until it
     /// is asked to end.
     Named(Whose),
+}
+
+impl Target {
+    /// What a person named: a program to run, or processes and threads that run, or where there is `more` to
+    /// go by (rules, or what programs ask for) those that come and go. None where nothing was.
+    #[must_use]
+    pub fn named(program: &[String], running: Target, whose: Whose, more: bool) -> Option<Target> {
+        let nobody = Target::Running { pids: Vec::new(), names: Vec::new(), threads: Vec::new() };
+        match (running == nobody, program.is_empty()) {
+            (true, true) => (more || !whose.is_anybody()).then_some(Target::Named(whose)),
+            (true, false) => Some(Target::Program(program.to_vec())),
+            (false, _) => Some(running),
+        }
+    }
 }
 
 /// Which processes, beside their names; with neither, those that rules name.
@@ -132,6 +146,8 @@ pub struct Wish {
     pub children: bool,
     /// By what.
     pub by: By,
+    /// Where programs may ask for themselves: at this path, or without one in the journal's folder.
+    pub socket: Option<Option<PathBuf>>,
 }
 
 /// A ramp as people ask for it.

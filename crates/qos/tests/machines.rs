@@ -76,7 +76,7 @@ const BEFORE: [u32; 6] = [0, 0, OWN, 0, 0, 0];
 fn play(host: &dyn Host, names: &[&str]) -> Result<Ended, QosError> {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     let target = Target::Running { pids: Vec::new(), names, threads: Vec::new() };
-    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps };
+    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps, socket: None };
     run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
 }
 
@@ -119,7 +119,7 @@ fn a_single_thread_is_treated_and_its_process_left_alone() {
     let host = machine();
     host.put(Path::new("/proc/50/status"), "Tgid:\t50\n");
     let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![50] };
-    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps };
+    let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps, socket: None };
     let ended = run(host.as_ref(), Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).unwrap();
     assert_eq!((ended.counts.threads, ended.counts.removed), (1, 1));
     assert_eq!(clamps(host.as_ref()), BEFORE);
@@ -161,7 +161,13 @@ const RULES: &str = "[[rule]]\nprocess = \"game\"\nthread = \"render\"\nramp = 4
                      [[rule]]\nprocess = \"game\"\nthread = \"load*\"\nclass = \"background\"\n";
 
 fn by_rules(host: &dyn Host, target: Target) -> Result<Ended, QosError> {
-    let wish = Wish { target, rules: Rules::read(RULES).unwrap(), children: false, by: By::Clamps };
+    let wish = Wish {
+        target,
+        rules: Rules::read(RULES).unwrap(),
+        children: false,
+        by: By::Clamps,
+        socket: None,
+    };
     run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
 }
 

@@ -51,6 +51,9 @@ pub struct QosArgs {
     /// All processes of this user, by name or number, also those that come later, until Ctrl-C
     #[arg(long, value_name = "USER", conflicts_with_all = ["pid", "name", "thread", "program"])]
     pub user: Option<String>,
+    /// Let programs ask for their own threads at a socket: PATH, by default in the journal's folder
+    #[arg(long, value_name = "PATH", num_args = 0..=1)]
+    pub socket: Option<Option<PathBuf>>,
     /// Remove what a killed one left, and stop
     #[arg(long, exclusive = true)]
     pub recover: bool,

@@ -9,8 +9,8 @@ use crate::{machine, output, program};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_qos::{
-    Ask, By, Rules, Target, Treatment, Whose, Wish, backend, guard, qos_folder, recover,
-    run as control, status, text,
+    Ask, Rules, Target, Treatment, Whose, Wish, guard, overview, qos_folder, recover,
+    run as control, text,
 };
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use serde_json::json;
@@ -32,32 +32,29 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         output::unless_quiet(talk.quiet, &text::recovered(&recovered).unwrap_or_else(nothing));
         return Ok(Exit::Ok);
     }
-    let nobody = args.pid.is_empty() && args.name.is_empty() && args.thread.is_empty();
     let whose = Whose::named(host.as_ref(), args.cgroup.as_deref(), args.user.as_deref())?;
-    let many = args.rules.is_some() || whose != Whose::default();
-    let target = match (nobody, args.program.is_empty()) {
-        (true, true) if many => Target::Named(whose),
-        (true, true) => {
-            let expected =
-                "expected --pid, --name, --thread, --cgroup, --user or -- CMD, found none";
-            return Err(Failure::usage(expected));
-        }
-        (true, false) => Target::Program(args.program.clone()),
-        _ => Target::Running {
-            pids: args.pid.clone(),
-            names: args.name.clone(),
-            threads: args.thread.clone(),
-        },
+    let running = Target::Running {
+        pids: args.pid.clone(),
+        names: args.name.clone(),
+        threads: args.thread.clone(),
     };
+    // A ramp that is asked for is somebody's.
+    let nothing = args.class.is_none() && args.ramp.ramp.is_none() && args.ramp.reach.is_none();
+    let more = args.rules.is_some() || (args.socket.is_some() && nothing);
+    let target = Target::named(&args.program, running, whose, more).ok_or_else(|| {
+        Failure::usage("expected --pid, --name, --thread, --cgroup, --user or -- CMD, found none")
+    })?;
     let rules = match (&args.rules, &args.class) {
         (Some(file), _) => {
             let text = read_text(file, DESCRIPTION_BYTES).map_err(|error| Failure::of(&error))?;
             Rules::read(&text).map_err(|slip| Failure::input(slip.at(file.display())))?
         }
         (None, Some(class)) => Rules::class(class)?,
+        (None, None) if target == Target::Named(Whose::default()) => Rules::none(),
         (None, None) => Rules::all(Treatment::ramp(asked(&args.ramp, args.headroom)?)),
     };
-    let wish = Wish { target, rules, children: args.children, by: args.by };
+    let socket = args.socket.clone();
+    let wish = Wish { target, rules, children: args.children, by: args.by, socket };
     host.catch_interrupts()?;
     let ended = control(host.as_ref(), &folder, &wish, program::stdin(), &mut |how, left| {
         output::lines(text::recovered(left));
@@ -79,14 +76,7 @@ fn asked(args: &RampArgs, headroom: bool) -> Result<ResponseRamp, Failure> {
 }
 
 fn state(host: &dyn Host, format: CheckFormat) -> Result<Exit, Failure> {
-    let found = status(host, &qos_folder(host)?)?;
-    let how = backend(host, By::Clamps);
-    let inside = backend(host, By::SchedExt);
-    let said = || [&how, &inside].into_iter().flatten().map(text::how).collect::<String>();
-    output::result(
-        format,
-        || said() + &text::status(&found),
-        || json!({ "backend": how.as_ref().ok(), "inside": inside.as_ref().ok(), "controller": found }),
-    )?;
-    Ok(inside.or(how).map(|_| Exit::Ok)?)
+    let found = overview(host)?;
+    output::result(format, || text::overview(&found), || json!(found))?;
+    found.refused.map_or(Ok(Exit::Ok), |error| Err(error.into()))
 }

@@ -408,6 +408,113 @@ pub(crate) mod signal {
     pub fn end_soon(_grace: Nanos) {}
 }
 
+pub(crate) mod programs {
+    use super::refused;
+    use super::task::RawFd;
+    use crate::{Call, HostError};
+    use std::convert::Infallible;
+    use std::path::Path;
+
+    /// A socket that programs may talk to: there is none.
+    #[derive(Debug)]
+    pub enum ProgramSocket {}
+
+    /// A program at the socket.
+    #[derive(Debug)]
+    pub struct Guest {
+        nobody: Infallible,
+        /// Its number at this socket.
+        pub number: u64,
+        /// The user that connected.
+        pub user: u32,
+        /// The process that connected.
+        pub pid: u32,
+    }
+
+    /// Where somebody has something.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Knock {
+        /// Somebody new is there.
+        New,
+        /// This guest said something, or has gone.
+        Guest(u64),
+    }
+
+    impl ProgramSocket {
+        pub(crate) fn listen(
+            path: &Path,
+            _everybody: bool,
+            _locked: bool,
+        ) -> Result<ProgramSocket, HostError> {
+            refused(Call::Listen, path.display().to_string())
+        }
+
+        /// Its path.
+        pub fn path(&self) -> &Path {
+            match *self {}
+        }
+
+        pub(crate) fn descriptor(&self) -> RawFd {
+            match *self {}
+        }
+
+        /// Who has something now.
+        ///
+        /// # Errors
+        /// None.
+        pub fn knocks(&self) -> Result<Vec<Knock>, HostError> {
+            match *self {}
+        }
+
+        /// Lets the next one in.
+        ///
+        /// # Errors
+        /// None.
+        pub fn accept(&self) -> Result<Option<Guest>, HostError> {
+            match *self {}
+        }
+
+        /// Whether newcomers are told.
+        ///
+        /// # Errors
+        /// None.
+        pub fn heed_newcomers(&self, _heed: bool) -> Result<(), HostError> {
+            match *self {}
+        }
+
+        /// Whether it is told that this guest says something.
+        ///
+        /// # Errors
+        /// None.
+        pub fn heed(&self, _guest: &Guest, _heed: bool) -> Result<(), HostError> {
+            match *self {}
+        }
+    }
+
+    impl Guest {
+        /// What it said.
+        ///
+        /// # Errors
+        /// None.
+        pub fn read(&self, _into: &mut [u8]) -> Result<Option<usize>, HostError> {
+            match self.nobody {}
+        }
+
+        /// Answers.
+        ///
+        /// # Errors
+        /// None.
+        pub fn answer(&self, _text: &str) -> Result<(), HostError> {
+            match self.nobody {}
+        }
+
+        /// Whether the process that connected has ended.
+        pub fn has_ended(&self) -> Option<bool> {
+            match self.nobody {}
+        }
+    }
+}
+
 pub(crate) mod socket {
     use super::refused;
     use crate::{Call, HostError};

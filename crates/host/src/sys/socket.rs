@@ -184,7 +184,7 @@ fn line(
 }
 
 /// Who is at the other end, as the kernel noted it when it connected.
-fn peer(stream: &UnixStream) -> Result<libc::ucred, HostError> {
+pub(super) fn peer(stream: &UnixStream) -> Result<libc::ucred, HostError> {
     let mut found = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: `found` and `length` are valid, belong together and outlive the call.
