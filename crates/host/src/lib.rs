@@ -12,7 +12,7 @@
 //! setting is applied to the calling thread and read back there: an affinity that was set in
 //! another thread than the one that measures has spoilt published results.
 //!
-//! All `unsafe` of the workspace lives in `sys` and `arch`.
+//! All `unsafe` of the program lives in `sys` and `arch`.
 
 pub mod arch;
 mod calibrate;

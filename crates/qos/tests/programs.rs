@@ -74,6 +74,23 @@ fn program_process() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
+/// Not a test: a program of the crate for programs, which works until the end of its input, and then no more.
+#[test]
+#[ignore = "a process of other tests"]
+fn client_process() {
+    if std::env::var_os(FOLDER).is_none() {
+        return;
+    }
+    flyball_qos_client::class("ui");
+    flyball_qos_client::deadline_ms(8);
+    let work = flyball_qos_client::work();
+    println!("answer: {} {}", this_thread(), flyball_qos_client::is_connected());
+    let _ = std::io::stdin().read(&mut [0]);
+    drop(work);
+    println!("answer: done");
+    std::thread::sleep(Duration::from_secs(30));
+}
+
 fn again(name: &str, dir: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
@@ -563,6 +580,37 @@ fn a_number_that_is_given_away_has_nothing_of_its_former_thread() {
 fn start_of(tid: u32) -> u64 {
     let host = RealHost::new();
     host.open_task(std::process::id(), tid).unwrap().identity().start
+}
+
+#[test]
+fn the_crate_for_programs_is_understood() {
+    if !is_possible() {
+        return;
+    }
+    let service = Service::start("[socket]\nwork = \"60s\"\n");
+    let mut command = again("client_process", service.dir.path());
+    let mut program = command.env("FLYBALL_QOS_SOCKET", service.socket()).spawn().unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    let mut answer = || {
+        let said = lines.by_ref().map_while(Result::ok);
+        said.into_iter().find_map(|line| Some(line.split_once("answer: ")?.1.to_owned())).unwrap()
+    };
+    let first = answer();
+    let (tid, connected) = first.split_once(' ').unwrap();
+    assert_eq!(connected, "true");
+    let tid: u32 = tid.parse().unwrap();
+    wait_for("the whole", || service.clamp(tid) == 1024);
+    let status = service.served();
+    let [thread] = &status.programs[0].threads[..] else { panic!("{status:?}") };
+    assert_eq!((thread.tid, thread.class.as_deref(), thread.works), (tid, Some("ui"), true));
+    assert_eq!(thread.deadline.map(|deadline| deadline.0), Some(8_000_000));
+    assert_eq!((status.programs[0].messages, status.refused), (3, 0));
+    program.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(answer(), "done");
+    wait_for("none", || service.clamp(tid) == 0);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    service.end();
 }
 
 #[test]

@@ -26,6 +26,9 @@ const UNITS: &[(&str, &str)] = units! {
     "user/flyball-qos.service" from "user/flyball-qos.service",
 };
 
+/// What C programs say to `flyball qos` with.
+const HEADER: &[u8] = include_bytes!("../../../qos-client/include/flyball.h");
+
 /// Where each shell looks below the prefix.
 const SHELLS: [(Shell, &str); 3] = [
     (Shell::Bash, "share/bash-completion/completions/flyball"),
@@ -78,6 +81,7 @@ fn everything(prefix: &Path) -> Result<Vec<File>, Failure> {
         let path = prefix.join("lib/systemd").join(name);
         files.push(File { path, content: text.as_bytes().to_vec() });
     }
+    files.push(File { path: prefix.join("include/flyball.h"), content: HEADER.to_vec() });
     Ok(files)
 }
 
