@@ -172,9 +172,10 @@ impl Programs {
         }
     }
 
-    /// Notes what became of a message, and answers it where that is asked for.
-    pub fn answer(&mut self, number: u64, asks: bool, outcome: Result<String, Mismatch>) {
-        let Some(client) = self.clients.get_mut(&number) else { return };
+    /// Notes what became of a message, and answers it where that is asked for. A client that does not read its
+    /// answers is let go, because part of one would pass for another: false.
+    pub fn answer(&mut self, number: u64, asks: bool, outcome: Result<String, Mismatch>) -> bool {
+        let Some(client) = self.clients.get_mut(&number) else { return true };
         let text = match outcome {
             Ok(text) => text,
             Err(slip) => {
@@ -182,10 +183,11 @@ impl Programs {
                 client.refuse(&slip)
             }
         };
-        if asks {
-            // Who does not read it asked for nothing.
-            let _ = client.guest.answer(&(text + "\n"));
+        let taken = !asks || client.guest.answer(&(text + "\n")).is_ok();
+        if !taken {
+            self.clients.remove(&number);
         }
+        taken
     }
 
     /// Who may be looked at again: what piled up meanwhile is too old to be heeded.
@@ -302,7 +304,9 @@ impl Programs {
                     Err(slip) => {
                         self.refused += 1;
                         let text = client.refuse(&slip);
-                        let _ = client.guest.answer(&(text + "\n"));
+                        if client.guest.answer(&(text + "\n")).is_err() {
+                            return self.leave(number, heard);
+                        }
                     }
                 }
             }

@@ -583,6 +583,84 @@ fn start_of(tid: u32) -> u64 {
 }
 
 #[test]
+fn what_a_working_thread_makes_inherits_nothing() {
+    if !is_possible() {
+        return;
+    }
+    let service = Service::start("[socket]\nwork = \"60s\"\n");
+    let mut program = service.connect();
+    let tid = this_thread();
+    assert_eq!(program.ask(&format!("begin {tid}")), "ok");
+    wait_for("the whole", || service.clamp(tid) == 1024);
+    // As the kernel has it, but for all that are born from here on.
+    fs_err::write(service.dir.path().join("born-with"), "1024").unwrap();
+    let is_freed = |tid: u32| {
+        let start = fs_err::read_to_string(format!("/proc/{tid}/stat")).unwrap();
+        let start = start.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().to_owned();
+        let clamp = service.dir.path().join(format!("clamps/{tid}-{start}"));
+        fs_err::read_to_string(clamp).is_ok_and(|clamp| clamp == "0")
+    };
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    wait_for("a child without", || is_freed(child.id()));
+    let (send, receive) = std::sync::mpsc::channel();
+    let (end, ends) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        send.send(this_thread()).unwrap();
+        let _ = ends.recv();
+    });
+    let made = receive.recv().unwrap();
+    wait_for("a thread without", || is_freed(made));
+    assert_eq!(service.clamp(tid), 1024);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop((end, program));
+    thread.join().unwrap();
+    wait_for("none", || service.clamp(tid) == 0);
+    service.end();
+}
+
+#[test]
+fn a_service_without_descriptors_lets_programs_wait_and_goes_on() {
+    if !is_possible() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 40; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    command.args(["service_process", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env(FOLDER, dir.path()).env("RULES", "[socket]\nprograms = 1000\n");
+    let process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let service = Service { dir, process };
+    wait_for("a socket", || UnixStream::connect(service.socket()).is_ok());
+    let programs: Vec<Program> = (0..100).map(|_| service.connect()).collect();
+    let ticks = cpu_ticks(service.process.id());
+    std::thread::sleep(Duration::from_secs(2));
+    let took = cpu_ticks(service.process.id()) - ticks;
+    assert!(took < 20, "{took} ticks");
+    drop(programs);
+    let mut program = service.connect();
+    assert_eq!(program.ask(&format!("begin {}", this_thread())), "ok");
+    drop(program);
+    service.end();
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answers_is_let_go() {
+    if !is_possible() {
+        return;
+    }
+    let service = Service::start("[socket]\nmessages = 100000\n");
+    let mut deaf = service.connect();
+    let tid = this_thread();
+    assert_eq!(deaf.ask(&format!("begin {tid}")), "ok");
+    wait_for("a clamp", || service.clamp(tid) > 0);
+    wait_for("its end", || deaf.stream.write_all(b"status\n".repeat(100).as_slice()).is_err());
+    wait_for("none", || service.clamp(tid) == 0);
+    assert_eq!(service.connect().ask(&format!("begin {tid}")), "ok");
+    service.end();
+}
+
+#[test]
 fn the_crate_for_programs_is_understood() {
     if !is_possible() {
         return;

@@ -40,10 +40,7 @@ impl Session<'_> {
         let mut changed = false;
         for heard in programs.hear(self.host) {
             match heard {
-                Heard::Left(client) => {
-                    changed |= self.threads.withdraw(self.host, client, &mut self.journal);
-                    changed |= self.forget();
-                }
+                Heard::Left(client) => changed |= self.left(client),
                 Heard::Silenced(client) => self.threads.end_works(client),
                 Heard::Said(client, Message { asks, what }) => {
                     let outcome = match what {
@@ -56,12 +53,20 @@ impl Session<'_> {
                             })
                         }
                     };
-                    programs.answer(client, asks, outcome);
+                    if !programs.answer(client, asks, outcome) {
+                        changed |= self.left(client);
+                    }
                 }
             }
         }
         self.programs = Some(programs);
         changed
+    }
+
+    /// Takes back what a client had that has gone; whether the journal changed.
+    fn left(&mut self, client: u64) -> bool {
+        let changed = self.threads.withdraw(self.host, client, &mut self.journal);
+        self.forget() || changed
     }
 
     /// Gives a thread what its program asks for.

@@ -85,7 +85,10 @@ impl Host for Stage {
             let call = flyball_host::Call::LeastUtilization;
             return Err(HostError::call(call, task, Errno::ESRCH));
         }
-        let text = fs_err::read_to_string(self.clamp(task)).unwrap_or_default();
+        // A thread that has none has what it was born with.
+        let text = fs_err::read_to_string(self.clamp(task))
+            .or_else(|_| fs_err::read_to_string(self.dir.join("born-with")))
+            .unwrap_or_default();
         Ok(text.trim().parse().unwrap_or(0))
     }
 
