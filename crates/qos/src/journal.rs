@@ -54,7 +54,13 @@ pub(crate) struct Journal {
     /// The socket for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
+    /// Entries of threads with which it is pruned again.
+    #[serde(skip)]
+    pub prune_at: usize,
 }
+
+/// Entries of threads that are not too many.
+const MANY: usize = 256;
 
 /// A process some of whose threads were asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +113,7 @@ impl Journal {
             own: Vec::new(),
             lent: Vec::new(),
             socket: None,
+            prune_at: 0,
         })
     }
 
@@ -132,17 +139,43 @@ impl Journal {
         self.own.push(own);
     }
 
-    /// Notes that a thread is asked for.
-    pub fn ask(&mut self, process: ProcessIdentity, thread: ThreadIdentity, now_ticks: u64) {
+    /// Notes that a thread is asked for. Of others of its process those stay noted that are `watched`: the rest
+    /// has nothing of ours.
+    pub fn ask(
+        &mut self,
+        process: ProcessIdentity,
+        thread: ThreadIdentity,
+        now_ticks: u64,
+        watched: impl Fn(ThreadIdentity) -> bool,
+    ) {
         let found = self.asked.iter_mut().find(|known| known.process == process);
         match found {
-            Some(known) if known.threads.contains(&thread) => {}
-            Some(known) => known.threads.push(thread),
+            Some(known) => {
+                known.threads.retain(|other| *other != thread && watched(*other));
+                known.threads.push(thread);
+            }
             None => {
                 let threads = vec![thread];
                 self.asked.push(AskedFor { process, since_ticks: now_ticks, threads });
             }
         }
+    }
+
+    /// Forgets threads that were asked for and have ended, once there are many: programs may make and ask
+    /// for ever.
+    pub fn prune(&mut self, host: &dyn Host) {
+        if self.own.len() + self.lent.len() < self.prune_at.max(MANY) {
+            return;
+        }
+        let Journal { processes, asked, own, lent, .. } = self;
+        let is_asked = |pid: u32| {
+            asked.iter().any(|asked| asked.process.pid == pid)
+                && !processes.iter().any(|process| process.pid == pid)
+        };
+        let stays = |thread: ThreadIdentity| !is_asked(thread.pid) || thread.is_alive(host);
+        own.retain(|own| stays(own.thread));
+        lent.retain(|lent| stays(lent.thread));
+        self.prune_at = 2 * (self.own.len() + self.lent.len());
     }
 
     /// What a thread has without ours; none where it is left alone.

@@ -496,7 +496,7 @@ fn is_kernels(host: &dyn Host, pid: u32) -> bool {
 /// As [`sweep`], from one process on.
 fn sweep_children(host: &dyn Host, journal: &Journal, pid: u32) -> Result<(), QosError> {
     let Ok(process) = ProcessIdentity::of(host, pid) else { return Ok(()) };
-    let part = Journal { processes: vec![process], ..journal.clone() };
+    let part = Journal { processes: vec![process], asked: Vec::new(), ..journal.clone() };
     sweep(host, &part).map(drop)
 }
 

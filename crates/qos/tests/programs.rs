@@ -7,7 +7,7 @@
 mod stage;
 
 use flyball_host::{Host, Input, ProcessIdentity, RealHost, Watched};
-use flyball_qos::{By, Rules, Served, Target, Whose, Wish, guard, run, served};
+use flyball_qos::{By, Rules, Served, Target, Whose, Wish, guard, recover, run, served};
 use stage::{FOLDER, Stage};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -530,6 +530,50 @@ fn a_service_that_is_killed_leaves_no_clamp_and_the_next_one_takes_its_place() {
     service.end();
 }
 
+#[test]
+fn kills_at_any_instant_leave_nothing_once_it_is_recovered() {
+    if !is_possible() {
+        return;
+    }
+    let rounds = std::env::var("KILLS").map_or(12, |count| count.parse().unwrap());
+    let kill = |pid: u64| {
+        let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
+        assert!(killed.success());
+    };
+    let tid = this_thread();
+    for round in 0..rounds {
+        let mut service = Service::start("[socket]\nmessages = 100000\nwork = \"60s\"\n");
+        let mut program = service.connect();
+        assert_eq!(program.ask(&format!("deadline {tid} 8000")), "ok");
+        let journal = fs_err::read_to_string(service.dir.path().join("qos/qos.json")).unwrap();
+        let journal: serde_json::Value = serde_json::from_str(&journal).unwrap();
+        let guardian = journal["guardian"]["pid"].as_u64().unwrap();
+        let end = Instant::now() + Duration::from_micros(700 * (round % 23));
+        let mut works = false;
+        loop {
+            works = !works;
+            program.say(&format!("{} {tid}", if works { "begin" } else { "end" }));
+            if Instant::now() >= end {
+                break;
+            }
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        // The service alone, or its guardian with it.
+        if round % 3 == 0 {
+            kill(guardian);
+        }
+        service.process.kill().unwrap();
+        if round % 3 == 1 {
+            kill(guardian);
+        }
+        service.process.wait().unwrap();
+        let stage = Stage::new(service.dir.path());
+        wait_for("a recovery", || recover(&stage, &service.dir.path().join("qos")).is_ok());
+        assert_eq!(service.clamp(tid), 0, "round {round}");
+        assert!(!service.dir.path().join("qos/qos.json").exists());
+    }
+}
+
 /// As root: the number of a thread that has ended is given to the next one.
 #[test]
 fn a_number_that_is_given_away_has_nothing_of_its_former_thread() {
@@ -640,6 +684,35 @@ fn a_service_without_descriptors_lets_programs_wait_and_goes_on() {
     drop(programs);
     let mut program = service.connect();
     assert_eq!(program.ask(&format!("begin {}", this_thread())), "ok");
+    drop(program);
+    service.end();
+}
+
+/// A program that makes threads for ever, and asks for each of them.
+#[test]
+fn threads_that_come_and_go_are_forgotten() {
+    if !is_possible() {
+        return;
+    }
+    let service = Service::start("[socket]\nmessages = 100000\n[class.slow]\nnice = 17\n");
+    let mut program = service.connect();
+    assert_eq!(program.ask(&format!("begin {}", this_thread())), "ok");
+    let journal = service.dir.path().join("qos/qos.json");
+    let mut longest = 0;
+    for _ in 0..1200 {
+        let mut program = Program {
+            stream: program.stream.try_clone().unwrap(),
+            answers: BufReader::new(program.stream.try_clone().unwrap()),
+        };
+        let thread = std::thread::spawn(move || {
+            assert_eq!(program.ask(&format!("class {} slow", this_thread())), "ok");
+        });
+        thread.join().unwrap();
+        longest = longest.max(fs_err::metadata(&journal).map_or(0, |found| found.len()));
+    }
+    eprintln!("{longest} bytes of journal");
+    assert!(longest < 256 * 1024, "{longest}");
+    assert!(service.served().programs[0].threads.len() < 20);
     drop(program);
     service.end();
 }

@@ -106,6 +106,11 @@ impl Session<'_> {
         }
         if is_new {
             changed = self.take_guest(asker.process, tid)?;
+            // The number of a process is its own until it has ended: if it has not by now, the thread is its.
+            if let Err(slip) = programs.vouched(host, client) {
+                self.threads.drop_guest(asker.process.pid, tid);
+                return Err(slip);
+            }
         }
         let limits = &programs.limits;
         let given = self.threads.ask(host, asker, tid, wish, limits, &mut self.journal);
@@ -126,7 +131,11 @@ impl Session<'_> {
         self.threads.take(host, process.pid, tid, None, true, journal).map_err(refused)?;
         let Some(thread) = self.threads.identity(process.pid, tid) else { return Ok(false) };
         let now = host.boot_time().0 / (1_000_000_000 / host.user_hz().max(1)).max(1);
-        self.journal.ask(process, thread, now);
+        let threads = &self.threads;
+        self.journal.ask(process, thread, now, |other| {
+            threads.identity(other.pid, other.tid) == Some(other)
+        });
+        self.journal.prune(host);
         Ok(true)
     }
 

@@ -103,6 +103,11 @@ impl Threads {
         found.map(|thread| thread.task.identity())
     }
 
+    /// Drops a thread that was taken in, and was given nothing.
+    pub fn drop_guest(&mut self, pid: u32, tid: u32) {
+        self.all.retain(|thread| !(thread.guest && thread.is(pid, tid)));
+    }
+
     /// Whether a thread of this process is here.
     pub fn has_any_of(&self, process: ProcessIdentity) -> bool {
         self.all.iter().any(|thread| thread.task.identity().pid == process.pid)
