@@ -26,6 +26,8 @@ fn the_command_line_is_checked_first() {
     let dir = folder();
     for (arguments, expected) in [
         (&["--ramp", "4"][..], "--cgroup, --user or -- CMD"),
+        (&["--socket", "--ramp", "4"], "--cgroup, --user or -- CMD"),
+        (&["--socket", "--class", "ui"], "--cgroup, --user or -- CMD"),
         (&["--thread", "x"], "--thread"),
         (&["measure", "--predict", "host"], "expected a model (model:NAME), found host"),
         (&["measure", "--ramp", "4", "--margin", "much"], "--margin"),
@@ -62,6 +64,19 @@ fn a_file_that_is_no_rules_is_named_with_its_place() {
     assert!(stderr.contains(expected), "{stderr}");
     let (code, _, stderr) = qos(dir.path(), &["--rules", "none.toml"]);
     assert!(code == 3 && stderr.contains("none.toml"), "{code} {stderr}");
+}
+
+#[test]
+fn rules_of_a_socket_alone_take_a_socket() {
+    let dir = folder();
+    fs_err::write(dir.path().join("qos.toml"), "[socket]\n").unwrap();
+    let (code, _, stderr) = qos(dir.path(), &["--rules", "qos.toml"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("expected a rule or more, or a socket, found neither"), "{stderr}");
+    fs_err::write(dir.path().join("qos.toml"), "[socket]\nramp = 0\n").unwrap();
+    let (code, _, stderr) = qos(dir.path(), &["--rules", "qos.toml", "--socket"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("qos.toml: socket: ramp: expected 1 to 64, found 0"), "{stderr}");
 }
 
 #[test]

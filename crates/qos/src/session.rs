@@ -63,6 +63,9 @@ pub fn run(
     stdin: Input,
     begun: &mut dyn FnMut(&Backend, &Recovered),
 ) -> Result<Ended, QosError> {
+    if wish.rules.is_empty() && wish.socket.is_none() {
+        return Err(Mismatch::value("a rule or more, or a socket", "neither").into());
+    }
     let backend = backend(host, wish.by)?;
     let state = State::lock_alone(host, folder)?;
     let recovered = leftovers(host, folder, &state)?;

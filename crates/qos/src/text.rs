@@ -78,7 +78,7 @@ pub fn overview(found: &Overview) -> String {
 fn served(served: &Served) -> String {
     let Served { socket, programs, refused, sent_away } = served;
     let mut text = format!(
-        "socket     {}: {} programs; {refused} messages and {sent_away} connections were refused so far\n",
+        "socket     {}: {} connected; {refused} messages and {sent_away} connections were refused so far\n",
         socket.display(),
         programs.len()
     );
@@ -124,5 +124,42 @@ pub fn status(status: &Status) -> String {
              processes  {}\n",
             numbers(processes)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_units::Nanos;
+
+    #[test]
+    fn programs_are_told_with_what_they_have_and_why_they_have_not() {
+        let thread = AskedThread {
+            tid: 8,
+            class: Some("ui".to_owned()),
+            deadline: Some(Nanos::from_millis(8)),
+            works: true,
+            least: 284,
+        };
+        let program = ServedProgram {
+            pid: 7,
+            user: 1000,
+            messages: 3,
+            refused: 1,
+            because: Some("expected a class (ui), found \"uj\"".to_owned()),
+            threads: vec![thread],
+        };
+        let found = Served {
+            socket: "/run/flyball-qos/socket".into(),
+            programs: vec![program],
+            refused: 5,
+            sent_away: 2,
+        };
+        assert_eq!(
+            served(&found),
+            "socket     /run/flyball-qos/socket: 1 connected; 5 messages and 2 connections were refused so far\n\
+             process 7 of user 1000: 3 messages, 1 refused: expected a class (ui), found \"uj\"\n  \
+             thread 8: class ui, deadline 8.0 ms, works, counts for 284 of 1024 at least\n"
+        );
     }
 }
