@@ -12,7 +12,7 @@ use flyball_host::{Host, HostError, ProcessIdentity};
 use flyball_units::Mismatch;
 use std::path::{Path, PathBuf};
 
-/// A thread that is taken in, and another class, take so much more time than another message.
+/// A thread that is taken in, another class and the status take so much more time than another message.
 const DEAR: u32 = 20;
 
 /// Listens where it is wished.
@@ -44,7 +44,10 @@ impl Session<'_> {
                 Heard::Silenced(client) => self.threads.end_works(client),
                 Heard::Said(client, Message { asks, what }) => {
                     let outcome = match what {
-                        What::Status => Ok(self.served(&programs, client)),
+                        What::Status => {
+                            let spent = programs.spend(self.host, client, DEAR);
+                            spent.map(|()| self.served(&programs, client))
+                        }
                         What::Thread { tid, wish } => {
                             let given = self.give(&mut programs, client, tid, &wish);
                             given.map(|journal| {
