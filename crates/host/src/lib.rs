@@ -78,6 +78,8 @@ pub use sys::bell::Bell;
 pub use sys::bpf::{Bpf, BpfLink, BpfMap, BpfProgram, BpfTypes};
 pub use sys::cycles::CycleCounter;
 pub use sys::dma_latency::IdleLatencyHold;
+#[cfg(target_os = "linux")]
+pub use sys::huge::HugePages;
 pub use sys::kept::{Access, KeptFile};
 pub use sys::programs::{Guest, Knock, ProgramSocket};
 pub use sys::schedstat::SchedStatReader;

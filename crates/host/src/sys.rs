@@ -21,6 +21,7 @@ linux! {
     pub(crate) mod bpf;
     pub(crate) mod clock;
     pub(crate) mod cycles;
+    pub(crate) mod huge;
     pub(crate) mod memory;
     mod perf;
     mod poll;

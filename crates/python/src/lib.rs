@@ -14,6 +14,11 @@ mod table;
 mod watch;
 mod work;
 
+/// Tables are large.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static MEMORY: flyball_host::HugePages = flyball_host::HugePages;
+
 /// The module's content.
 #[pyo3::pymodule]
 mod _flyball {

@@ -4,22 +4,29 @@ use crate::error::{json, missing, raise};
 use crate::table::{Table, table};
 use crate::work::work;
 use flyball_events::Reading;
-use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_run::{
-    Columns, Manifest, Run as Opened, TableSpec, Tables, Warning, manifest, registry,
+    Columns, Directory, Run as Opened, TableSpec, Tables, TablesRead, Warning, registry,
 };
 use flyball_units::nearest;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// A run directory that was opened, or another tool's file that was imported.
+/// A run directory that was opened, or what was made of another tool's file.
 #[pyclass(frozen, module = "flyball._flyball")]
 pub struct Run {
-    opened: Opened,
-    /// Rows of the tables of a directory, where they are known, and all tables of an import.
+    source: Source,
+    /// Rows of its tables; none where they are not known.
     tables: Vec<(&'static str, Option<u64>)>,
-    imported: HashMap<&'static str, Py<Table>>,
+}
+
+enum Source {
+    /// Its tables are read as they are asked for.
+    Directory(Directory),
+    Import {
+        opened: Box<Opened>,
+        tables: HashMap<&'static str, Py<Table>>,
+    },
 }
 
 /// Reads `path` as `flyball report` does.
@@ -31,44 +38,46 @@ pub fn read(path: &Path) -> PyResult<Opened> {
 #[pyfunction]
 pub fn open(py: Python<'_>, path: PathBuf) -> PyResult<Run> {
     if Opened::is_run(&path) {
-        let opened = work(py, None, |_| Opened::open_with(&path, Columns::Only(&[])))?;
-        let mut opened = opened.map_err(raise)?;
-        // Whole: it leaves out how many rows each table was closed with.
-        let text = read_text(&path.join(manifest::FILE), DESCRIPTION_BYTES).map_err(raise)?;
-        opened.manifest = Manifest::from_toml(&text, manifest::FILE).map_err(raise)?;
+        let directory = work(py, None, |_| Directory::open(&path))?.map_err(raise)?;
         let tables = registry().iter().filter_map(|spec| {
-            let closed = opened.manifest.tables.iter().find(|table| table.name == spec.name);
+            let closed = directory.manifest.tables.iter().find(|table| table.name == spec.name);
             let there = |ending: &str| path.join(format!("{}.{ending}", spec.name)).exists();
             (closed.is_some() || there("parquet") || there("ndjson"))
                 .then(|| (spec.name, closed.map(|table| table.rows)))
         });
         let tables = tables.collect();
-        return Ok(Run { opened, tables, imported: HashMap::new() });
+        return Ok(Run { source: Source::Directory(directory), tables });
     }
     let mut opened = work(py, None, |_| read(&path))??;
-    let mut run = Run { opened: Opened::default(), tables: Vec::new(), imported: HashMap::new() };
+    let (mut rows, mut imported) = (Vec::new(), HashMap::new());
     for spec in registry() {
         let made = take(&mut opened.tables, *spec, None)?;
-        let rows = made.0.num_rows();
-        if rows > 0 {
-            run.tables.push((spec.name, Some(rows as u64)));
-            run.imported.insert(spec.name, Py::new(py, made)?);
+        let count = made.0.num_rows();
+        if count > 0 {
+            rows.push((spec.name, Some(count as u64)));
+            imported.insert(spec.name, Py::new(py, made)?);
         }
     }
-    run.opened = opened;
-    Ok(run)
+    let source = Source::Import { opened: Box::new(opened), tables: imported };
+    Ok(Run { source, tables: rows })
 }
 
 #[pymethods]
 impl Run {
     /// Its name.
     fn name(&self) -> String {
-        self.opened.name()
+        match &self.source {
+            Source::Directory(directory) => directory.name(),
+            Source::Import { opened, .. } => opened.name(),
+        }
     }
 
     /// Its manifest, JSON.
     fn manifest(&self) -> PyResult<String> {
-        json(&self.opened.manifest)
+        match &self.source {
+            Source::Directory(directory) => json(&directory.manifest),
+            Source::Import { opened, .. } => json(&opened.manifest),
+        }
     }
 
     /// Names of the tables that it has, with their rows where these are known.
@@ -78,12 +87,18 @@ impl Run {
 
     /// What the reader had to say, a sentence each.
     fn warnings(&self) -> Vec<String> {
-        self.opened.warnings.iter().map(sentence).collect()
+        match &self.source {
+            Source::Directory(_) => Vec::new(),
+            Source::Import { opened, .. } => opened.warnings.iter().map(sentence).collect(),
+        }
     }
 
     /// What is missing of a run that is not whole.
     fn unfinished(&self) -> Option<String> {
-        self.opened.unfinished.as_ref().map(ToString::to_string)
+        match &self.source {
+            Source::Directory(directory) => directory.unfinished().map(|told| told.to_string()),
+            Source::Import { opened, .. } => opened.unfinished.as_ref().map(ToString::to_string),
+        }
     }
 
     /// A table with all its columns or some, and what the reader had to say.
@@ -98,33 +113,29 @@ impl Run {
         for wanted in columns.iter().flatten() {
             check_column(spec, wanted)?;
         }
-        if let Some(table) = self.imported.get(name) {
-            let table = match &columns {
-                None => table.clone_ref(py),
-                Some(columns) => Py::new(py, table.get().only(columns)?)?,
-            };
-            return Ok((table, Vec::new()));
+        let mut read = TablesRead::default();
+        match &self.source {
+            Source::Import { tables, .. } => {
+                if let Some(table) = tables.get(name) {
+                    let table = match &columns {
+                        None => table.clone_ref(py),
+                        Some(columns) => Py::new(py, table.get().only(columns)?)?,
+                    };
+                    return Ok((table, Vec::new()));
+                }
+            }
+            Source::Directory(directory) => {
+                let taken = |column: &&str| {
+                    columns.as_ref().is_none_or(|only| only.iter().any(|name| name == column))
+                };
+                let names = spec.columns.iter().map(|column| column.name).filter(taken);
+                let wanted: Vec<(&str, &str)> = names.map(|column| (spec.name, column)).collect();
+                read =
+                    work(py, None, |_| directory.read(Columns::Only(&wanted)))?.map_err(raise)?;
+            }
         }
-        let Some(dir) = &self.opened.dir else {
-            return Ok((
-                Py::new(py, take(&mut Tables::default(), spec, columns.as_deref())?)?,
-                Vec::new(),
-            ));
-        };
-        let taken = |column: &&str| {
-            columns.as_ref().is_none_or(|only| only.iter().any(|name| name == column))
-        };
-        let wanted: Vec<(&str, &str)> = spec
-            .columns
-            .iter()
-            .map(|column| column.name)
-            .filter(taken)
-            .map(|column| (spec.name, column))
-            .collect();
-        let opened = work(py, None, |_| Opened::open_with(dir, Columns::Only(&wanted)))?;
-        let mut opened = opened.map_err(raise)?;
-        let table = take(&mut opened.tables, spec, columns.as_deref())?;
-        let told = opened.warnings.iter().map(sentence).collect();
+        let table = take(&mut read.tables, spec, columns.as_deref())?;
+        let told = read.warnings.iter().map(sentence).chain(read.lost).collect();
         Ok((Py::new(py, table)?, told))
     }
 }

@@ -9,6 +9,8 @@ mod labels;
 pub use cells::{Cells, Values};
 pub use labels::{Labels, NullableLabels};
 
+use std::collections::TryReserveError;
+
 use crate::kind::Kind;
 
 /// A value that can stand in a table.
@@ -194,6 +196,11 @@ impl<T: Copy + Default> Nullable<T> {
             }
         }
         self.len += 1;
+    }
+
+    /// Makes room for `len` cells in all that are not all null.
+    pub(crate) fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
+        self.values.try_reserve_exact(len.saturating_sub(self.values.len()))
     }
 
     /// Adds many cells, all with a value or all without: at a fraction of the price of one by one.

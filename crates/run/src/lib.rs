@@ -13,6 +13,7 @@
 mod blocks;
 mod checksum;
 pub mod column;
+mod directory;
 pub mod disk;
 pub mod error;
 pub mod import;
@@ -32,6 +33,7 @@ pub mod unfinished;
 pub mod writer;
 
 pub use column::{Labels, Nullable, NullableLabels};
+pub use directory::{Directory, TablesRead};
 pub use error::{Error, Result};
 pub use kind::Kind;
 pub use manifest::{Manifest, RunState};

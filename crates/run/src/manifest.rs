@@ -211,6 +211,14 @@ impl Manifest {
                 "restore the file, or re-import the data into a new run",
             )
         };
+        // Read once where it is what it ought to be; else the format says what is wrong.
+        let told = |line: &str| line.trim_start().starts_with("format");
+        if text.lines().take_while(|line| !line.starts_with('[')).any(told)
+            && let Ok(manifest) = toml::from_str::<Manifest>(text)
+            && manifest.format <= FORMAT
+        {
+            return Ok(manifest);
+        }
         let table: toml::Table = toml::from_str(text).map_err(bad)?;
         match table.get("format").and_then(toml::Value::as_integer) {
             Some(format) if format > i64::from(FORMAT) => Err(Error::new(

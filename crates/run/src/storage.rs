@@ -1,11 +1,14 @@
 //! Tables on disk as Parquet, and the door between a column in memory and a column on disk.
 
+mod codes;
 mod read;
 mod write;
 
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{
@@ -26,6 +29,13 @@ pub(crate) const GROUP_ROWS: usize = 128 * 1024;
 /// Cells decoded at a time.
 const BATCH_ROWS: usize = 32 * 1024;
 
+/// The rows of a group, and all that are left with it: memory for a column is asked for once.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    here: usize,
+    left: usize,
+}
+
 /// A column that can go to Parquet and come back, whatever its type.
 pub trait Column: Send + Sync {
     /// Writes the cells `rows`.
@@ -34,11 +44,20 @@ pub trait Column: Send + Sync {
     /// A failing disk, or a writer of another type.
     fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()>;
 
-    /// Adds `rows` cells from `reader`.
+    /// Adds the cells of a group from `reader`.
     ///
     /// # Errors
     /// A damaged file, a reader of another type, nulls where none may be.
-    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()>;
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()>;
+
+    /// Adds the cells of a group from `pages` that hold codes of a dictionary; false where they do not, or the
+    /// column has no use for codes.
+    ///
+    /// # Errors
+    /// A damaged file.
+    fn read_coded(&mut self, _pages: Box<dyn PageReader>, _rows: Rows) -> ParquetResult<bool> {
+        Ok(false)
+    }
 
     /// Adds `rows` nulls; false where the column knows no null.
     fn fill(&mut self, rows: usize) -> bool;
@@ -144,6 +163,10 @@ fn take_all<T: DataType>(
     Ok(())
 }
 
+fn no_room(error: TryReserveError) -> ParquetError {
+    ParquetError::General(format!("{error} for as many rows as it says it has"))
+}
+
 fn no_nulls(levels: &[i16]) -> ParquetResult<()> {
     if levels.contains(&0) {
         return Err(ParquetError::General("the column holds nulls where none may be".to_owned()));
@@ -158,9 +181,9 @@ impl<T: Primitive> Column for Vec<T> {
         put::<T::Physical>(writer, &stored, None)
     }
 
-    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
-        self.reserve_exact(rows);
-        take_all::<T::Physical>(reader, rows, |values, levels| {
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
+        self.try_reserve_exact(rows.left).map_err(no_room)?;
+        take_all::<T::Physical>(reader, rows.here, |values, levels| {
             no_nulls(levels)?;
             self.extend(values.iter().map(T::decode));
             Ok(())
@@ -187,12 +210,14 @@ impl<T: Primitive> Column for Nullable<T> {
         put::<T::Physical>(writer, &stored, Some(&levels))
     }
 
-    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
-        take_all::<T::Physical>(reader, rows, |values, levels| {
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
+        let end = self.len().saturating_add(rows.left);
+        take_all::<T::Physical>(reader, rows.here, |values, levels| {
             if values.is_empty() {
                 self.extend(levels.iter().map(|_| None), false);
                 return Ok(());
             }
+            self.try_reserve(end).map_err(no_room)?;
             if levels.is_empty() || values.len() == levels.len() {
                 self.extend(values.iter().map(|value| Some(T::decode(value))), true);
                 return Ok(());
@@ -250,16 +275,14 @@ impl Column for Labels {
         put::<ByteArrayType>(writer, &stored, None)
     }
 
-    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
-        take_all::<ByteArrayType>(reader, rows, |values, levels| {
+    fn read_coded(&mut self, pages: Box<dyn PageReader>, rows: Rows) -> ParquetResult<bool> {
+        codes::read(self, pages, rows)
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
+        take_all::<ByteArrayType>(reader, rows.here, |values, levels| {
             no_nulls(levels)?;
-            values.iter().try_for_each(|value| {
-                // Most cells equal the one before, which is known to be text.
-                if !self.repeat(value.data()) {
-                    self.push(text(value)?);
-                }
-                Ok(())
-            })
+            values.iter().try_for_each(|value| text(value).map(|value| self.push(value)))
         })
     }
 
@@ -288,8 +311,8 @@ impl Column for NullableLabels {
         put::<ByteArrayType>(writer, &stored, Some(&levels))
     }
 
-    fn read(&mut self, reader: ColumnReader, rows: usize) -> ParquetResult<()> {
-        take_all::<ByteArrayType>(reader, rows, |values, levels| {
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
+        take_all::<ByteArrayType>(reader, rows.here, |values, levels| {
             values.iter().try_for_each(|value| text(value).map(|_| ()))?;
             spread(values, levels, |value| self.push(value.and_then(|value| text(value).ok())))
         })

@@ -89,7 +89,7 @@ impl Unfinished {
 /// How much of the plan the tables of a run hold that was not closed.
 fn count(dir: &Path, manifest: &Manifest, what: &str) -> Option<u64> {
     let (_, keys) = COUNTED.iter().find(|(counted, _)| *counted == what)?;
-    let tables = crate::run::tables(dir, Columns::Only(keys)).ok()?;
+    let tables = crate::directory::read_tables(dir, Columns::Only(keys), &[]).ok()?.tables;
     Some(match what {
         "trials" => whole_trials(&tables, manifest),
         "measurements" => tables.trials.rejected.iter().filter(|why| why.is_none()).count() as u64,

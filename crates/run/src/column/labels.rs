@@ -1,6 +1,7 @@
 //! Text columns: few distinct texts, many cells.
 
 use ahash::HashMap;
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 use super::{Cells, Nullable, Store, Values};
@@ -99,14 +100,27 @@ impl Labels {
         self.codes.push(code);
     }
 
-    /// Adds one cell like the last one, if `bytes` are its text; whether they are.
-    pub(crate) fn repeat(&mut self, bytes: &[u8]) -> bool {
-        let Some(&last) = self.codes.last() else { return false };
-        let same = self.names.get(last as usize).is_some_and(|name| name.as_bytes() == bytes);
-        if same {
-            self.codes.push(last);
+    /// Makes room for `rows` more cells.
+    pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
+        self.codes.try_reserve_exact(rows)
+    }
+
+    /// Adds many cells at once: `codes` of the texts `names`, each below their number.
+    pub(crate) fn extend_coded(&mut self, names: &[String], codes: &[u32]) {
+        // In order of first appearance, whatever their own is.
+        let mut known = vec![None; names.len()];
+        for &code in codes {
+            let Some(slot) = known.get_mut(code as usize) else { continue };
+            let own = match *slot {
+                Some(own) => own,
+                None => {
+                    let own = self.intern(names.get(code as usize).map_or("", String::as_str));
+                    *slot = Some(own);
+                    own
+                }
+            };
+            self.codes.push(own);
         }
-        same
     }
 
     /// The code of `name`, given one if it has none. The dictionary is indexed by `u32`: memory

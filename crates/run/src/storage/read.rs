@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fs_err as fs;
+use parquet::basic::Type as Physical;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
 
-use super::Column;
+use super::{Column, Rows};
 use crate::disk::ReadAt;
 use crate::error::{Error, Result};
 use crate::table::{AnyTable, ColumnSpec};
@@ -97,7 +99,9 @@ fn read_file(file: fs::File, columns: Columns<'_>, table: &mut dyn AnyTable) -> 
         .zip(table.stored_mut())
         .filter(|(column, _)| columns.takes(spec.name, column.name))
         .collect();
-    wanted.into_par_iter().try_for_each(|(spec, column)| read_column(&reader, spec, column))?;
+    // Each by itself: columns of nulls cost nothing, and lie together.
+    let wanted = wanted.into_par_iter().with_max_len(1);
+    wanted.try_for_each(|(spec, column)| read_column(&reader, spec, column))?;
     Ok(u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0))
 }
 
@@ -108,24 +112,39 @@ fn read_column(
 ) -> ParquetResult<()> {
     let schema = reader.metadata().file_metadata().schema_descr();
     let position = schema.columns().iter().position(|stored| stored.path().parts() == [spec.name]);
+    let mut left = usize::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let rows = usize::try_from(group.metadata().num_rows())
             .map_err(|_| ParquetError::General("a negative number of rows".to_owned()))?;
+        let group_rows = Rows { here: rows, left: left.max(rows) };
+        left = left.saturating_sub(rows);
         let nulls = |position: usize| {
             group.metadata().columns().get(position)?.statistics()?.null_count_opt()
         };
         match position {
             // Nothing to decode.
             Some(position) if nulls(position) == Some(rows as u64) && column.fill(rows) => {}
-            Some(position) => column
-                .read(group.get_column_reader(position)?, rows)
-                .map_err(|error| ParquetError::General(format!("{}: {error}", spec.name)))?,
+            Some(position) => {
+                let named = |error| ParquetError::General(format!("{}: {error}", spec.name));
+                let pages = is_plain_text(&schema.column(position));
+                let pages = pages.then(|| group.get_column_page_reader(position)).transpose()?;
+                let coded = pages.map(|pages| column.read_coded(pages, group_rows)).transpose();
+                if coded.map_err(named)? != Some(true) {
+                    column.read(group.get_column_reader(position)?, group_rows).map_err(named)?;
+                }
+            }
             None if column.fill(rows) => {}
             None => return Err(ParquetError::General(format!("no column {}", spec.name))),
         }
     }
     Ok(())
+}
+
+/// Whether a column is of texts, one in each row.
+fn is_plain_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == Physical::BYTE_ARRAY
+        && (column.max_def_level(), column.max_rep_level()) == (0, 0)
 }
 
 /// A file read at given positions. The library's own reader of files moves one cursor that all
