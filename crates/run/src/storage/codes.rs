@@ -110,7 +110,7 @@ fn unpack(page: &[u8], wanted: usize, codes: &mut Vec<u32>) -> ParquetResult<()>
             let bytes = count.checked_mul(width).ok_or_else(short)?;
             // The last group may be cut behind the last code.
             let (packed, behind) = rest.split_at(bytes.min(rest.len()));
-            let whole = if width == 0 { left } else { packed.len() * 8 / width };
+            let whole = (packed.len() * 8).checked_div(width).unwrap_or(left);
             let there = left.min(whole).min(count.saturating_mul(8));
             if there == 0 || there < left && packed.len() < bytes {
                 return Err(short());
