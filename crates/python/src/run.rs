@@ -22,7 +22,7 @@ pub struct Run {
 
 enum Source {
     /// Its tables are read as they are asked for.
-    Directory(Directory),
+    Directory(Box<Directory>),
     Import {
         opened: Box<Opened>,
         tables: HashMap<&'static str, Py<Table>>,
@@ -46,7 +46,7 @@ pub fn open(py: Python<'_>, path: PathBuf) -> PyResult<Run> {
                 .then(|| (spec.name, closed.map(|table| table.rows)))
         });
         let tables = tables.collect();
-        return Ok(Run { source: Source::Directory(directory), tables });
+        return Ok(Run { source: Source::Directory(Box::new(directory)), tables });
     }
     let mut opened = work(py, None, |_| read(&path))??;
     let (mut rows, mut imported) = (Vec::new(), HashMap::new());

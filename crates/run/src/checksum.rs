@@ -101,7 +101,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         for length in [0, 1, PART - 1, PART, 2 * PART + 17] {
-            let bytes: Vec<u8> = (0..length).map(|at| (at * at >> 7) as u8).collect();
+            let bytes: Vec<u8> = (0..length).map(|at| ((at * at) >> 7) as u8).collect();
             fs::write(&path, &bytes).unwrap();
             assert_eq!(Checksum::of_file(&path).unwrap(), Checksum::of(&bytes), "{length} bytes");
         }
