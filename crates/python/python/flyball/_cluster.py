@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import pickle
 import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -57,7 +58,7 @@ class Spread:
                     while (left or lost) and len(running) < AHEAD * threads:
                         size = self._size(simulated, seconds, len(left), threads)
                         batch = lost.popleft() if lost else ([left.popleft() for _ in range(size)], 0)
-                        running[self._pool.submit(simulate, job, batch[0])] = batch
+                        running[self._pool.submit(simulate, pickle.dumps((job, batch[0])))] = batch
                     ended, _ = wait(running, timeout=LOOK_S, return_when=FIRST_COMPLETED)
                     for future in ended:
                         batch = running.pop(future)
@@ -117,7 +118,9 @@ def _lock(file: IO[str]) -> None:
         pass
 
 
-def simulate(job: Any, points: List[Point]) -> Tuple[List[str], float]:
-    """Simulates points where this is called; how long it took in s."""
+def simulate(task: bytes) -> Tuple[List[str], float]:
+    """Simulates points where this is called; how long it took in s. They come as bytes, because Dask looks into each list
+    and tuple of a task for others' results."""
     began = time.perf_counter()
+    job, points = pickle.loads(task)
     return _flyball.batch(job, points), time.perf_counter() - began
