@@ -119,8 +119,8 @@ def _lock(file: IO[str]) -> None:
 
 
 def simulate(task: bytes) -> Tuple[List[str], float]:
-    """Simulates points where this is called; how long it took in s. They come as bytes, because Dask looks into each list
-    and tuple of a task for others' results."""
+    """Simulates points where this is called; how long it took in s. They come as bytes, because Dask looks
+    into each list and tuple of a task for others' results."""
     began = time.perf_counter()
     job, points = pickle.loads(task)
     return _flyball.batch(job, points), time.perf_counter() - began
