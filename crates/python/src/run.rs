@@ -94,11 +94,13 @@ impl Run {
     }
 
     /// What is missing of a run that is not whole.
-    fn unfinished(&self) -> Option<String> {
-        match &self.source {
-            Source::Directory(directory) => directory.unfinished().map(|told| told.to_string()),
-            Source::Import { opened, .. } => opened.unfinished.as_ref().map(ToString::to_string),
-        }
+    fn unfinished(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let found = match &self.source {
+            // It may count rows.
+            Source::Directory(directory) => work(py, None, |_| directory.unfinished())?,
+            Source::Import { opened, .. } => opened.unfinished.clone(),
+        };
+        Ok(found.map(|told| told.to_string()))
     }
 
     /// A table with all its columns or some, and what the reader had to say.

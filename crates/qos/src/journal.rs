@@ -5,6 +5,7 @@
 //! only those that had a clamp of their own before are listed one by one.
 
 use crate::QosError;
+use crate::users::users_of;
 use flyball_host::{
     Errno, FairShare, FolderLock, Host, HostError, ProcessIdentity, ThreadIdentity,
 };
@@ -204,11 +205,8 @@ pub fn qos_folder(host: &dyn Host) -> Result<PathBuf, QosError> {
 
 /// The folder of this user, whatever `FLYBALL_STATE` says.
 fn usual_folder(host: &dyn Host) -> Option<PathBuf> {
-    let status = host.read(Path::new("/proc/self/status")).unwrap_or_default();
-    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    let effective = users.and_then(|users| users.split_ascii_whitespace().nth(1));
-    match effective {
-        Some("0") => Some(SYSTEM.into()),
+    match users_of(host, "self") {
+        Some([_, 0, ..]) => Some(SYSTEM.into()),
         _ => named(host, "XDG_RUNTIME_DIR").map(|folder| folder.join("flyball-qos")),
     }
 }

@@ -25,6 +25,7 @@ mod session;
 mod status;
 pub mod text;
 mod threads;
+mod users;
 mod wish;
 
 pub use attach::Attached;

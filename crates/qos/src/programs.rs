@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use crate::message::{LONGEST, Message};
+use crate::users::users_of;
 use flyball_host::{Guest, Host, HostError, Knock, ProcessIdentity, ProgramSocket, Task};
 use flyball_units::{Mismatch, Nanos};
 use std::collections::BTreeMap;
@@ -366,14 +367,6 @@ impl Client {
 
 fn too_many(most: u32) -> Mismatch {
     Mismatch::value(format!("at most {most} messages of a user in a second"), "more")
-}
-
-/// The users of a process: real, effective, saved, and that of its files.
-fn users_of(host: &dyn Host, pid: u32) -> Option<[u32; 4]> {
-    let status = host.read(Path::new(&format!("/proc/{pid}/status"))).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    let users: Vec<u32> = line.split_ascii_whitespace().flat_map(str::parse).collect();
-    users.try_into().ok()
 }
 
 /// Whether a process is a user's alone: one that took on another user's rights since is not.

@@ -98,6 +98,13 @@ pub struct Counts {
     pub not_lent_because: Option<String>,
 }
 
+impl Counts {
+    fn leave_out(&mut self, error: &HostError) {
+        self.left_out += 1;
+        self.left_out_because.get_or_insert_with(|| error.to_string());
+    }
+}
+
 /// What a look found.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
@@ -330,8 +337,7 @@ impl Threads {
     }
 
     pub fn leave_out(&mut self, error: &HostError) {
-        self.counts.left_out += 1;
-        self.counts.left_out_because.get_or_insert_with(|| error.to_string());
+        self.counts.leave_out(error);
     }
 
     /// What a thread had before, where it is watched: its children have what it has now.
@@ -413,8 +419,7 @@ impl Threads {
                 }
                 // Nothing of ours is there: its program asked for what this service may not give.
                 Err(error) if thread.asked.is_some() && thread.now == thread.own => {
-                    counts.left_out += 1;
-                    counts.left_out_because.get_or_insert_with(|| error.to_string());
+                    counts.leave_out(&error);
                     look.guests_left |= thread.guest;
                     thread.asked = None;
                     !thread.guest

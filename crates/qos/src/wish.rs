@@ -1,5 +1,6 @@
 //! What is asked for: whose threads, and how fast.
 
+use crate::users::users_of;
 use crate::{QosError, Rules};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
@@ -74,21 +75,16 @@ impl Whose {
 
     /// Whether a process is one of them, as far as this is to decide.
     pub(crate) fn has(&self, host: &dyn Host, pid: u32) -> bool {
-        let read =
-            |file: &str| host.read(Path::new(&format!("/proc/{pid}/{file}"))).unwrap_or_default();
         let in_group = self.cgroup.as_ref().is_none_or(|wanted| {
-            let text = read("cgroup");
+            let text = host.read(Path::new(&format!("/proc/{pid}/cgroup"))).unwrap_or_default();
             let path = text.lines().find_map(|line| line.strip_prefix("0::"));
             path.and_then(|path| path.strip_prefix(wanted.as_str()))
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || wanted == "/")
         });
         in_group
-            && self.user.is_none_or(|wanted| {
-                let text = read("status");
-                let line = text.lines().find_map(|line| line.strip_prefix("Uid:"));
-                let real = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-                real == Some(wanted)
-            })
+            && self
+                .user
+                .is_none_or(|wanted| users_of(host, pid).is_some_and(|[real, ..]| real == wanted))
     }
 
     /// Whether it leaves all processes.

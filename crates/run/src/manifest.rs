@@ -212,7 +212,7 @@ impl Manifest {
             )
         };
         // Read once where it is what it ought to be; else the format says what is wrong.
-        let told = |line: &str| line.trim_start().starts_with("format");
+        let told = |line: &str| line.split_once('=').is_some_and(|(key, _)| key.trim() == "format");
         if text.lines().take_while(|line| !line.starts_with('[')).any(told)
             && let Ok(manifest) = toml::from_str::<Manifest>(text)
             && manifest.format <= FORMAT

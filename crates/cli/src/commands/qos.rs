@@ -39,8 +39,8 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         threads: args.thread.clone(),
     };
     // A ramp that is asked for is somebody's.
-    let nothing = args.class.is_none() && args.ramp.ramp.is_none() && args.ramp.reach.is_none();
-    let more = args.rules.is_some() || (args.socket.is_some() && nothing);
+    let plain = args.class.is_none() && args.ramp.ramp.is_none() && args.ramp.reach.is_none();
+    let more = args.rules.is_some() || (args.socket.is_some() && plain);
     let target = Target::named(&args.program, running, whose, more).ok_or_else(|| {
         Failure::usage("expected --pid, --name, --thread, --cgroup, --user or -- CMD, found none")
     })?;
