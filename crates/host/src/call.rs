@@ -87,6 +87,8 @@ calls! {
         LockMemory = "lock_memory",
         /// Unlock the process's memory.
         UnlockMemory = "unlock_memory",
+        /// Bring the program's code into memory.
+        LoadProgram = "load_program",
         /// Touch the calling thread's stack.
         PrefaultStack = "prefault_stack",
         /// Resource usage of the calling thread.

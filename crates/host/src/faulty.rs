@@ -245,6 +245,11 @@ impl Host for FaultyHost {
         self.inner.unlock_memory()
     }
 
+    fn load_program(&self) -> Result<u64, HostError> {
+        self.pass_thread(Call::LoadProgram)?;
+        self.inner.load_program()
+    }
+
     fn prefault_stack(&self, bytes: usize) -> Result<(), HostError> {
         self.pass_thread(Call::PrefaultStack)?;
         self.inner.prefault_stack(bytes)
@@ -500,6 +505,7 @@ mod tests {
             host.utilization_clamp_set(0, 1024).is_err(),
             host.lock_memory().is_err(),
             host.unlock_memory().is_err(),
+            host.load_program().is_err(),
             host.prefault_stack(1).is_err(),
             host.usage().is_err(),
             host.schedstat().is_err(),

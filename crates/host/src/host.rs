@@ -123,6 +123,9 @@ pub trait Host: Send + Sync + Debug {
     fn lock_memory(&self) -> Result<u64, HostError>;
     /// Undoes [`Host::lock_memory`].
     fn unlock_memory(&self) -> Result<(), HostError>;
+    /// Brings the files that this process has mapped, above all its code, into memory, and keeps them there as
+    /// far as it may: what runs for the first time when it is urgent does not wait for a disk first. Returns their bytes.
+    fn load_program(&self) -> Result<u64, HostError>;
     /// Touches `bytes` of this thread's stack below the present frame, so that the measured loop
     /// meets no page fault there. Refused where the stack has less room.
     fn prefault_stack(&self, bytes: usize) -> Result<(), HostError>;

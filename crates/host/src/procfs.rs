@@ -2,6 +2,7 @@
 
 use crate::{CpuTime, CpuTimes, Host, HostError};
 use flyball_units::CpuId;
+use std::ops::Range;
 use std::path::Path;
 
 /// `VmLck` of a `/proc/.../status` text, in bytes.
@@ -15,6 +16,20 @@ pub(crate) fn locked_memory(status: &str, path: &Path) -> Result<u64, HostError>
         Some(kilobytes) => Ok(kilobytes.saturating_mul(1024)),
         None => Err(HostError::malformed(path.display(), "VmLck: NUMBER kB", line)),
     }
+}
+
+/// Where files are mapped that can be read, by a `/proc/.../maps` text.
+pub(crate) fn mapped_files(maps: &str) -> impl Iterator<Item = Range<usize>> {
+    maps.lines().filter_map(|line| {
+        // 55d0-55e0 r-xp 00002000 08:01 1234   /usr/bin/flyball
+        let mut fields = line.split_whitespace();
+        let (start, end) = fields.next()?.split_once('-')?;
+        let readable = fields.next()?.starts_with('r');
+        let is_file = fields.nth(3)?.starts_with('/');
+        let address = |text| usize::from_str_radix(text, 16).ok();
+        let (start, end) = (address(start)?, address(end)?);
+        (readable && is_file && start < end).then_some(start..end)
+    })
 }
 
 /// Reads and parses `/proc/stat`.
@@ -95,6 +110,15 @@ mod tests {
     }
 
     #[test]
+    fn mappings_of_files_that_can_be_read() {
+        let maps = "1000-3000 r-xp 00000000 08:01 7  /usr/bin/a b\n3000-4000 ---p 00000000 08:01 7  /usr/bin/a b\n\
+                    4000-5000 rw-p 00000000 00:00 0\n5000-6000 rw-p 00000000 00:00 0  [heap]\n\
+                    6000-7000 rw-s 00000000 00:0f 9  anon_inode:[perf_event]\n7000-8000 rw-p 00001000 08:01 7  /lib/c\n";
+        let found: Vec<_> = mapped_files(maps).collect();
+        assert_eq!(found, [0x1000..0x3000, 0x7000..0x8000]);
+    }
+
+    #[test]
     fn locked_memory_is_in_bytes() {
         let path = Path::new("/proc/self/status");
         assert_eq!(locked_memory("Name: x\nVmLck:\t    12 kB\n", path), Ok(12 * 1024));
@@ -109,6 +133,11 @@ mod tests {
                 let _ = times.load_of_others(flyball_units::Nanos(1));
             }
             let _ = locked_memory(&text, Path::new("/x"));
+        }
+
+        #[test]
+        fn arbitrary_maps_never_panic(text in "([0-9a-f-]{0,20} [rwxp-]{0,4} 0 0 0 [/a-z]{0,9}\n){0,5}") {
+            mapped_files(&text).for_each(|range| assert!(range.start < range.end));
         }
     }
 }

@@ -206,6 +206,16 @@ impl Host for RealHost {
         memory::unlock_all()
     }
 
+    fn load_program(&self) -> Result<u64, HostError> {
+        let maps = self.read(Path::new("/proc/self/maps"))?;
+        let mut loaded = 0;
+        for range in procfs::mapped_files(&maps) {
+            loaded += (range.end - range.start) as u64;
+            memory::load(range)?;
+        }
+        Ok(loaded)
+    }
+
     fn prefault_stack(&self, bytes: usize) -> Result<(), HostError> {
         memory::prefault_stack(bytes)
     }

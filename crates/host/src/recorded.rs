@@ -481,6 +481,10 @@ impl Host for RecordedHost {
         Ok(())
     }
 
+    fn load_program(&self) -> Result<u64, HostError> {
+        Ok(0)
+    }
+
     fn prefault_stack(&self, _bytes: usize) -> Result<(), HostError> {
         Ok(())
     }

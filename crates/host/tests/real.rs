@@ -135,6 +135,32 @@ fn timer_slack_and_stack() {
 }
 
 #[test]
+fn a_program_s_code_is_brought_into_memory() {
+    apart(|host| {
+        let loaded = host.load_program().unwrap();
+        let maps = host.read(Path::new("/proc/self/smaps")).unwrap();
+        let (mut code, mut there, mut size) = (false, 0, 0);
+        for line in maps.lines() {
+            let kilobytes = |of: &str| -> Option<u64> {
+                line.strip_prefix(of)?.trim().strip_suffix("kB")?.trim().parse().ok()
+            };
+            match line.split_whitespace().nth(1) {
+                Some(rights) if rights.len() == 4 && rights.ends_with(['p', 's']) => {
+                    code = rights == "r-xp" && line.contains(" /");
+                }
+                _ if !code => {}
+                _ => {
+                    size += kilobytes("Size:").unwrap_or(0);
+                    there += kilobytes("Rss:").unwrap_or(0);
+                }
+            }
+        }
+        assert!(size > 100 && loaded / 1024 >= size, "{size} of {loaded} bytes");
+        assert_eq!(there, size, "kB in memory");
+    });
+}
+
+#[test]
 fn cycles_count_or_say_why_not() {
     apart(|host| match host.open_cycles() {
         Ok(mut counter) => {

@@ -71,6 +71,8 @@ pub(crate) fn leftovers(
 pub fn guard(host: &dyn Host, folder: &Path) -> Result<Recovered, QosError> {
     let Some(journal) = read(host, folder)? else { return Ok(Recovered::Nothing) };
     let owner = journal.owner;
+    // Until it is needed its code would lie on the disk.
+    let _ = host.load_program();
     // Where it has ended already, or its number means another, there is nothing to wait for.
     if let Ok(task) = host.open_task(owner.pid, owner.pid)
         && task.identity().start == owner.start

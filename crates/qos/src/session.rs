@@ -148,6 +148,8 @@ struct Session<'a> {
 impl Session<'_> {
     fn control(&mut self, wish: &Wish, stdin: Input) -> Result<Option<Status>, QosError> {
         let host = self.host;
+        // Else the first clamps wait for what this program lies on, 30 ms and more on a board's shared folder.
+        let _ = host.load_program();
         // The guardian reads it.
         self.state.save(host, &self.journal)?;
         self.start_guardian().map_err(QosError::host("starting the guardian"))?;

@@ -285,6 +285,10 @@ pub(crate) mod memory {
         refused(Call::UnlockMemory, "this process")
     }
 
+    pub(crate) fn load(_range: std::ops::Range<usize>) -> Result<(), HostError> {
+        refused(Call::LoadProgram, "this process")
+    }
+
     pub(crate) fn prefault_stack(_bytes: usize) -> Result<(), HostError> {
         refused(Call::PrefaultStack, "this thread")
     }

@@ -1,8 +1,9 @@
-//! Locked memory and the stack.
-#![expect(unsafe_code, reason = "mlockall; the bounds of a stack")]
+//! Locked memory, the program's code, and the stack.
+#![expect(unsafe_code, reason = "mlockall, mlock and madvise; the bounds of a stack")]
 
 use super::{check, this_thread};
 use crate::{Call, Errno, HostError};
+use std::ops::Range;
 
 /// Locks all present and future pages of the process.
 pub(crate) fn lock_all() -> Result<(), HostError> {
@@ -16,6 +17,20 @@ pub(crate) fn unlock_all() -> Result<(), HostError> {
     // SAFETY: takes nothing.
     let result = unsafe { libc::munlockall() };
     check(i64::from(result), Call::UnlockMemory, || "this process".to_owned()).map(drop)
+}
+
+/// Brings a mapped part of a file into memory, and locks it there where the limit of locked memory allows.
+pub(crate) fn load(range: Range<usize>) -> Result<(), HostError> {
+    let start = std::ptr::without_provenance_mut::<libc::c_void>(range.start);
+    let bytes = range.end - range.start;
+    // SAFETY: it reads what is mapped, and changes nothing; an address that is not is refused.
+    let locked = unsafe { libc::mlock(start, bytes) } == 0;
+    if locked {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    let result = unsafe { libc::madvise(start, bytes, libc::MADV_POPULATE_READ) };
+    check(i64::from(result), Call::LoadProgram, || "this process".to_owned()).map(drop)
 }
 
 /// Bytes between the present frame and the end of the calling thread's stack.

@@ -206,6 +206,9 @@ impl Host for Stage {
     fn unlock_memory(&self) -> Result<(), HostError> {
         self.real.unlock_memory()
     }
+    fn load_program(&self) -> Result<u64, HostError> {
+        self.real.load_program()
+    }
     fn prefault_stack(&self, bytes: usize) -> Result<(), HostError> {
         self.real.prefault_stack(bytes)
     }
