@@ -27,7 +27,7 @@ mod _flyball {
     #[pymodule_export]
     use super::governor::Governor;
     #[pymodule_export]
-    use super::model::{batch, begin, replay, sim, sweep};
+    use super::model::{batch, begin, end, replay, sim, sweep};
     #[pymodule_export]
     use super::pelt::Pelt;
     #[pymodule_export]

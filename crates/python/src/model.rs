@@ -10,7 +10,7 @@ use flyball_run::RunWriter;
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
 use flyball_sim::scenario::{EXAMPLES, Node, Scenario, Source, from_tree, parse_text, set};
 use flyball_sim::sweep::{
-    Axis, Finished, Header, Journal, Places, Sweep, SweepError, begun, points,
+    Axis, Header, Journal, Places, Sweep, SweepEnd, begun, points, simulate_point,
 };
 use flyball_units::{GovernorSpec, KiloHertz, Nanos, nearest};
 use pyo3::prelude::*;
@@ -167,12 +167,18 @@ pub fn sweep(
             if !end.complete {
                 return Ok((String::new(), String::new()));
             }
-            let dir = end.to_run().write(&places.dir).map_err(raise)?;
-            std::fs::remove_file(&places.journal).map_err(raise)?;
-            let result = flyball_sim::sweep::text::json(&end, &dir);
-            Ok((json(&result)?, flyball_sim::sweep::text::text(&end, &dir)))
+            keep_all(&end, &places.dir, &places.journal)
         })
     })?
+}
+
+/// Writes the run directory of a sweep that is done, and removes its journal; what a terminal would be given,
+/// JSON and text.
+fn keep_all(end: &SweepEnd, dir: &Path, journal: &Path) -> PyResult<(String, String)> {
+    let dir = end.to_run().write(dir).map_err(raise)?;
+    std::fs::remove_file(journal).map_err(raise)?;
+    let result = flyball_sim::sweep::text::json(end, &dir);
+    Ok((json(&result)?, flyball_sim::sweep::text::text(end, &dir)))
 }
 
 /// Checks every point of a sweep that other processes simulate. What they need; the points that an earlier
@@ -199,6 +205,15 @@ pub fn begin(
     Ok(((text, origin, name, files, changes), open, done, journal))
 }
 
+/// Ends a sweep whose points other processes simulated: its run directory `out`, from the journal alone.
+#[pyfunction]
+pub fn end(py: Python<'_>, journal: PathBuf, out: PathBuf) -> PyResult<(String, String)> {
+    py.detach(|| {
+        let end = flyball_sim::sweep::merge(std::slice::from_ref(&journal)).map_err(raise)?;
+        keep_all(&end, &out, &journal)
+    })
+}
+
 /// Simulates points of a sweep on this thread; a line of its journal each.
 #[pyfunction]
 pub fn batch(py: Python<'_>, job: Job, points: Points) -> PyResult<Vec<String>> {
@@ -208,14 +223,9 @@ pub fn batch(py: Python<'_>, job: Job, points: Points) -> PyResult<Vec<String>> 
         let root = input.tree(&changes)?;
         let open = |path: &str| input.open_beside(path);
         let source = Source { origin: &input.origin, name: &input.name, open: &open };
-        let (numbers, points): (Vec<usize>, Vec<Parameters>) = points.into_iter().unzip();
-        let sweep = Sweep::new(&root, source, Vec::new(), points).map_err(raise)?;
-        let lines = numbers.into_iter().enumerate().map(|(at, point)| {
-            let finished = sweep.point(at, &|| false).map_err(|error| match error {
-                SweepError::Setup { source, .. } => raise(SweepError::Setup { point, source }),
-                error => raise(error),
-            })?;
-            Ok(finished.map(|finished| Finished { point, ..finished }.line()))
+        let lines = points.iter().map(|(number, point)| {
+            let finished = simulate_point(&root, source, *number, point, &|| false);
+            Ok(finished.map_err(raise)?.map(|finished| finished.line()))
         });
         lines.filter_map(Result::transpose).collect()
     })

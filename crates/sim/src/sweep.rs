@@ -18,5 +18,5 @@ pub use journal::{Finished, Header, Journal, JournalError, unit_of};
 pub use phases::{Progress, run_phases};
 pub use places::{Places, PlacesError};
 pub use record::{Ended, RunError, begun, record_phase, run};
-pub use run::{Sweep, SweepEnd, SweepError, phase_rows};
+pub use run::{Sweep, SweepEnd, SweepError, phase_rows, simulate_point};
 pub use shard::{MergeError, Shard, merge};

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 use flyball_sim::scenario::{EXAMPLES, Node, Source, parse_text, set};
-use flyball_sim::sweep::{Axis, Sweep, points};
+use flyball_sim::sweep::{Axis, Sweep, points, simulate_point};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn root() -> Node {
@@ -29,9 +29,11 @@ fn resumed_is_the_same() {
     let header = || sweep.header(None, Vec::new());
     let whole = sweep.run(&dir.path().join("whole"), header(), &|| false, &|_| {}).unwrap();
     assert!(whole.complete && whole.finished.len() == 10);
-    let alone = sweep.point(7, &|| false).unwrap();
-    assert_eq!(alone.as_ref(), whole.finished.get(&7));
-    assert_eq!(sweep.point(7, &|| true).unwrap(), None);
+    let point = |stop: &dyn Fn() -> bool| {
+        simulate_point(&root, source, 7, &sweep.points()[7], stop).unwrap()
+    };
+    assert_eq!(point(&|| false).as_ref(), whole.finished.get(&7));
+    assert_eq!(point(&|| true), None);
 
     let journal = dir.path().join("cut");
     let enough = AtomicBool::new(false);

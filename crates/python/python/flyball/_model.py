@@ -103,9 +103,11 @@ def sweep(
     if client is not None:
         from . import _cluster
 
-        spread = _cluster.Spread(client, batch_seconds, retries)
-        spread.run(*_flyball.begin(name, listed, changed, dir), told)
-    result, text = _flyball.sweep(name, listed, changed, dir, told)
+        job, points, done, journal = _flyball.begin(name, listed, changed, dir)
+        _cluster.Spread(client, batch_seconds, retries).run(job, points, done, journal, told)
+        result, text = _flyball.end(journal, dir)
+    else:
+        result, text = _flyball.sweep(name, listed, changed, dir, told)
     if not result:
         raise Error("expected every point, found that the sweep was stopped", "call it again", "interrupted")
     return Run(dir, _flyball.open(dir), result=json.loads(result), text=text, keep=kept)

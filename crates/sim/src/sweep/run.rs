@@ -121,20 +121,6 @@ impl<'a> Sweep<'a> {
         Header { axes: self.axes.clone(), files: self.files.clone(), shard, manifest }
     }
 
-    /// Simulates one point on this thread; nothing where it was stopped. For those who spread points over
-    /// machines themselves.
-    ///
-    /// # Errors
-    /// A point that is not a machine.
-    pub fn point(&self, number: usize, stop: Stop<'_>) -> Result<Option<Finished>, SweepError> {
-        let scenario = self.at(number)?;
-        let phases = (0..scenario.phases).map(|phase| simulate(&scenario, phase, None, stop));
-        let outcomes: Result<Option<Vec<Outcome>>, SetupError> =
-            phases.map(Result::transpose).collect::<Option<_>>().transpose();
-        let outcomes = outcomes.map_err(|source| SweepError::Setup { point: number, source })?;
-        Ok(outcomes.map(|outcomes| finished(number, &outcomes)))
-    }
-
     /// Simulates what the journal does not have yet. Points finish in any order; what comes of
     /// them does not depend on it.
     ///
@@ -172,6 +158,26 @@ impl<'a> Sweep<'a> {
         let points = self.points.clone();
         Ok(SweepEnd { header, points, finished: journal.finished, complete })
     }
+}
+
+/// Simulates the point `number` of a sweep on this thread; nothing where it was stopped. For those who spread
+/// the points of a [`Sweep`] over machines themselves: it was checked there, and is not checked again.
+///
+/// # Errors
+/// A point that is not a scenario, or not a machine.
+pub fn simulate_point(
+    root: &Node,
+    source: Source<'_>,
+    number: usize,
+    point: &[(String, String)],
+    stop: Stop<'_>,
+) -> Result<Option<Finished>, SweepError> {
+    let scenario = at(root, source, point)?;
+    let phases = (0..scenario.phases).map(|phase| simulate(&scenario, phase, None, stop));
+    let outcomes: Result<Option<Vec<Outcome>>, SetupError> =
+        phases.map(Result::transpose).collect::<Option<_>>().transpose();
+    let outcomes = outcomes.map_err(|source| SweepError::Setup { point: number, source })?;
+    Ok(outcomes.map(|outcomes| finished(number, &outcomes)))
 }
 
 /// The scenario of a point.
