@@ -74,6 +74,8 @@ pub fn run(
         By::Clamps => None,
         By::SchedExt => Some(KernelRamp::start(host)?),
     };
+    // Else the first clamps wait for what this program lies on, 30 ms and more on a board's shared folder.
+    let _ = host.load_program();
     begun(&backend, &recovered);
     let mut journal = Journal::new(host, wish.rules.multiplier())
         .map_err(QosError::host("preparing the journal"))?;
@@ -148,8 +150,6 @@ struct Session<'a> {
 impl Session<'_> {
     fn control(&mut self, wish: &Wish, stdin: Input) -> Result<Option<Status>, QosError> {
         let host = self.host;
-        // Else the first clamps wait for what this program lies on, 30 ms and more on a board's shared folder.
-        let _ = host.load_program();
         // The guardian reads it.
         self.state.save(host, &self.journal)?;
         self.start_guardian().map_err(QosError::host("starting the guardian"))?;

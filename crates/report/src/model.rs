@@ -154,6 +154,16 @@ impl Report {
             |run: &RunSummary| Some(format!("{}: {}", run.name, run.unfinished.as_ref()?.text));
         self.runs.iter().filter_map(sentence).collect()
     }
+
+    /// Why there is no comparison, where there is none.
+    pub fn not_compared(&self) -> &'static str {
+        let mut conditions = self.cells.iter().map(|cell| (&cell.run, &cell.condition));
+        let first = conditions.next();
+        match conditions.all(|other| Some(other) == first) {
+            true => "there is one condition, so there is nothing to compare",
+            false => "no two conditions differ in one respect alone, so that none are compared",
+        }
+    }
 }
 
 /// A calibrated overhead of the measurement itself.

@@ -10,6 +10,8 @@
 
 use super::cell::CellData;
 use super::source::{AnalysisOptions, Context};
+use flyball_run::Manifest;
+use std::collections::BTreeSet;
 
 /// With at most this many conditions, all pairs are compared.
 const ALL_PAIRS_UP_TO: usize = 4;
@@ -65,7 +67,9 @@ pub(super) fn choose(
         contexts.iter().map(|context| (context.index, conditions(context, cells))).collect();
     let mut pairs = across(&runs);
     for (run, conditions) in &runs {
-        pairs.extend(within(*run, conditions, options.baseline.as_deref()));
+        let context = contexts.iter().find(|context| context.index == *run);
+        let types = context.map(|context| split_types(&context.run.manifest)).unwrap_or_default();
+        pairs.extend(within(*run, conditions, &types, options.baseline.as_deref()));
         if let [condition] = conditions.as_slice() {
             let programs = programs(*run, contexts, cells);
             pairs.extend(between(*run, condition, &programs, options.baseline.as_deref()));
@@ -126,15 +130,21 @@ fn between(run: usize, condition: &str, names: &[String], wanted: Option<&str>) 
 }
 
 /// Pairs within one run.
-fn within(run: usize, conditions: &[String], wanted: Option<&str>) -> Vec<Pair> {
-    let ordered = baseline_first(conditions, wanted);
+fn within(
+    run: usize,
+    conditions: &[String],
+    types: &BTreeSet<&str>,
+    wanted: Option<&str>,
+) -> Vec<Pair> {
+    let split = |name| split(name, types);
+    let ordered = baseline_first(conditions, types, wanted);
     let mut pairs = Vec::new();
     for (at, baseline) in ordered.iter().enumerate() {
         for subject in ordered.iter().skip(at + 1) {
             let judged = at == 0
                 || ordered.len() <= ALL_PAIRS_UP_TO
                 || is_baseline(split(baseline).0, wanted);
-            if judged && comparable(baseline, subject) {
+            if judged && is_comparable(split(baseline), split(subject)) {
                 pairs.push(Pair {
                     subject: PairSide::of(run, subject),
                     baseline: PairSide::of(run, baseline),
@@ -146,7 +156,12 @@ fn within(run: usize, conditions: &[String], wanted: Option<&str>) -> Vec<Pair> 
 }
 
 /// The conditions with the baseline (or the baselines, one per core type) in front.
-fn baseline_first<'a>(conditions: &'a [String], wanted: Option<&str>) -> Vec<&'a str> {
+fn baseline_first<'a>(
+    conditions: &'a [String],
+    types: &BTreeSet<&str>,
+    wanted: Option<&str>,
+) -> Vec<&'a str> {
+    let split = |name| split(name, types);
     let names = || conditions.iter().map(String::as_str);
     let chosen = wanted
         .filter(|wanted| names().any(|name| name == *wanted || split(name).0 == *wanted))
@@ -161,17 +176,29 @@ fn is_baseline(name: &str, wanted: Option<&str>) -> bool {
     wanted.map_or_else(|| BASELINES.contains(&name), |wanted| wanted == name)
 }
 
-/// A condition's own name and the core type that it was split by.
-fn split(name: &str) -> (&str, Option<&str>) {
+/// The core types by which a run's conditions may have been split.
+fn split_types(manifest: &Manifest) -> BTreeSet<&str> {
+    let machine = manifest.machine.iter().flat_map(|machine| &machine.cpus);
+    let split = manifest.conditions.iter().filter_map(|condition| {
+        let by_type = condition.placement.as_deref() == Some("each-core-type");
+        condition.name.rsplit_once(" on ").filter(|_| by_type).map(|(_, core_type)| core_type)
+    });
+    machine.filter_map(|cpu| cpu.core_type.as_deref()).chain(split).collect()
+}
+
+/// A condition's own name and the core type that it was split by. A person may write " on " into a name, too.
+fn split<'a>(name: &'a str, types: &BTreeSet<&str>) -> (&'a str, Option<&'a str>) {
     match name.rsplit_once(" on ") {
-        Some((base, core_type)) => (base, Some(core_type)),
-        None => (name, None),
+        Some((base, core_type)) if types.contains(core_type) => (base, Some(core_type)),
+        _ => (name, None),
     }
 }
 
 /// Whether two conditions differ in one respect only, as far as their names tell.
-fn comparable(a: &str, b: &str) -> bool {
-    let ((base_a, type_a), (base_b, type_b)) = (split(a), split(b));
+fn is_comparable(
+    (base_a, type_a): (&str, Option<&str>),
+    (base_b, type_b): (&str, Option<&str>),
+) -> bool {
     type_a == type_b || base_a == base_b
 }
 
@@ -192,7 +219,7 @@ mod tests {
     fn four_conditions_give_all_pairs_with_the_named_baseline_first() {
         let conditions = names(&["powersave", "performance", "schedutil", "boosted"]);
         assert_eq!(
-            titles(&within(0, &conditions, None)),
+            titles(&within(0, &conditions, &BTreeSet::from(["P", "E"]), None)),
             [
                 "powersave / performance",
                 "schedutil / performance",
@@ -202,24 +229,34 @@ mod tests {
                 "boosted / schedutil",
             ]
         );
-        let first = &titles(&within(0, &conditions, Some("schedutil")))[0];
+        let first =
+            &titles(&within(0, &conditions, &BTreeSet::from(["P", "E"]), Some("schedutil")))[0];
         assert_eq!(first, "powersave / schedutil");
     }
 
     #[test]
     fn many_conditions_are_judged_against_the_baseline_only() {
         let conditions = names(&["a", "b", "c", "d", "idle"]);
-        let found = titles(&within(0, &conditions, None));
+        let found = titles(&within(0, &conditions, &BTreeSet::from(["P", "E"]), None));
         assert_eq!(found, ["a / idle", "b / idle", "c / idle", "d / idle"]);
     }
 
     #[test]
     fn core_types_are_not_crossed_with_loads() {
         let conditions = names(&["idle on E", "idle on P", "heavy on E", "heavy on P"]);
-        let found = titles(&within(0, &conditions, None));
+        let found = titles(&within(0, &conditions, &BTreeSet::from(["P", "E"]), None));
         assert!(found.contains(&"heavy on P / idle on P".to_owned()));
         assert!(found.contains(&"idle on P / idle on E".to_owned()));
         assert!(!found.contains(&"heavy on P / idle on E".to_owned()));
+    }
+
+    #[test]
+    fn a_name_with_on_in_it_is_no_core_type() {
+        let conditions = names(&["alone", "load on its CPU", "load on E"]);
+        let none = titles(&within(0, &conditions, &BTreeSet::new(), None));
+        assert_eq!(none.len(), 3, "{none:?}");
+        let known = titles(&within(0, &conditions, &BTreeSet::from(["P", "E"]), None));
+        assert_eq!(known, ["load on its CPU / alone"]);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(super) fn verdicts(report: &Report) -> Section {
     let measured = view::measured(&report.cells);
     let body = html! {
         @if report.comparisons.is_empty() {
-            p.lead { "There is one condition, so there is nothing to compare." }
+            p.lead { (text::capital(report.not_compared())) "." }
         } @else {
             p.lead {
                 "Each is what the data support, in the words of the verdict: an effect, an equivalence, \

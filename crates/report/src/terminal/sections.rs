@@ -42,7 +42,7 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
     let verbose = room == usize::MAX;
     let mut lines = vec![style.bold("Verdicts")];
     if report.comparisons.is_empty() {
-        lines.push("  none: there is one condition, so there is nothing to compare".to_owned());
+        lines.push(format!("  none: {}", report.not_compared()));
     }
     let limit = if verbose { usize::MAX } else { MAX_VERDICTS };
     let shown = &report.comparisons[..report.comparisons.len().min(limit)];
