@@ -1,7 +1,8 @@
 //! What can be wrong with a description: its place in the file, what was expected and found, and
 //! the way out.
 
-use flyball_units::{Diagnostic, nearest};
+use flyball_units::Diagnostic;
+use flyball_units::described::{line_and_column, nearest_key};
 use std::fmt;
 use std::ops::Range;
 
@@ -93,8 +94,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// serde says ``unknown field `perod`, expected one of `name`, `seed` `` and
-/// ``missing field `source` ``: the words in backticks are the found one and the right ones.
+/// What to do about what serde says.
 fn hint_for(message: &str) -> Option<String> {
     if message.starts_with("missing field `source`") {
         return Some(
@@ -108,22 +108,10 @@ fn hint_for(message: &str) -> Option<String> {
             "one value stands here, or one table [name] instead of a list [[name]]".to_owned(),
         );
     }
-    if !message.starts_with("unknown ") {
-        return None;
-    }
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let found = quoted.next()?;
-    let right = nearest(found, quoted)?;
+    let (found, right) = nearest_key(message)?;
     let unit = |name: &str| name.rsplit_once('_').map(|(stem, _)| stem.to_owned());
     if unit(found) == unit(right) && unit(found).is_some() {
         return Some(format!("the key names the unit of its value: `{right}`"));
     }
     Some(format!("did you mean `{right}`?"))
-}
-
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    (line, column)
 }

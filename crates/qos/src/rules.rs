@@ -4,6 +4,7 @@ use crate::limits::{Limits, SocketEntry};
 use crate::schedqos;
 use flyball_governors::ResponseRamp;
 use flyball_host::FairShare;
+use flyball_units::described::slip;
 use flyball_units::{Mismatch, Nanos, nearest};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -146,8 +147,9 @@ impl Rules {
         if text.trim_start().starts_with('{') {
             return schedqos::read(text);
         }
-        let file: File = toml::from_str(text)
-            .map_err(|error| Mismatch::value("a file of rules", error.to_string().trim_end()))?;
+        let file: File = toml::from_str(text).map_err(|error| {
+            slip("a file of rules", text, error.message(), error.span().map(|at| at.start))
+        })?;
         let mut classes: BTreeMap<String, Treatment> =
             CLASSES.iter().map(|(name, class)| ((*name).to_owned(), class())).collect();
         for (name, entry) in &file.class {

@@ -7,6 +7,7 @@
 
 mod cpus;
 mod decimal;
+pub mod described;
 mod diagnostic;
 mod digits;
 mod duration;

@@ -1,6 +1,7 @@
 //! What can be wrong with an experiment, with its place in the file and the way out.
 
-use flyball_units::{Diagnostic, nearest};
+use flyball_units::Diagnostic;
+use flyball_units::described::{line_and_column, nearest_key};
 use std::fmt;
 
 /// An experiment that cannot be run as written.
@@ -56,26 +57,8 @@ impl ExperimentError {
         ExperimentError {
             origin: origin.to_owned(),
             place: error.span().map(|span| line_and_column(text, span.start)),
-            hint: nearest_key(&message).map(|key| format!("did you mean `{key}`?")),
+            hint: nearest_key(&message).map(|(_, key)| format!("did you mean `{key}`?")),
             message,
         }
     }
-}
-
-/// serde says ``unknown field `perod`, expected one of `name`, `seed` ``: the words in backticks
-/// are the found one and the right ones.
-fn nearest_key(message: &str) -> Option<String> {
-    if !message.starts_with("unknown ") {
-        return None;
-    }
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let found = quoted.next()?;
-    nearest(found, quoted).map(str::to_owned)
-}
-
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    (line, column)
 }
