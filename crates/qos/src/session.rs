@@ -317,7 +317,9 @@ impl Session<'_> {
             self.state.save(host, &self.journal)?;
         }
         self.threads.lend(host);
-        if self.woken {
+        // What ends stays ready: it wakes this again, and then there are no records to have been woken by.
+        if self.woken && !look.heard {
+            self.threads.drop_ended(host);
             self.keep_guarded()?;
         }
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
@@ -335,10 +337,6 @@ impl Session<'_> {
         let woken = host.wait_tasks(&watches, &ends, socket, deadline, asked);
         self.woken = woken.map_err(QosError::host("waiting for the threads"))?;
         self.wakes += 1;
-        // A watch whose thread has gone is ready for ever.
-        if self.woken && !look.busy {
-            self.threads.drop_ended(host);
-        }
         Ok(())
     }
 

@@ -117,6 +117,8 @@ pub(crate) struct Look {
     pub lasts: Option<Nanos>,
     /// When a piece of work is to be looked at again, whatever its thread does.
     pub next: Option<Nanos>,
+    /// Whether there was a record.
+    pub heard: bool,
     /// Whether a thread went that was here because its program asked.
     pub guests_left: bool,
     /// Whether that is for another reason than that a thread with the whole clamp lost its CPU for a
@@ -361,6 +363,7 @@ impl Threads {
         all.retain_mut(|thread| {
             records.clear();
             thread.watch.read(records);
+            look.heard |= !records.is_empty();
             let mut ended = false;
             for record in records.iter() {
                 thread.burst.take(record);
