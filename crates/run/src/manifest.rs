@@ -229,6 +229,12 @@ impl Manifest {
                 "update flyball: a newer version wrote this run",
             )),
             Some(_) => toml::from_str(text).map_err(bad),
+            None if text.is_empty() => Err(Error::bad_input(
+                object,
+                "a run's manifest",
+                "an empty file",
+                "the program that was to write it ended before the run had begun",
+            )),
             None => Err(Error::bad_input(
                 object,
                 "the key `format`, an integer",
