@@ -24,6 +24,7 @@ mod hints;
 mod idle;
 mod leap;
 mod load;
+mod near;
 mod place;
 mod pose;
 mod power;

@@ -12,6 +12,7 @@ mod poisson;
 mod rampup;
 mod replay;
 pub mod rt_app;
+mod way;
 
 pub use amount::{Amount, FullSpeed};
 pub use batch::Batch;
@@ -22,6 +23,7 @@ pub use periodic::{Overrun, Periodic};
 pub use poisson::{Poisson, Service};
 pub use rampup::{Rampup, SPIN};
 pub use replay::{Pace, Recorded, Replay};
+pub use way::{OnItsWay, Way};
 
 #[cfg(test)]
 pub(crate) mod testing {

@@ -29,7 +29,7 @@ fn resumed_is_the_same() {
     let header = || sweep.header(None, Vec::new());
     let whole = sweep.run(&dir.path().join("whole"), header(), &|| false, &|_| {}).unwrap();
     assert!(whole.complete && whole.finished.len() == 10);
-    let point = |stop: &dyn Fn() -> bool| {
+    let point = |stop: &(dyn Fn() -> bool + Sync)| {
         simulate_point(&root, source, 7, &sweep.points()[7], stop).unwrap()
     };
     assert_eq!(point(&|| false).as_ref(), whole.finished.get(&7));

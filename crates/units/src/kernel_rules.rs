@@ -92,6 +92,8 @@ pub enum KernelRule {
     TeoRecentIntercepts,
     /// teo counts timers beyond the tick by themselves.
     TeoHitsBeyondTick,
+    /// A task that finds its CPU taken goes to the one it was on before, where that is idle.
+    RecentCpu,
 }
 
 /// What is known of a rule.
@@ -133,7 +135,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 15] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 16] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -266,6 +268,15 @@ pub const KERNEL_RULES: [KernelRuleInfo; 15] = [
         effect: "teo counts timers beyond the tick by themselves, and does not look at what the tick ended",
         change: "read in 6.12.117; its end is assumed: cpuidle: teo: Skip getting the sleep length if wakeups are very frequent",
     },
+    KernelRuleInfo {
+        rule: KernelRule::RecentCpu,
+        name: "recent-cpu",
+        first: version(5, 15),
+        last: None,
+        effect: "a task that finds its CPU taken goes first to the one it was on before, where that is idle",
+        change: "5.15: sched/fair: Use prev instead of new target as recent_used_cpu; before, the waker's CPU \
+                 counted, which is left out",
+    },
 ];
 
 /// Which rules hold.
@@ -367,6 +378,7 @@ mod tests {
                 "menu-outliers-above",
                 "menu-stopped-tick-by-timer",
                 "teo-recent-intercepts",
+                "recent-cpu",
             ]
         );
         let of_6_12 = [
@@ -380,11 +392,13 @@ mod tests {
             "menu-outliers-above",
             "menu-stopped-tick-by-timer",
             "teo-hits-beyond-tick",
+            "recent-cpu",
         ];
+        assert!(!held("5.10.0").contains(&"recent-cpu"));
         assert_eq!(held("6.12.43+deb13"), of_6_12);
-        let of_6_16 = [&of_6_12[1..7], &of_6_12[8..9]].concat();
+        let of_6_16 = [&of_6_12[1..7], &of_6_12[8..9], &of_6_12[10..]].concat();
         assert_eq!(held("6.16"), of_6_16);
-        assert_eq!(held("7.2.0"), ["runnable-boost", "deferred-steps-at-any-load"]);
+        assert_eq!(held("7.2.0"), ["runnable-boost", "deferred-steps-at-any-load", "recent-cpu"]);
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }
 

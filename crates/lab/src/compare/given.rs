@@ -4,16 +4,18 @@
 //!   where a model without them keeps a frequency that nobody uses;
 //! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
 //!   ten thousand instructions per period, which a board's slow CPUs feel;
+//! - how long a task that slept took from its timer to its first instruction where nobody was in the way: the
+//!   interrupt, the wake-up and the switch are some ten thousand instructions more, which nobody's slice holds;
 //! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there, and makes
 //!   its first utilisation of that of the thread's queue.
 
 use super::figures::{frequency, span};
-use flyball_events::recording::{Subject, comm};
+use flyball_events::recording::{Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
 use flyball_run::Run;
-use flyball_sim::scenario::{Built, Scenario, TaskSpec, Workload};
+use flyball_sim::scenario::{Built, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{Amount, FullSpeed, Service};
+use flyball_sim::workload::{Amount, FullSpeed, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,8 +41,21 @@ pub struct ItemCost {
     pub task: String,
     /// Cycles of the reference kind of core that the scenario says.
     pub stated_cycles: u64,
-    /// Those that it took, the kernel's part included.
+    /// The mean of those that they took until they were done, the kernel's part included.
     pub measured_cycles: u64,
+    /// The mean of those that followed until the task slept.
+    pub after_cycles: u64,
+}
+
+/// How long tasks that slept took from a timer to their first instruction where nobody else ran meanwhile.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lateness {
+    /// The tasks.
+    pub task: String,
+    /// The median.
+    pub median_ns: u64,
+    /// Of so many items.
+    pub items: u64,
 }
 
 /// Where a task was created.
@@ -59,8 +74,10 @@ pub struct Birth {
 pub struct Given {
     /// The tasks that are not the scenario's, per CPU.
     pub background: Vec<Background>,
-    /// The scenario's periodic tasks.
+    /// The scenario's periodic tasks, and those of requests of equal work.
     pub items: Vec<ItemCost>,
+    /// The scenario's tasks with items.
+    pub lateness: Vec<Lateness>,
     /// The scenario's tasks of which the creator was seen.
     pub births: Vec<Birth>,
 }
@@ -78,7 +95,8 @@ pub fn given<'a>(
     let mut elapsed_s = 0.0;
     let mut wakeups: BTreeMap<u32, u64> = BTreeMap::new();
     let mut cycles: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut worked: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    let mut worked: BTreeMap<String, Worked> = BTreeMap::new();
+    let mut late: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
     let mut born: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for run in runs {
@@ -110,14 +128,24 @@ pub fn given<'a>(
             born.entry(name(tid)).or_default().push(util);
         }
         let cpus = &scenario.platform.cpus;
+        // The stretches from an item's release to its end, per task.
+        let mut ends: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+        for item in recording.items() {
+            let ended_ns = item.ended_ns.unwrap_or(u64::MAX);
+            ends.entry(item.tid).or_default().push((item.released_ns, ended_ns));
+        }
+        ends.values_mut().for_each(|items| items.sort_unstable());
+        let mut costs: BTreeMap<(u32, usize), f64> = BTreeMap::new();
         let clocks: Vec<_> = cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
         for slice in recording.slices() {
             let at = slice.cpu as usize;
             let (Some(cpu), Some(steps)) = (cpus.get(at), clocks.get(at)) else { continue };
-            let spent = steps.segments(slice.from_ns, slice.to_ns).filter_map(|segment| {
-                Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
-            });
-            let spent = spent.sum::<f64>() * cpu.work_per_cycle;
+            let spent = |from_ns: u64, to_ns: u64| {
+                let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
+                    Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
+                });
+                cycles.sum::<f64>() * cpu.work_per_cycle
+            };
             for (name, (t_ns, waker)) in &first {
                 if *waker == Some(slice.tid) && (slice.from_ns..slice.to_ns).contains(t_ns) {
                     *creators.entry(name.clone()).or_default().entry(slice.cpu).or_default() += 1;
@@ -125,13 +153,27 @@ pub fn given<'a>(
             }
             let name = name(slice.tid);
             if ours.contains(&name) {
-                worked.entry(name).or_default().0 += spent;
+                let of = worked.entry(name).or_default();
+                let items = ends.get(&slice.tid).map_or(&[][..], Vec::as_slice);
+                for (from_ns, to_ns, item) in parts(&slice, items) {
+                    let cycles = spent(from_ns, to_ns);
+                    match item {
+                        Some(item) => *costs.entry((slice.tid, item)).or_default() += cycles,
+                        None => of.after += cycles,
+                    }
+                }
             } else {
-                *cycles.entry(slice.cpu).or_default() += spent;
+                *cycles.entry(slice.cpu).or_default() += spent(slice.from_ns, slice.to_ns);
             }
         }
-        for item in recording.items().filter(|item| item.ended_ns.is_some()) {
-            worked.entry(comm(&name(item.tid))).or_default().1 += 1;
+        for ((tid, item), cycles) in costs {
+            let ended = ends.get(&tid).and_then(|ends| ends.get(item)).map(|item| item.1);
+            if ended.is_some_and(|ended| ended < u64::MAX) {
+                worked.entry(comm(&name(tid))).or_default().add(cycles);
+            }
+        }
+        for (name, ns) in lateness(&recording, &ours) {
+            late.entry(name).or_default().push(ns);
         }
     }
     let of = |(&cpu, &count): (&u32, &u64)| Background {
@@ -142,16 +184,37 @@ pub fn given<'a>(
     let background = wakeups.iter().map(of).filter(|of| of.cycles > 0).collect();
     let full_speed = FullSpeed::of(&scenario.platform);
     let items = scenario.tasks.iter().filter_map(|task| {
-        let Workload::Periodic(release) = &task.workload else { return None };
-        let (cycles, items) =
-            worked.get(&comm(&task.name)).filter(|of| task.count == 1 && of.1 > 0)?;
-        Some(ItemCost {
+        let stated = match &task.workload {
+            Workload::Periodic(release) => release.work,
+            Workload::Poisson { work, service: Service::Fixed, .. } => *work,
+            _ => return None,
+        };
+        let own = task.names();
+        let own = own.iter().filter_map(|name| worked.get(&comm(name)));
+        let (mut items, mut cycles, mut after) = (0, 0.0, 0.0);
+        for of in own {
+            items += of.items;
+            cycles += of.cycles;
+            after += of.after;
+        }
+        let of_one = |cycles: f64| (cycles / f64::from(items)).round() as u64;
+        (items > 0).then(|| ItemCost {
             task: task.name.clone(),
-            stated_cycles: release.work.cycles(full_speed),
-            measured_cycles: (cycles / *items as f64).round() as u64,
+            stated_cycles: stated.cycles(full_speed),
+            measured_cycles: of_one(cycles),
+            after_cycles: of_one(after),
         })
     });
     let items = items.collect();
+    let lateness = scenario.tasks.iter().filter_map(|task| {
+        let own = task.names();
+        let own = own.iter().filter_map(|name| late.get(&comm(name)));
+        let mut all: Vec<u64> = own.flatten().copied().collect();
+        all.sort_unstable();
+        let median_ns = *all.get(all.len() / 2)?;
+        Some(Lateness { task: task.name.clone(), median_ns, items: all.len() as u64 })
+    });
+    let lateness = lateness.collect();
     let births = scenario.tasks.iter().filter_map(|task| {
         let seen = creators.get(&comm(&task.name)).filter(|_| task.creator == Creator::Nobody)?;
         let (&cpu, _) = seen.iter().max_by_key(|(_, playings)| **playings)?;
@@ -161,7 +224,65 @@ pub fn given<'a>(
         Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu), util })
     });
     let births = births.collect();
-    Ok(Given { background, items, births })
+    Ok(Given { background, items, lateness, births })
+}
+
+/// What a task executed in cycles of the reference kind of core: for each item, and after them.
+#[derive(Clone, Copy, Default)]
+struct Worked {
+    items: u32,
+    cycles: f64,
+    after: f64,
+}
+
+impl Worked {
+    fn add(&mut self, cycles: f64) {
+        self.items += 1;
+        self.cycles += cycles;
+    }
+}
+
+/// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
+/// is after an item.
+fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
+    let (mut parts, mut at) = (Vec::new(), slice.from_ns);
+    for (number, &(released_ns, ended_ns)) in items.iter().enumerate() {
+        let (from, to) = (released_ns.max(at), ended_ns.min(slice.to_ns));
+        if from < to {
+            parts.push((at, from, None));
+            parts.push((from, to, Some(number)));
+            at = to;
+        }
+    }
+    parts.push((at, slice.to_ns, None));
+    parts.retain(|&(from_ns, to_ns, _)| from_ns < to_ns);
+    parts
+}
+
+/// For each item that found its task asleep, and nobody else in the way: its task, and the time from the release
+/// until the task ran.
+fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    let slices: Vec<Ran> = recording.slices().collect();
+    let mut woken: BTreeMap<u32, Vec<Woken>> = BTreeMap::new();
+    for wakeup in recording.wakeups() {
+        woken.entry(wakeup.tid).or_default().push(wakeup);
+    }
+    for item in recording.items() {
+        let name = recording.task(item.tid).name;
+        let (released, tid) = (item.released_ns, item.tid);
+        let Some(ended) = item.ended_ns.filter(|_| ours.contains(&name)) else { continue };
+        let wakeups = woken.get(&tid).map_or(&[][..], Vec::as_slice);
+        let wakeup = wakeups.iter().find(|of| (released..=ended).contains(&of.t_ns));
+        let Some((cpu, ran)) = wakeup.and_then(|of| Some((of.cpu, of.ran_ns?))) else { continue };
+        let awake = |ran: &Ran| ran.tid == tid && ran.to_ns > released && ran.from_ns <= released;
+        let in_the_way =
+            |of: &Ran| of.cpu == cpu && of.tid != tid && of.from_ns < ran && of.to_ns > released;
+        if ran <= ended && !slices.iter().any(|of| awake(of) || in_the_way(of)) {
+            found.push((name, ran - released));
+        }
+    }
+    found
 }
 
 /// The scenario with the items' measured work and the tasks' creators, and a task on each CPU that wakes up at random as often
@@ -174,9 +295,18 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
             task.initial_util = task.initial_util.or(birth.util.map(|util| util.min(1024)));
         }
         let item = given.items.iter().find(|item| item.task == task.name);
-        if let (Workload::Periodic(release), Some(item)) = (&mut task.workload, item) {
-            release.work = Amount::Cycles(item.measured_cycles);
+        if let (
+            Workload::Periodic(Release { work, .. }) | Workload::Poisson { work, .. },
+            Some(item),
+        ) = (&mut task.workload, item)
+        {
+            *work = Amount::Cycles(item.measured_cycles);
         }
+        let lateness = given.lateness.iter().find(|lateness| lateness.task == task.name);
+        task.way = item.zip(lateness).map(|(item, lateness)| Way {
+            late: Nanos(lateness.median_ns),
+            after_cycles: item.after_cycles,
+        });
     }
     scenario.tasks.extend(given.background.iter().map(|of| TaskSpec {
         name: format!("{NAME}/{}", of.cpu.0),
@@ -195,7 +325,24 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
             memory: Nanos::ZERO,
             service: Service::Exponential,
         },
+        way: None,
         deadline: None,
     }));
     scenario
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_events::recording::Ended;
+
+    #[test]
+    fn a_slice_is_its_items_and_what_comes_after_them() {
+        let slice = Ran { cpu: 0, tid: 1, from_ns: 10, to_ns: 50, ended: Ended::Slept };
+        let items = [(5, 20), (18, 30), (40, 60)];
+        let expected = [(10, 20, Some(0)), (20, 30, Some(1)), (30, 40, None), (40, 50, Some(2))];
+        assert_eq!(parts(&slice, &items), expected);
+        assert_eq!(parts(&slice, &[]), [(10, 50, None)]);
+        assert_eq!(parts(&slice, &[(60, 70)]), [(10, 50, None)]);
+    }
 }

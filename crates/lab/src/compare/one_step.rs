@@ -5,7 +5,7 @@
 //! decision begins from the kernel's own state.
 
 use super::figures::span;
-use flyball_events::recording::{Ended, Subject, comm};
+use flyball_events::recording::{Ended, Signals, Subject, comm};
 use flyball_events::{Missing, Recording};
 use flyball_replay::shadow::{self, Ask, ShadowError, Source};
 use flyball_run::Run;
@@ -24,6 +24,10 @@ pub const PLACEMENTS: f64 = 0.90;
 
 /// How far apart a change and its decision may be.
 const TOLERANCE: Nanos = Nanos::from_millis(1);
+
+/// How long a task may be on its way to an idle CPU: it is placed by who wakes it, and that CPU, once it has
+/// answered the interrupt, says that it woke up. A CPU of a board may be that late.
+const ON_ITS_WAY: Nanos = Nanos::from_millis(3);
 
 /// Decisions of one kind, weighted by time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -158,10 +162,33 @@ fn frequency(scenario: &Scenario, built: &Built, run: &Run) -> Option<Decisions>
 /// What happened, in the order in which things of one moment happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happened {
-    Ended { cpu: u32, tid: u32, runnable: bool, ran_ns: u64 },
-    Began { cpu: u32, tid: u32 },
-    Woke { cpu: u32, tid: u32 },
-    Told { subject: Subject, util: Option<u32>, util_est: Option<u32> },
+    Ended {
+        cpu: u32,
+        tid: u32,
+        runnable: bool,
+        ran_ns: u64,
+    },
+    /// Not at a wake-up: also one that sleeps can move, while its queue still has it (delayed dequeue).
+    Moved {
+        cpu: u32,
+        tid: u32,
+    },
+    /// Placed by a wake-up.
+    Woke {
+        cpu: u32,
+        tid: u32,
+    },
+    /// By the trace's clock perhaps at the very time of the wake-up.
+    Began {
+        cpu: u32,
+        tid: u32,
+    },
+    Told {
+        subject: Subject,
+        util: Option<u32>,
+        runnable: Option<u32>,
+        util_est: Option<u32>,
+    },
 }
 
 /// Where a task is.
@@ -176,6 +203,7 @@ enum Whereabouts {
 struct Told {
     at: u64,
     util: u32,
+    runnable: u32,
     util_est: u32,
 }
 
@@ -194,6 +222,8 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
         (BTreeMap::new(), BTreeMap::new());
     // The last decision about each task: whether it was the same, and the same by domain.
     let mut last: BTreeMap<u32, (bool, bool)> = BTreeMap::new();
+    // Where each went to sleep: there its timer is.
+    let mut timers: BTreeMap<u32, u32> = BTreeMap::new();
     for (t_ns, happened) in happened(recording) {
         match happened {
             Happened::Began { cpu, tid } => {
@@ -202,6 +232,7 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
             Happened::Ended { cpu, tid, runnable, ran_ns } => {
                 let now = if runnable { Whereabouts::Waits(cpu) } else { Whereabouts::Sleeps(cpu) };
                 at.insert(tid, now);
+                timers.insert(tid, cpu);
                 if let Some(&(same, by_domain)) = last.get(&tid) {
                     let held = |same: bool| Decisions {
                         ns: ran_ns,
@@ -212,10 +243,19 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                     found.placement_by_domain.add(held(by_domain));
                 }
             }
-            Happened::Told { subject, util, util_est } => {
+            Happened::Moved { cpu, tid } => {
+                if let Some(place) = at.get_mut(&tid) {
+                    *place = match *place {
+                        Whereabouts::Sleeps(_) => Whereabouts::Sleeps(cpu),
+                        Whereabouts::Runs(_) | Whereabouts::Waits(_) => Whereabouts::Waits(cpu),
+                    };
+                }
+            }
+            Happened::Told { subject, util, runnable, util_est } => {
                 let entry = told.entry(subject).or_default();
                 entry.at = if util.is_some() { t_ns } else { entry.at };
                 entry.util = util.unwrap_or(entry.util);
+                entry.runnable = runnable.unwrap_or(entry.runnable);
                 // The highest bit is a flag of the kernel's.
                 entry.util_est = util_est.map_or(entry.util_est, |est| est & 0x7fff_ffff);
             }
@@ -237,11 +277,15 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 at.insert(tid, Whereabouts::Waits(cpu));
                 let queue = told.get(&Subject::Cpu(previous)).map_or(0, |queue| queue.at);
                 let asleep = queue.saturating_sub(signals.at) as f64;
-                let decayed = f64::from(signals.util) * 0.5_f64.powf(asleep / HALF_LIFE_NS);
+                let left = 0.5_f64.powf(asleep / HALF_LIFE_NS);
+                let decayed = |average: u32| (f64::from(average) * left) as u32;
                 let waking = PosedTask {
                     task: TaskId(t as u32),
                     previous: CpuId(previous),
-                    util: decayed as u32,
+                    // Whoever wakes it elsewhere is not told apart from its timer.
+                    woken_on: timers.get(&tid).copied().map(CpuId),
+                    util: decayed(signals.util),
+                    runnable: decayed(signals.runnable),
                     util_est: signals.util_est,
                 };
                 let Some(chosen) = machine.place(&posed, &waking) else { continue };
@@ -291,7 +335,8 @@ fn pose(
         posed.clamps = Some((low.max(min), high.max(max)));
     }
     let signals = told.get(&Subject::Cpu(cpu)).copied().unwrap_or_default();
-    (posed.util, posed.util_est) = (signals.util, if posed.busy { signals.util_est } else { 0 });
+    (posed.util, posed.runnable) = (signals.util, signals.runnable);
+    posed.util_est = if posed.busy { signals.util_est } else { 0 };
     posed
 }
 
@@ -305,13 +350,25 @@ fn happened(recording: &Recording<'_>) -> Vec<(u64, Happened)> {
         all.push((ran.from_ns, Happened::Began { cpu, tid }));
         all.push((ran.to_ns, Happened::Ended { cpu, tid, runnable, ran_ns }));
     }
-    for woken in recording.wakeups() {
-        all.push((woken.t_ns, Happened::Woke { cpu: woken.cpu, tid: woken.tid }));
+    for tid in recording.seen() {
+        let mut moves: Vec<(u64, u32)> = recording.moves(tid).collect();
+        for woken in recording.wakeups_of(tid) {
+            let on_its_way = |&(t_ns, cpu): &(u64, u32)| {
+                cpu == woken.cpu && t_ns <= woken.t_ns && woken.t_ns - t_ns <= ON_ITS_WAY.0
+            };
+            let placed = moves.iter().rposition(on_its_way).map(|at| moves.remove(at).0);
+            let t_ns = placed.unwrap_or(woken.t_ns);
+            all.push((t_ns, Happened::Woke { cpu: woken.cpu, tid }));
+        }
+        all.extend(moves.into_iter().map(|(t_ns, cpu)| (t_ns, Happened::Moved { cpu, tid })));
     }
     for signals in recording.signals() {
-        let (subject, util, util_est) = (signals.subject, signals.util_avg, signals.util_est);
-        all.push((signals.t_ns, Happened::Told { subject, util, util_est }));
+        let Signals { subject, util_avg: util, runnable_avg: runnable, util_est, .. } = signals;
+        all.push((signals.t_ns, Happened::Told { subject, util, runnable, util_est }));
     }
     all.sort_unstable();
     all
 }
+
+#[cfg(test)]
+mod tests;

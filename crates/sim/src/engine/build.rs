@@ -355,6 +355,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         state: State::Unborn,
         since: 0,
         cpu: pinned.unwrap_or(0),
+        recent: None,
         segment: None,
         wake_pending: false,
         in_iowait: false,

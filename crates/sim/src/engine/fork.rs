@@ -33,20 +33,22 @@ const IMBALANCE_PERCENT: u32 = 117;
 
 impl Machine {
     /// The CPU on which task `t` begins.
-    pub(super) fn choose_for_new(&self, t: usize) -> usize {
+    pub(super) fn choose_for_new(&mut self, t: usize) -> usize {
         let task = &self.tasks[t];
         let creator = match task.creator {
             Creator::Nobody => None,
             Creator::Task(parent) => self.tasks.get(parent.0 as usize).map(|parent| parent.cpu),
             Creator::Cpu(cpu) => Some(cpu.0 as usize),
         };
+        self.tasks[t].recent = creator;
+        let task = &self.tasks[t];
         let by_kernel = self.placement != Placement::Consolidating;
         let from = creator.filter(|_| by_kernel && task.is_fair() && task.pinned.is_none());
         let found = from.and_then(|creator| {
             let (d, is_local) = self.idlest_group(t, creator);
             self.idlest_cpu(t, d, creator, is_local)
         });
-        found.unwrap_or_else(|| self.choose_cpu(t, None))
+        found.unwrap_or_else(|| self.choose_cpu(t, None, None))
     }
 
     /// The domain for a new task, and whether it is the creator's: that one wherever no other is better.

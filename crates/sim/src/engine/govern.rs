@@ -153,7 +153,7 @@ impl Machine {
         domain.called_at = self.now;
         domain.governor_wakeups += 1;
         match domain.governor_task {
-            Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, observer),
+            Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, None, observer),
             Some(t) => self.tasks[t].wake_pending = true,
             None if domain.needs.poll => {
                 let writer = domain.cpus[0];

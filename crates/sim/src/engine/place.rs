@@ -8,8 +8,13 @@ use flyball_pelt::{CpuCapacity, Fit, Uclamp, util_fits_cpu};
 use std::cmp::Reverse;
 
 impl Machine {
-    /// The CPU for a task that wakes up or, without a previous CPU, begins.
-    pub(super) fn choose_cpu(&self, t: usize, previous: Option<usize>) -> usize {
+    /// The CPU for a task that wakes up on CPU `here`, where its waker is or its timer, or, without a previous CPU, begins.
+    pub(super) fn choose_cpu(
+        &mut self,
+        t: usize,
+        previous: Option<usize>,
+        here: Option<usize>,
+    ) -> usize {
         let task = &self.tasks[t];
         if let Some(only) = task.pinned {
             return only;
@@ -21,9 +26,11 @@ impl Machine {
         } else {
             match self.placement {
                 Placement::PreviousOrIdle => self.previous_or_idle(task, previous),
-                Placement::CapacityAware => {
-                    self.most_efficient(t, previous).or_else(|| self.by_size(task, previous))
-                }
+                Placement::CapacityAware => match (self.most_efficient(t, previous), previous) {
+                    (Some(c), _) => Some(c),
+                    (None, Some(previous)) => self.near(t, previous, here.unwrap_or(previous)),
+                    (None, None) => self.by_size(t),
+                },
                 Placement::Consolidating => self.consolidating(t, previous),
             }
         };
@@ -40,7 +47,7 @@ impl Machine {
             && task.is_fair()
     }
 
-    fn allowed<'a>(&self, task: &'a Task) -> impl Iterator<Item = usize> + use<'a> {
+    pub(super) fn allowed<'a>(&self, task: &'a Task) -> impl Iterator<Item = usize> + use<'a> {
         task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
     }
 
@@ -57,51 +64,6 @@ impl Machine {
                 (1, cpu.runnable_count(), previous != Some(c), c)
             }
         })
-    }
-
-    /// Without energy, a CPU of the right size. A task that slept stays on its previous CPU where
-    /// that is idle and fits it, or goes to the [first idle one that fits](Self::idle_by_size).
-    ///
-    /// A new task gets the smallest idle CPU that it fits, or else the largest idle one: to run at
-    /// once on a CPU that is too small beats waiting. Where none is idle, it is the smallest that
-    /// the task fits, the least crowded of equals.
-    fn by_size(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
-        let idle = previous.and_then(|previous| self.idle_by_size(task, previous));
-        if idle.is_some() {
-            return idle;
-        }
-        self.allowed(task).min_by_key(|&c| {
-            let cpu = &self.cpus[c];
-            let fit = self.fit(task, c);
-            let size = if fit == Fit::No { 1024 - cpu.capacity } else { cpu.capacity };
-            let busy = !cpu.is_idle();
-            let crowd = if busy { cpu.runnable_count() } else { 0 };
-            let shared = !busy && !self.core_is_idle(c);
-            (busy, Reverse(fit), size, shared, crowd, previous != Some(c), c)
-        })
-    }
-
-    /// The previous CPU if it is idle and the task fits it, or else the first such one by number from
-    /// there on and all around, one on an idle core before others; where none fits, of the idle ones
-    /// the best match, the largest of equals.
-    fn idle_by_size(&self, task: &Task, previous: usize) -> Option<usize> {
-        let cpus = self.cpus.len();
-        let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
-        for c in (previous..cpus).chain(0..previous) {
-            if !task.allowed[c] || !self.cpus[c].is_idle() {
-                continue;
-            }
-            let (fit, room) = (self.fit(task, c), self.cpus[c].capacity_left());
-            if fit == Fit::Yes {
-                if c == previous || self.core_is_idle(c) {
-                    return Some(c);
-                }
-                on_busy_core = on_busy_core.or(Some(c));
-            } else if best.is_none_or(|(f, r, _)| (fit, room) > (f, r)) {
-                best = Some((fit, room, c));
-            }
-        }
-        on_busy_core.or(best.map(|(.., c)| c))
     }
 
     /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.

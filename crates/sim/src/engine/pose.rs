@@ -18,6 +18,8 @@ pub struct PosedCpu {
     pub fair: u32,
     /// `util_avg` of its fair queue.
     pub util: u32,
+    /// `runnable_avg` of its fair queue; that of tasks of nice 0 is their load, too.
+    pub runnable: u32,
     /// `util_est` of its fair queue.
     pub util_est: u32,
     /// Clamps of its runnable tasks; none where nobody is.
@@ -31,15 +33,21 @@ pub struct PosedTask {
     pub task: TaskId,
     /// The CPU it slept on.
     pub previous: CpuId,
+    /// The CPU on which it is woken, where that is known: its waker's or its timer's.
+    pub woken_on: Option<CpuId>,
     /// Its `util_avg`.
     pub util: u32,
+    /// Its `runnable_avg`.
+    pub runnable: u32,
     /// Its `util_est`.
     pub util_est: u32,
 }
 
-fn average(util: u32) -> SchedAvg {
-    let (util_avg, runnable_avg) = (util, util.into());
-    SchedAvg::from_state(SchedAvgState { util_avg, runnable_avg, ..SchedAvgState::default() })
+/// Nothing records the load: it is `runnable_avg` for tasks of nice 0.
+fn average(util_avg: u32, runnable: u32) -> SchedAvg {
+    let (runnable_avg, load_avg) = (runnable.into(), runnable.into());
+    let state = SchedAvgState { util_avg, runnable_avg, load_avg, ..SchedAvgState::default() };
+    SchedAvg::from_state(state)
 }
 
 impl Machine {
@@ -50,17 +58,19 @@ impl Machine {
             cpu.activity = if posed.busy { Activity::Busy } else { Activity::Idle(None) };
             cpu.current = posed.running.map(|task| task.0 as usize);
             cpu.fair_count = posed.fair;
-            cpu.cfs = average(posed.util);
+            cpu.cfs = average(posed.util, posed.runnable);
             cpu.util_est = QueueUtilEst::default();
             cpu.util_est.enqueue(UtilEst::from_raw(posed.util_est));
             (cpu.uclamp_min, cpu.uclamp_max) = posed.clamps.unwrap_or((0, 1024));
         }
         let (t, previous) = (waking.task.0 as usize, waking.previous.0 as usize);
         let task = self.tasks.get_mut(t)?;
-        task.avg = average(waking.util);
+        task.avg = average(waking.util, waking.runnable);
         task.util_est = UtilEst::from_raw(waking.util_est);
         // It has left its share on the CPU where it slept.
         (task.cpu, task.attached) = (previous, true);
-        Some(CpuId(self.choose_cpu(t, Some(previous)) as u32))
+        Some(CpuId(
+            self.choose_cpu(t, Some(previous), waking.woken_on.map(|cpu| cpu.0 as usize)) as u32
+        ))
     }
 }

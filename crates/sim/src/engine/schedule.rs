@@ -205,7 +205,7 @@ impl Machine {
                         return self.sleep(t, c, u64::MAX, observer);
                     }
                 }
-                Step::Wake(other) => self.wake_other(other, observer),
+                Step::Wake(other) => self.wake_other(other, c, observer),
                 Step::Begin { item, released } => {
                     let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
                     observer.item_begun(Nanos(self.now), task, item, released, cpu);

@@ -121,6 +121,8 @@ pub(super) struct Task {
     pub(super) since: u64,
     /// CPU that it runs, waits or last ran on.
     pub(super) cpu: usize,
+    /// The CPU it was on before, as of the last wake-up that found `cpu` taken; at first its creator's.
+    pub(super) recent: Option<usize>,
     /// What it executes; None: the program has to be asked.
     pub(super) segment: Option<Segment>,
     /// Whether a wake-up came while it was awake.

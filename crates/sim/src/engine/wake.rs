@@ -17,18 +17,18 @@ impl Machine {
             self.tasks[t].announced = true;
             match self.tasks[t].state {
                 State::Unborn => self.create(t, observer),
-                _ => self.wake(t, observer),
+                _ => self.wake(t, None, observer),
             }
         }
         self.requeue_timers();
     }
 
-    /// A task wakes another: one that waits, or else the other's next wait ends at once.
-    pub(super) fn wake_other<O: Observer>(&mut self, task: TaskId, observer: &mut O) {
+    /// A task on CPU `here` wakes another: one that waits, or else the other's next wait ends at once.
+    pub(super) fn wake_other<O: Observer>(&mut self, task: TaskId, here: usize, observer: &mut O) {
         let t = task.0 as usize;
         match self.tasks.get_mut(t) {
             Some(task) if task.state == State::Sleeping && task.timer == u64::MAX => {
-                self.wake(t, observer);
+                self.wake(t, Some(here), observer);
             }
             Some(task) => task.wake_pending = true,
             None => {}
@@ -46,8 +46,8 @@ impl Machine {
         self.join(t, c, true, observer);
     }
 
-    /// Makes a sleeping task runnable.
-    pub(super) fn wake<O: Observer>(&mut self, t: usize, observer: &mut O) {
+    /// Makes a sleeping task runnable, by a task on CPU `here`; None: by a timer where it went to sleep.
+    pub(super) fn wake<O: Observer>(&mut self, t: usize, here: Option<usize>, observer: &mut O) {
         let previous = self.tasks[t].cpu;
         if self.tasks[t].in_iowait {
             self.flush(previous);
@@ -57,7 +57,7 @@ impl Machine {
         if self.placed_by_size(t) {
             self.sync_blocked(t, previous, observer);
         }
-        let c = self.choose_cpu(t, Some(previous));
+        let c = self.choose_cpu(t, Some(previous), here);
         if c != previous {
             if self.tasks[t].is_fair() {
                 self.load_remove(t, previous, observer);

@@ -5,7 +5,7 @@ use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
-    Duty, FullSpeed, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
+    Duty, FullSpeed, OnItsWay, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
 };
 use flyball_platform::rule;
 use flyball_units::load::DEFAULT_PERIOD;
@@ -194,6 +194,10 @@ impl<'a> Tasks<'a> {
     }
 
     fn push(&mut self, spec: &TaskSpec, behavior: Box<dyn Behavior>) {
+        let behavior = match spec.way {
+            Some(way) => Box::new(OnItsWay::new(behavior, way)),
+            None => behavior,
+        };
         self.list.push(TaskSetup {
             name: self.names.next().unwrap_or_default(),
             class: spec.class,

@@ -3,7 +3,7 @@
 use crate::behavior::Behavior;
 use crate::setup::{Class, Creator, Hint, Placement};
 use crate::workload::rt_app::Program;
-use crate::workload::{Amount, FullSpeed, Overrun, Service};
+use crate::workload::{Amount, FullSpeed, Overrun, Service, Way};
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::fmt;
@@ -102,6 +102,8 @@ pub struct TaskSpec {
     pub initial_util: Option<u32>,
     /// What it does.
     pub workload: Workload,
+    /// What the way to its items and from them takes beside their work, measured elsewhere: no file says it.
+    pub way: Option<Way>,
     /// Relative deadline of its items, where they have one.
     pub deadline: Option<Nanos>,
 }

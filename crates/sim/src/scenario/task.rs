@@ -106,6 +106,7 @@ fn read(
         },
         initial_util: optional("initial_util", 1024)?,
         workload,
+        way: None,
         deadline,
     };
     if let Workload::RtApp(program) = &spec.workload {

@@ -1,0 +1,98 @@
+//! What a task's way to its items and from them takes beside their work: on a slow CPU the kernel's own
+//! instructions count, which a model of a scheduler does not have.
+
+use crate::behavior::{Behavior, Step, Work};
+use flyball_units::Nanos;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The way to items and from them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// From the release that wakes a task to its first instruction: interrupt, wake-up and switch.
+    pub late: Nanos,
+    /// Work after the end of an item, in reference cycles.
+    pub after_cycles: u64,
+}
+
+/// A behaviour whose items have a [`Way`].
+pub struct OnItsWay {
+    inner: Box<dyn Behavior>,
+    way: Way,
+    /// Whether an item has just ended.
+    ended: bool,
+    /// What the behaviour wanted before that was done.
+    next: Option<Step>,
+}
+
+impl OnItsWay {
+    /// The same with this way.
+    pub fn new(inner: Box<dyn Behavior>, way: Way) -> OnItsWay {
+        OnItsWay { inner, way, ended: false, next: None }
+    }
+
+    /// A sleep that really is one ends later.
+    fn late(&self, step: Step, now: Nanos) -> Step {
+        match step {
+            Step::SleepUntil(at) if at > now => Step::SleepUntil(at + self.way.late),
+            Step::AwaitUntil(at) if at > now => Step::AwaitUntil(at + self.way.late),
+            other => other,
+        }
+    }
+}
+
+impl Behavior for OnItsWay {
+    fn next(&mut self, now: Nanos, random: &mut Xoshiro256PlusPlus) -> Step {
+        if let Some(step) = self.next.take() {
+            return self.late(step, now);
+        }
+        let step = self.inner.next(now, random);
+        if std::mem::replace(&mut self.ended, matches!(step, Step::End { .. })) {
+            self.next = Some(step);
+            return Step::Run(Work { cycles: self.way.after_cycles, memory: Nanos::ZERO });
+        }
+        self.late(step, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Periodic;
+    use crate::workload::testing::play;
+
+    /// Begins and ends of items in us, of work of `ms` every 10 ms from 3 ms on; 1 ms is late, 2 ms come after.
+    fn items(ms: u64) -> Vec<(u64, u64, u64)> {
+        let work = Work { cycles: ms * 1_000_000, memory: Nanos::ZERO };
+        let mut periodic = Periodic::new(Nanos::from_millis(10), work);
+        periodic.phase = Nanos::from_millis(3);
+        let way = Way { late: Nanos::from_millis(1), after_cycles: 2_000_000 };
+        let mut task = OnItsWay::new(Box::new(periodic), way);
+        let steps = play(&mut task, Nanos::from_millis(30), 1_000_000);
+        let mut found = Vec::new();
+        for (at, step) in steps {
+            match step {
+                Step::Begin { released, .. } => {
+                    found.push((released.0 / 1_000_000, at.0 / 1_000_000, 0));
+                }
+                Step::End { .. } => {
+                    if let Some(last) = found.last_mut() {
+                        last.2 = at.0 / 1_000_000;
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_task_that_sleeps_is_late_and_its_release_is_not() {
+        assert_eq!(items(4), [(3, 4, 8), (13, 14, 18), (23, 24, 28)]);
+    }
+
+    #[test]
+    fn what_comes_after_an_item_delays_the_next_one_of_a_busy_task() {
+        // 4 to 13 ms and 2 ms more: the second release, at 13 ms, finds the task awake until 15 ms.
+        assert_eq!(items(9), [(3, 4, 13), (13, 15, 24), (23, 26, 0)], "the last one goes on");
+    }
+}
