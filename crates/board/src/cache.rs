@@ -173,6 +173,28 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flyball_host::RecordedHost;
+
+    /// Programs of it are started: root must not start what somebody else put there, by whichever
+    /// variable the folder is named.
+    #[test]
+    fn a_cache_in_somebody_elses_folder_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = dir.path().join("theirs");
+        fs_err::create_dir(&theirs).unwrap();
+        if std::os::unix::fs::chown(&theirs, Some(65_534), None).is_err() {
+            return; // only root can make a folder of another's
+        }
+        let theirs = theirs.display().to_string();
+        for name in ["FLYBALL_BOARD_DIR", "XDG_CACHE_HOME", "HOME"] {
+            let host = RecordedHost::from_listing("").unwrap();
+            let error = Cache::of(&host.with_env(name, &theirs)).unwrap_err().to_string();
+            assert!(error.contains("owner 65534"), "{name}: {error}");
+        }
+        let ours = dir.path().display().to_string();
+        let host = RecordedHost::from_listing("").unwrap().with_env("FLYBALL_BOARD_DIR", &ours);
+        assert_eq!(Cache::of(&host).unwrap().dir(), dir.path());
+    }
 
     #[test]
     fn a_tree_counts_when_its_list_is_there() {

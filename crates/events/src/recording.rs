@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Missing;
 
-pub use events::{Decided, Ended, Mark, Ran, Signals, Subject, Woken, Worked};
+pub use events::{Decided, Ended, InTime, Mark, Ran, Signals, Subject, Woken, Worked};
 pub use gaps::Gaps;
-use rows::RowsByTask;
+use rows::{RowsBySubject, RowsByTask};
 pub use steps::{Segment, Steps};
 pub use topology::{Cpu, Topology};
 
@@ -85,6 +85,7 @@ pub struct Recording<'a> {
 #[derive(Debug, Default)]
 struct Found {
     by_task: OnceLock<RowsByTask>,
+    by_subject: OnceLock<RowsBySubject>,
     /// By domain.
     steps: Mutex<BTreeMap<String, Arc<Steps<u64>>>>,
 }

@@ -52,8 +52,7 @@ impl Ramp {
     /// When a domain first reaches a frequency.
     fn reaches(&self, domain: &str, mhz: u64) -> f64 {
         let steps = self.recording().frequency(domain);
-        let reached =
-            steps.points().iter().find(|(t, khz)| *t > self.start_ns && *khz == mhz * 1000);
+        let reached = steps.points().find(|(t, khz)| *t > self.start_ns && *khz == mhz * 1000);
         ms(reached.unwrap().0 - self.start_ns)
     }
 

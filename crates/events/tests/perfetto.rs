@@ -117,7 +117,7 @@ fn sched_analyzers_counters_are_utilisation() {
     let first = task.first().unwrap();
     assert_eq!((first.tid, first.util_avg, first.t_ns), (Some(163), Some(9), 1_004_000_000));
     assert_eq!(first.task.as_deref(), Some("rampup"));
-    let from = run.tables.slices.from_ns.first().copied();
+    let from = run.tables.slices.from_ns.first();
     assert_eq!(from, Some(1_010_000_000), "a counter says nothing of who ran");
     assert_eq!(run.tables.frequency.len(), 2);
     let mut reader = Reader::open(&path).unwrap();

@@ -87,7 +87,7 @@ impl Clocks {
     /// trace tells changes only.
     fn cycles(&self, slice: &Ran) -> Option<f64> {
         let (steps, speed) = self.of_cpu.get(&slice.cpu)?;
-        let first = steps.points().first()?.1;
+        let first = steps.points().next()?.1;
         let segments = steps.segments(slice.from_ns, slice.to_ns);
         let cycles = segments.map(|segment| {
             let ns = segment.to_ns.saturating_sub(segment.from_ns) as f64;

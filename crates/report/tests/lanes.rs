@@ -167,7 +167,7 @@ fn a_trace_for_perfetto_reads_back_as_it_was() {
     assert_eq!(idle(&read), idle(&run));
     let khz = |run: &Run, cpu| {
         let recording = flyball_events::Recording::of(run);
-        recording.frequency_of_cpu(cpu).map(|steps| steps.points().to_vec())
+        recording.frequency_of_cpu(cpu).map(|steps| steps.points().collect::<Vec<_>>())
     };
     for cpu in [0, 1] {
         assert!(khz(&run, cpu).is_some_and(|points| points.len() > 1));

@@ -5,9 +5,11 @@
 
 mod cells;
 mod labels;
+mod packed;
 
 pub use cells::{Cells, Values};
 pub use labels::{Labels, NullableLabels};
+pub use packed::{Bits, Packed};
 
 use std::collections::TryReserveError;
 
@@ -17,6 +19,8 @@ use crate::kind::Kind;
 pub trait Field: Sized {
     /// How a column of such values lies in memory.
     type Store: Store<Value = Self>;
+    /// How it lies in a table of events, which may have tens of millions of rows.
+    type Long: Store<Value = Self>;
     /// The kind of value, without its nullability.
     const KIND: Kind;
     /// Whether the value can be absent.
@@ -59,10 +63,12 @@ macro_rules! plain_fields {
     ($($type:ty => $kind:ident),* $(,)?) => {$(
         impl Field for $type {
             type Store = Vec<$type>;
+            type Long = Packed<$type>;
             const KIND: Kind = Kind::$kind;
         }
         impl Field for Option<$type> {
             type Store = Nullable<$type>;
+            type Long = Nullable<$type>;
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = true;
             fn is_null(&self) -> bool {
@@ -75,6 +81,7 @@ plain_fields!(u32 => U32, u64 => U64, i32 => I32, i64 => I64, bool => Bool);
 
 impl Field for f64 {
     type Store = Vec<f64>;
+    type Long = Packed<f64>;
     const KIND: Kind = Kind::F64;
     fn is_writable(&self) -> bool {
         self.is_finite()
@@ -83,6 +90,7 @@ impl Field for f64 {
 
 impl Field for Option<f64> {
     type Store = Nullable<f64>;
+    type Long = Nullable<f64>;
     const KIND: Kind = Kind::F64;
     const NULLABLE: bool = true;
     fn is_null(&self) -> bool {
@@ -95,11 +103,13 @@ impl Field for Option<f64> {
 
 impl Field for String {
     type Store = Labels;
+    type Long = Labels;
     const KIND: Kind = Kind::Text;
 }
 
 impl Field for Option<String> {
     type Store = NullableLabels;
+    type Long = NullableLabels;
     const KIND: Kind = Kind::Text;
     const NULLABLE: bool = true;
     fn is_null(&self) -> bool {
@@ -134,26 +144,33 @@ impl<T: Copy + Default> Store for Vec<T> {
 }
 
 /// A column with nulls: costs nothing while all its cells are null.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Nullable<T> {
     len: usize,
     /// Empty while every cell is null; otherwise one value per cell (anything where null).
-    values: Vec<T>,
+    values: Packed<T>,
     /// One bit per cell, set where there is a value; as long as `values` needs.
     valid: Vec<u64>,
 }
 
-impl<T> Default for Nullable<T> {
-    fn default() -> Self {
-        Nullable { len: 0, values: Vec::new(), valid: Vec::new() }
+impl<T: Bits> PartialEq for Nullable<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.len, &self.values, &self.valid) == (other.len, &other.values, &other.valid)
     }
 }
 
-impl<T: Copy + Default> Nullable<T> {
+impl<T> Default for Nullable<T> {
+    fn default() -> Self {
+        Nullable { len: 0, values: Packed::default(), valid: Vec::new() }
+    }
+}
+
+impl<T: Bits> Nullable<T> {
     /// Cell `row`; `None` where null and behind the end.
+    #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
         let word = self.valid.get(row / 64)?;
-        if word >> (row % 64) & 1 == 1 { self.values.get(row).copied() } else { None }
+        if word >> (row % 64) & 1 == 1 { self.values.get(row) } else { None }
     }
 
     /// All cells in order.
@@ -169,6 +186,11 @@ impl<T: Copy + Default> Nullable<T> {
     /// Whether there is no cell at all.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// What the cells take of memory.
+    pub fn bytes(&self) -> usize {
+        self.values.bytes() + self.valid.capacity() * size_of::<u64>()
     }
 
     /// Whether no cell holds a value.
@@ -200,7 +222,7 @@ impl<T: Copy + Default> Nullable<T> {
 
     /// Makes room for `len` cells in all that are not all null.
     pub(crate) fn try_reserve(&mut self, len: usize) -> Result<(), TryReserveError> {
-        self.values.try_reserve_exact(len.saturating_sub(self.values.len()))
+        self.values.try_reserve(len.saturating_sub(self.values.len()))
     }
 
     /// Adds many cells, all with a value or all without: at a fraction of the price of one by one.
@@ -226,7 +248,7 @@ impl<T: Copy + Default> Nullable<T> {
     /// Moves the values and the bits of those that are there out.
     pub(crate) fn take(&mut self) -> (Vec<T>, Vec<u64>) {
         let Nullable { values, valid, .. } = std::mem::take(self);
-        (values, valid)
+        (values.into_vec(), valid)
     }
 
     fn materialise(&mut self) {
@@ -246,7 +268,7 @@ impl<T: Copy + Default> Nullable<T> {
     }
 }
 
-impl<T: Copy + Default> Store for Nullable<T> {
+impl<T: Bits> Store for Nullable<T> {
     type Value = Option<T>;
     fn push(&mut self, value: Option<T>) {
         self.push(value);
@@ -268,7 +290,7 @@ impl<T: Copy + Default> Store for Nullable<T> {
     }
     fn reserve(&mut self, additional: usize) {
         if !self.values.is_empty() {
-            self.values.reserve_exact(additional);
+            Store::reserve(&mut self.values, additional);
         }
     }
     fn fill(&mut self, len: usize) {
@@ -305,7 +327,7 @@ mod tests {
         let mut column = Nullable::<u64>::default();
         (0..1000).for_each(|_| column.push(None));
         assert!(column.is_all_null());
-        assert_eq!(column.values.capacity(), 0);
+        assert_eq!(column.values.bytes(), 0);
         column.push(Some(7));
         column.push(None);
         assert_eq!((column.len(), column.count()), (1002, 1));

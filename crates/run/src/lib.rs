@@ -32,7 +32,7 @@ mod threads;
 pub mod unfinished;
 pub mod writer;
 
-pub use column::{Labels, Nullable, NullableLabels};
+pub use column::{Labels, Nullable, NullableLabels, Packed};
 pub use directory::{Directory, TablesRead};
 pub use error::{Error, Result};
 pub use kind::Kind;

@@ -20,7 +20,7 @@ pub use read::Columns;
 pub(crate) use read::read_table;
 pub(crate) use write::{write_groups, write_table};
 
-use crate::column::{Cells, Labels, Nullable, NullableLabels, Values};
+use crate::column::{Bits, Cells, Labels, Nullable, NullableLabels, Packed, Values};
 use crate::kind::Kind;
 
 /// Rows of a group: few enough to convert in little memory, many enough to scan fast.
@@ -65,6 +65,9 @@ pub trait Column: Send + Sync {
     /// Removes all cells.
     fn clear(&mut self);
 
+    /// What its cells take of memory; distinct texts left out.
+    fn bytes(&self) -> usize;
+
     /// Moves all cells out.
     fn take(&mut self) -> Cells;
 
@@ -91,7 +94,7 @@ fn repetition(nullable: bool) -> Repetition {
 }
 
 /// A cell with a physical Parquet type. Unsigned integers keep their bits.
-trait Primitive: Copy + Default + Send + Sync {
+trait Primitive: Bits + Send + Sync {
     type Physical: DataType;
     fn encode(self) -> <Self::Physical as DataType>::T;
     fn decode(stored: &<Self::Physical as DataType>::T) -> Self;
@@ -198,8 +201,45 @@ impl<T: Primitive> Column for Vec<T> {
         *self = Vec::new();
     }
 
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+
     fn take(&mut self) -> Cells {
         Cells { rows: self.len(), values: T::values(std::mem::take(self)), valid: None }
+    }
+}
+
+impl<T: Primitive> Column for Packed<T> {
+    fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
+        let stored: Vec<_> = rows.filter_map(|row| self.get(row)).map(T::encode).collect();
+        put::<T::Physical>(writer, &stored, None)
+    }
+
+    fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
+        self.try_reserve(rows.left).map_err(no_room)?;
+        take_all::<T::Physical>(reader, rows.here, |values, levels| {
+            no_nulls(levels)?;
+            self.extend(values.iter().map(T::decode));
+            Ok(())
+        })
+    }
+
+    fn fill(&mut self, _rows: usize) -> bool {
+        false
+    }
+
+    fn clear(&mut self) {
+        *self = Packed::default();
+    }
+
+    fn bytes(&self) -> usize {
+        Packed::bytes(self)
+    }
+
+    fn take(&mut self) -> Cells {
+        let rows = self.len();
+        Cells { rows, values: T::values(std::mem::take(self).into_vec()), valid: None }
     }
 }
 
@@ -233,6 +273,10 @@ impl<T: Primitive> Column for Nullable<T> {
 
     fn clear(&mut self) {
         *self = Nullable::default();
+    }
+
+    fn bytes(&self) -> usize {
+        Nullable::bytes(self)
     }
 
     fn take(&mut self) -> Cells {
@@ -269,9 +313,9 @@ impl Column for Labels {
     fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
         let names: Vec<ByteArray> =
             self.names().iter().map(|name| ByteArray::from(&**name)).collect();
-        let codes = self.codes().get(rows).unwrap_or_default();
+        let codes = rows.filter_map(|row| self.codes().get(row));
         let stored: Vec<ByteArray> =
-            codes.iter().filter_map(|&code| names.get(code as usize).cloned()).collect();
+            codes.filter_map(|code| names.get(code as usize).cloned()).collect();
         put::<ByteArrayType>(writer, &stored, None)
     }
 
@@ -292,6 +336,10 @@ impl Column for Labels {
 
     fn clear(&mut self) {
         *self = Labels::default();
+    }
+
+    fn bytes(&self) -> usize {
+        self.codes().bytes()
     }
 
     fn take(&mut self) -> Cells {
@@ -325,6 +373,10 @@ impl Column for NullableLabels {
 
     fn clear(&mut self) {
         *self = NullableLabels::default();
+    }
+
+    fn bytes(&self) -> usize {
+        NullableLabels::bytes(self)
     }
 
     fn take(&mut self) -> Cells {

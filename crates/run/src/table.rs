@@ -155,6 +155,18 @@ macro_rules! table {
             $( $(#[doc = $doc:literal])* $column:ident : $type:ty, )*
         }
     ) => {
+        $crate::table::table! {
+            $(#[doc = $table_doc])*
+            $name : $row => $table as Store { $( $(#[doc = $doc])* $column : $type, )* }
+        }
+    };
+    // Of many rows: `as Long`.
+    (
+        $(#[doc = $table_doc:literal])*
+        $name:ident : $row:ident => $table:ident as $store:ident {
+            $( $(#[doc = $doc:literal])* $column:ident : $type:ty, )*
+        }
+    ) => {
         $(#[doc = $table_doc])*
         #[derive(Debug, Clone, PartialEq, Default, ::serde::Serialize, ::serde::Deserialize)]
         pub struct $row {
@@ -172,7 +184,7 @@ macro_rules! table {
         pub struct $table {
             $(
                 $(#[doc = $doc])*
-                pub $column: <$type as $crate::column::Field>::Store,
+                pub $column: <$type as $crate::column::Field>::$store,
             )*
         }
 

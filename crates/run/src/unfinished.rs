@@ -96,9 +96,9 @@ fn count(dir: &Path, manifest: &Manifest, what: &str) -> Option<u64> {
         "ramp-ups" => tables.rampups.len() as u64,
         "milliseconds" if AT_END.contains(&manifest.kind.as_str()) => return None,
         "milliseconds" => {
-            let times = || tables.activity.t_ns.iter().chain(&tables.governor.t_ns);
+            let times = || tables.activity.t_ns.iter().copied().chain(tables.governor.t_ns.iter());
             // Of one row nothing is known: a governor may have nothing to decide for long.
-            times().max()?.checked_sub(*times().min()?).filter(|span| *span > 0)? / 1_000_000
+            times().max()?.checked_sub(times().min()?).filter(|span| *span > 0)? / 1_000_000
         }
         _ => {
             let mut points = tables.sweep.point;

@@ -60,8 +60,13 @@ fn the_first_writer_s_run_has_its_rows() {
 fn a_simulation_of_2026_has_its_rows() {
     let run = read("1-2026-11-24-sim");
     let tables = &run.tables;
-    let slices: u64 =
-        tables.slices.to_ns.iter().zip(&tables.slices.from_ns).map(|(to, from)| to - from).sum();
+    let slices: u64 = tables
+        .slices
+        .to_ns
+        .iter()
+        .zip(tables.slices.from_ns.iter())
+        .map(|(to, from)| to - from)
+        .sum();
     assert_eq!(
         (tables.items.len(), tables.slices.len(), slices),
         GOLDEN_SIM,

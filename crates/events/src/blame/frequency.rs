@@ -99,7 +99,7 @@ impl Frequencies {
             let record = machine.and_then(|m| m.cpus.iter().find(|record| record.cpu == cpu.cpu));
             let domain = machine.and_then(|m| m.domains.iter().find(|d| d.cpus.contains(&cpu.cpu)));
             let hardware = record.and_then(|cpu| cpu.max_khz).or(domain.and_then(|d| d.max_khz));
-            let seen = steps.points().iter().map(|point| point.1).max();
+            let seen = steps.points().map(|point| point.1).max();
             clocks.insert(
                 cpu.cpu,
                 Clock {
@@ -181,7 +181,7 @@ fn steps(tables: &Tables, domain: &str) -> (Steps<u64>, bool) {
     let Some(code) = rows.domain.code_of(domain) else { return (Steps::default(), false) };
     let (mut changes, mut samples) = (Vec::new(), Vec::new());
     let mut delivered = true;
-    for row in (0..rows.len()).filter(|&row| rows.domain.codes().get(row) == Some(&code)) {
+    for row in (0..rows.len()).filter(|&row| rows.domain.codes().get(row) == Some(code)) {
         let Some(&t_ns) = rows.t_ns.get(row) else { continue };
         let (got, claimed) = (rows.delivered_khz.get(row), rows.claimed_khz.get(row));
         match rows.source.get(row) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flyball_run::{NullableLabels, Tables};
+use flyball_run::{NullableLabels, Packed, Tables};
 
 use super::line::Line;
 use crate::recording::{Ran, Recording};
@@ -94,10 +94,10 @@ impl<'a> Index<'a> {
             let gaps = recording.gaps().of_cpu(*cpu).map(|(from, to)| (from, to, ()));
             lines.gaps = Line::flat(gaps.collect());
         }
-        let own = |tids: &[u32]| -> BTreeMap<u32, Vec<usize>> {
+        let own = |tids: &Packed<u32>| -> BTreeMap<u32, Vec<usize>> {
             let mut rows = BTreeMap::<u32, Vec<usize>>::new();
             for (row, tid) in tids.iter().enumerate().filter(|(_, tid)| kept.contains(tid)) {
-                rows.entry(*tid).or_default().push(row);
+                rows.entry(tid).or_default().push(row);
             }
             rows
         };
@@ -133,10 +133,10 @@ impl<'a> Index<'a> {
         let rows = &self.tables.wakeups;
         let own = self.wakeups.get(&tid).into_iter().flatten();
         own.filter_map(|&row| {
-            let t_ns = *rows.woken_ns.get(row)?;
+            let t_ns = rows.woken_ns.get(row)?;
             Some(Wakeup {
                 t_ns,
-                cpu: rows.cpu.get(row).copied(),
+                cpu: rows.cpu.get(row),
                 waker: rows.waker_tid.get(row),
                 at_once: rows.ran_ns.get(row) == Some(t_ns),
             })
@@ -147,7 +147,7 @@ impl<'a> Index<'a> {
     pub fn moves_of(&self, tid: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
         let rows = &self.tables.migrations;
         let own = self.moves.get(&tid).into_iter().flatten();
-        own.filter_map(|&row| Some((*rows.t_ns.get(row)?, *rows.to_cpu.get(row)?)))
+        own.filter_map(|&row| Some((rows.t_ns.get(row)?, rows.to_cpu.get(row)?)))
     }
 }
 
@@ -157,7 +157,7 @@ fn with_wakers(tables: &Tables, measured: &BTreeSet<u32>) -> BTreeSet<u32> {
     let mut wakers = BTreeMap::<u32, BTreeSet<u32>>::new();
     for (row, tid) in rows.tid.iter().enumerate() {
         if let Some(waker) = rows.waker_tid.get(row) {
-            wakers.entry(*tid).or_default().insert(waker);
+            wakers.entry(tid).or_default().insert(waker);
         }
     }
     let mut kept = BTreeSet::new();
@@ -197,7 +197,7 @@ fn interrupts(tables: &Tables, cpus: &mut BTreeMap<u32, CpuLines>) -> Vec<String
     let mut places = BTreeMap::<String, u32>::new();
     let mut found = BTreeMap::<u32, Vec<(u64, u64, u32)>>::new();
     for row in 0..rows.len() {
-        let (Some(&cpu), Some(&from), Some(&to)) =
+        let (Some(cpu), Some(from), Some(to)) =
             (rows.cpu.get(row), rows.from_ns.get(row), rows.to_ns.get(row))
         else {
             continue;

@@ -403,6 +403,25 @@ mod tests {
         assert_eq!(decoder.event(&record, &names, &mut Vec::new()), Ok(event));
     }
 
+    /// As text such a name would break its line in two, and the trace with it.
+    #[test]
+    fn a_name_with_a_line_end_is_a_name() {
+        let fields = [("comm", 8, 16), ("pid", 24, 4), ("prio", 28, 4)];
+        let mut format = format("sched_waking", &fields);
+        format.fields.iter_mut().filter(|field| field.name == "comm").for_each(|field| {
+            field.shape = Shape::Array;
+        });
+        let mut record = vec![0; 32];
+        record[8..11].copy_from_slice(b"a\nb");
+        record[24..28].copy_from_slice(&7_u32.to_le_bytes());
+        record[28..32].copy_from_slice(&120_u32.to_le_bytes());
+        let decoder = Decoder::of(&format).unwrap();
+        let task = TaskRef { name: b"a\nb", tid: 7, priority: Some(120) };
+        let mut scratch = Vec::new();
+        let found = decoder.event(&record, &Names::default(), &mut scratch);
+        assert_eq!(found, Ok(Event::Waking(task)));
+    }
+
     #[test]
     fn a_short_record_is_torn_and_an_unknown_layout_other() {
         let decoder =

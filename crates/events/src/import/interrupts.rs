@@ -84,7 +84,7 @@ mod tests {
 
     fn stretches(builder: &mut Builder) -> Vec<(u64, u64)> {
         let rows = builder.take().interrupts;
-        rows.from_ns.iter().copied().zip(rows.to_ns.iter().copied()).collect()
+        rows.from_ns.iter().zip(rows.to_ns.iter()).collect()
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Writer {
         }
         for cpu in recording.topology().cpus().map(|cpu| cpu.cpu) {
             let Some(steps) = recording.frequency_of_cpu(cpu) else { continue };
-            for &(t_ns, khz) in steps.points() {
+            for (t_ns, khz) in steps.points() {
                 let state = Some(u32::try_from(khz).unwrap_or(u32::MAX));
                 let event = Kind::CpuFrequency(StateOfCpu { state, cpu_id: Some(cpu) });
                 cpus.entry(cpu).or_default().push((at(t_ns), 0, event));

@@ -29,36 +29,56 @@ impl IdleResidency {
     /// # Errors
     /// No stay in any idle state: they were not recorded, or no CPU ever rested.
     pub fn all(recording: &Recording<'_>) -> Result<Vec<IdleResidency>, Missing> {
-        let mut stays = BTreeMap::<u32, Vec<(u32, u64, u64)>>::new();
-        for (cpu, state, from, to) in recording.idle() {
-            stays.entry(cpu).or_default().push((state, from, to));
+        let mut cpus = BTreeMap::<u32, Stays>::new();
+        // Mostly each CPU's are in order as the table has them, and millions need no copy.
+        let mut begins = BTreeMap::<u32, u64>::new();
+        let in_order = recording
+            .idle()
+            .all(|(cpu, _, from, _)| begins.insert(cpu, from).is_none_or(|before| before <= from));
+        let mut add = |(cpu, state, from, to): (u32, u32, u64, u64)| {
+            cpus.entry(cpu).or_default().add(recording, cpu, state, from, to);
+        };
+        if in_order {
+            recording.idle().for_each(add);
+        } else {
+            let mut stays: Vec<(u32, u32, u64, u64)> = recording.idle().collect();
+            stays.sort_by_key(|stay| stay.2);
+            stays.into_iter().for_each(&mut add);
         }
-        if stays.is_empty() {
+        if cpus.is_empty() {
             return Err(Missing::rows("idle states", "idle"));
         }
         for cpu in recording.topology().cpus() {
-            stays.entry(cpu.cpu).or_default();
+            cpus.entry(cpu.cpu).or_default();
         }
         let names = recording.idle_names();
-        Ok(stays.into_iter().map(|(cpu, stays)| residency(recording, cpu, stays, &names)).collect())
+        Ok(cpus.into_iter().map(|(cpu, stays)| residency(recording, cpu, stays, &names)).collect())
+    }
+}
+
+/// One CPU's stays so far.
+#[derive(Default)]
+struct Stays {
+    tally: Tally<u32>,
+    idle_ns: u64,
+}
+
+impl Stays {
+    /// The next in order of time.
+    fn add(&mut self, recording: &Recording<'_>, cpu: u32, state: u32, from: u64, to: u64) {
+        let seen = to - from - recording.gaps().overlap_ns(Some(cpu), from, to);
+        self.idle_ns = self.idle_ns.saturating_add(seen);
+        self.tally.add(state, from, from + seen);
     }
 }
 
 fn residency(
     recording: &Recording<'_>,
     cpu: u32,
-    mut stays: Vec<(u32, u64, u64)>,
+    Stays { tally, idle_ns }: Stays,
     names: &BTreeMap<(u32, u32), &str>,
 ) -> IdleResidency {
     let (span, gaps) = (recording.span(), recording.gaps());
-    stays.sort_by_key(|stay| stay.1);
-    let mut tally = Tally::default();
-    let mut idle_ns = 0_u64;
-    for (state, from, to) in stays {
-        let seen = to - from - gaps.overlap_ns(Some(cpu), from, to);
-        idle_ns = idle_ns.saturating_add(seen);
-        tally.add(state, from, from + seen);
-    }
     let states = tally.shares();
     let name = |share: &Share<u32>| names.get(&(cpu, share.value)).map(|name| (*name).to_owned());
     let lost_ns = gaps.overlap_ns(Some(cpu), span.from_ns, span.to_ns);

@@ -110,20 +110,19 @@ impl Rise {
         let steps: Steps<u32> = recording.utilization(Subject::Task(tid));
         let span = recording.span();
         let initial = steps.at(span.from_ns);
-        let readings: Vec<(u64, u32)> = steps
-            .points()
-            .iter()
-            .copied()
-            .filter(|&(t, _)| t > span.from_ns && span.holds(t))
-            .collect();
-        let Some(peak) = readings.iter().map(|reading| reading.1).chain(initial).max() else {
+        let readings = steps.points().filter(|&(t, _)| t > span.from_ns && span.holds(t));
+        let Some(peak) = readings.clone().map(|reading| reading.1).chain(initial).max() else {
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "utilization"));
         };
         let times = targets
             .iter()
             .map(|&target| {
                 let level = target.level(peak);
-                TimeTo { target, level, outcome: outcome(recording, initial, &readings, level) }
+                TimeTo {
+                    target,
+                    level,
+                    outcome: outcome(recording, initial, readings.clone(), level),
+                }
             })
             .collect();
         Ok(Rise { task, since_ns: span.from_ns, initial, peak, times })
@@ -133,14 +132,14 @@ impl Rise {
 fn outcome(
     recording: &Recording<'_>,
     initial: Option<u32>,
-    readings: &[(u64, u32)],
+    readings: impl Iterator<Item = (u64, u32)>,
     level: u32,
 ) -> Outcome {
     if initial.is_some_and(|initial| initial >= level) {
         return Outcome::Already;
     }
     let mut before = recording.span().from_ns;
-    for &(t_ns, util) in readings {
+    for (t_ns, util) in readings {
         if util >= level {
             return Outcome::Reached {
                 after_ns: t_ns.saturating_sub(recording.span().from_ns),

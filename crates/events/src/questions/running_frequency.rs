@@ -41,7 +41,7 @@ impl RunningFrequency {
     /// The task did not run, or no frequency was recorded for any CPU it ran on.
     pub fn of(recording: &Recording<'_>, tid: u32) -> Result<RunningFrequency, Missing> {
         let task = recording.task(tid);
-        let slices = recording.slices_of(tid);
+        let slices = recording.slices_in_time(tid);
         if slices.is_empty() {
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "slices"));
         }
@@ -62,7 +62,7 @@ impl RunningFrequency {
         let kinds: BTreeMap<u32, Option<String>> =
             cpus.iter().map(|&cpu| (cpu, recording.topology().core_type(cpu))).collect();
         let (mut unknown_ns, mut lost_ns) = (0_u64, 0_u64);
-        for slice in &slices {
+        for slice in slices.iter() {
             let tally = kinds.get(&slice.cpu).and_then(|kind| cores.get_mut(kind));
             let Some((_, tally)) = tally else { continue };
             let Some((steps, near)) = steps.get_mut(&slice.cpu) else {

@@ -46,25 +46,25 @@ impl Stages {
     /// The task did not run.
     pub fn of(recording: &Recording<'_>, tid: u32) -> Result<Stages, Missing> {
         let task = recording.task(tid);
-        let slices = recording.slices_of(tid);
+        let slices = recording.slices_in_time(tid);
         let capacity =
             |slice: &Ran| recording.topology().cpu(slice.cpu).and_then(|cpu| cpu.capacity);
         let mut stages: Vec<Stage> = Vec::new();
         let mut cpus = BTreeSet::new();
         let moves: Vec<(u64, u32)> = recording.moves(tid).collect();
         let mut gave_up_ns = 0;
-        for slice in &slices {
-            let capacity = capacity(slice);
+        for slice in slices.iter() {
+            let capacity = capacity(&slice);
             let larger = stages.last().is_none_or(|stage| match (stage.capacity, capacity) {
                 (Some(largest), Some(capacity)) => capacity > largest,
                 _ => false,
             });
             if larger {
                 if let Some(stage) = stages.last_mut() {
-                    stage.left_ns = Some(moved(&moves, slice, gave_up_ns));
+                    stage.left_ns = Some(moved(&moves, &slice, gave_up_ns));
                 }
                 cpus.clear();
-                stages.push(begin(recording, slice, capacity));
+                stages.push(begin(recording, &slice, capacity));
             }
             let another = cpus.insert(slice.cpu);
             gave_up_ns = slice.to_ns;
@@ -80,7 +80,7 @@ impl Stages {
             return Err(Missing::rows(format!("task {} ({tid})", task.name), "slices"));
         };
         let lost_ns = recording.gaps().overlap_ns(None, recording.span().from_ns, last.from_ns);
-        let capacities_known = slices.iter().all(|slice| capacity(slice).is_some());
+        let capacities_known = slices.iter().all(|slice| capacity(&slice).is_some());
         Ok(Stages { task, stages, capacities_known, lost_ns })
     }
 }

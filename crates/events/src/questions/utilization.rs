@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::residency::{Share, Tally};
-use crate::recording::{Recording, Signals, Steps, Subject, Task};
+use crate::recording::{InTime, Recording, Signals, Steps, Subject, Task};
 use crate::{Missing, Span};
 
 /// The load-tracking signals of a task or a CPU over time.
@@ -33,9 +33,35 @@ pub struct UtilizationPoint {
 }
 
 impl UtilizationOverTime {
+    /// The points of one task or CPU, as [`UtilizationOverTime::of`] has them, without a list of them:
+    /// there may be millions.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn points_of(
+        recording: &Recording<'_>,
+        subject: Subject,
+    ) -> Result<InTime<impl Iterator<Item = UtilizationPoint> + Clone>, Missing> {
+        let span = recording.span();
+        let all = recording.signals_of(subject).map(|s| point(&s));
+        if !all.clone().is_sorted_by_key(|point| point.t_ns) {
+            return Ok(InTime::Sorted(UtilizationOverTime::of(recording, subject)?.points));
+        }
+        let within = all.clone().filter(move |point| span.holds(point.t_ns));
+        let starts = within.clone().next().is_some_and(|first| first.t_ns == span.from_ns);
+        let before = all.take_while(|point| point.t_ns < span.from_ns).last();
+        let before = before.filter(|_| !starts);
+        let before = before.map(|before| UtilizationPoint { t_ns: span.from_ns, ..before });
+        let points = before.into_iter().chain(within);
+        match points.clone().next() {
+            Some(_) => Ok(InTime::AsRead(points)),
+            None => Err(Missing::rows(name(recording, subject), "utilization")),
+        }
+    }
+
     /// Of every task and CPU that has readings: tasks first, each ascending.
     pub fn all(recording: &Recording<'_>) -> Vec<UtilizationOverTime> {
-        over_time(recording, |_| true)
+        over_time(recording, recording.signals())
     }
 
     /// Of one task or CPU.
@@ -43,7 +69,7 @@ impl UtilizationOverTime {
     /// # Errors
     /// No reading of it up to the end of the span.
     pub fn of(recording: &Recording<'_>, subject: Subject) -> Result<UtilizationOverTime, Missing> {
-        over_time(recording, |found| found == subject)
+        over_time(recording, recording.signals_of(subject))
             .pop()
             .ok_or_else(|| Missing::rows(name(recording, subject), "utilization"))
     }
@@ -58,11 +84,11 @@ fn name(recording: &Recording<'_>, subject: Subject) -> String {
 
 fn over_time(
     recording: &Recording<'_>,
-    wanted: impl Fn(Subject) -> bool,
+    signals: impl Iterator<Item = Signals>,
 ) -> Vec<UtilizationOverTime> {
     let span = recording.span();
     let mut found = BTreeMap::<Subject, (Option<UtilizationPoint>, Vec<UtilizationPoint>)>::new();
-    for signals in recording.signals().filter(|signals| wanted(signals.subject)) {
+    for signals in signals {
         let (before, points) = found.entry(signals.subject).or_default();
         let point = point(&signals);
         if point.t_ns < span.from_ns {
@@ -123,7 +149,7 @@ impl UtilizationResidency {
     /// # Errors
     /// No reading of the task, or no slice of it.
     pub fn while_running(recording: &Recording<'_>, tid: u32) -> Result<Self, Missing> {
-        let slices = recording.slices_of(tid);
+        let slices = recording.slices_in_time(tid);
         let subject = Subject::Task(tid);
         if slices.is_empty() {
             return Err(Missing::rows(name(recording, subject), "slices"));
@@ -149,8 +175,9 @@ fn residency(
     };
     let mut tally = Tally::default();
     let (mut unknown_ns, mut lost_ns) = (0_u64, 0_u64);
+    let mut near = 0;
     for (from_ns, to_ns, cpu) in stretches {
-        for segment in steps.segments(from_ns, to_ns) {
+        for segment in steps.segments_near(&mut near, from_ns, to_ns) {
             let (from, to) = (segment.from_ns, segment.to_ns);
             let lost = recording.gaps().overlap_ns(cpu.or(own_cpu), from, to);
             lost_ns = lost_ns.saturating_add(lost);

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use flyball_run::{Nullable, Slices, Wakeups};
+use flyball_run::{Nullable, Slices, UtilizationSamples, Wakeups};
 use serde::{Deserialize, Serialize};
 
-use super::rows::RowsByTask;
+use super::rows::{RowsBySubject, RowsByTask};
 use super::{Recording, Span, Steps};
 
 /// Why a task gave a CPU up.
@@ -85,7 +85,7 @@ impl Woken {
 }
 
 /// Whose signals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// A task's, by its number.
@@ -150,7 +150,33 @@ pub struct Worked {
     pub deadline_ns: Option<u64>,
 }
 
+/// Events in order of time: a table mostly has them so, and many millions are not copied for that.
+#[derive(Clone, Debug)]
+pub enum InTime<I: Iterator> {
+    /// As the table has them.
+    AsRead(I),
+    /// Put in order.
+    Sorted(Vec<I::Item>),
+}
+
+impl<I: Iterator<Item: Copy> + Clone> InTime<I> {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = I::Item> + Clone + '_ {
+        let (read, sorted) = match self {
+            InTime::AsRead(own) => (Some(own.clone()), None),
+            InTime::Sorted(own) => (None, Some(own.iter().copied())),
+        };
+        read.into_iter().flatten().chain(sorted.into_iter().flatten())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
 /// Reads rows of the table `slices`: texts are looked at once each, not once per row.
+#[derive(Clone)]
 struct SliceReader<'a> {
     rows: &'a Slices,
     span: Span,
@@ -170,23 +196,45 @@ impl<'a> SliceReader<'a> {
     #[inline]
     fn read(&self, row: usize) -> Option<Ran> {
         let rows = self.rows;
-        let (from_ns, end) = (*rows.from_ns.get(row)?, *rows.to_ns.get(row)?);
+        let (from_ns, end) = (rows.from_ns.get(row)?, rows.to_ns.get(row)?);
         let (from_ns, to_ns) = self.span.clip_or_moment(from_ns, end)?;
         let open = rows.cut.code(row).and_then(|code| self.open.get(code as usize));
         let why = rows.why.code(row).and_then(|code| self.ended.get(code as usize));
         let unseen = open == Some(&true) || to_ns < end;
         let ended = if unseen { Ended::Unknown } else { why.copied().unwrap_or(Ended::Unknown) };
-        Some(Ran { cpu: *rows.cpu.get(row)?, tid: *rows.tid.get(row)?, from_ns, to_ns, ended })
+        Some(Ran { cpu: rows.cpu.get(row)?, tid: rows.tid.get(row)?, from_ns, to_ns, ended })
     }
 }
 
+/// Whose the signals of a row are.
+#[inline]
+pub(super) fn subject(rows: &UtilizationSamples, row: usize) -> Option<Subject> {
+    match rows.kind.get(row)? {
+        "task" => Some(Subject::Task(rows.tid.get(row)?)),
+        "cpu" => Some(Subject::Cpu(rows.cpu.get(row)?)),
+        _ => None,
+    }
+}
+
+#[inline(always)] // what nobody asks for of them is not read then
+fn signals(rows: &UtilizationSamples, subject: Subject, row: usize) -> Option<Signals> {
+    Some(Signals {
+        t_ns: rows.t_ns.get(row)?,
+        subject,
+        util_avg: rows.util_avg.get(row),
+        runnable_avg: rows.runnable_avg.get(row),
+        util_est: rows.util_est.get(row),
+        updater: rows.updater_cpu.get(row),
+    })
+}
+
 fn wakeup(rows: &Wakeups, span: Span, row: usize) -> Option<Woken> {
-    let t_ns = *rows.woken_ns.get(row)?;
+    let t_ns = rows.woken_ns.get(row)?;
     let woken = Woken {
         t_ns,
         ran_ns: rows.ran_ns.get(row),
-        cpu: *rows.cpu.get(row)?,
-        tid: *rows.tid.get(row)?,
+        cpu: rows.cpu.get(row)?,
+        tid: rows.tid.get(row)?,
         waker: rows.waker_tid.get(row),
     };
     span.holds(t_ns).then_some(woken)
@@ -208,7 +256,7 @@ impl<'a> Recording<'a> {
         let rows = &self.tables.slices;
         let mut known = BTreeMap::new();
         for row in (0..rows.len()).filter(|&row| of_trial(&rows.trial, row, self.trial)) {
-            if let (Some(&tid), Some(priority)) = (rows.tid.get(row), rows.priority.get(row)) {
+            if let (Some(tid), Some(priority)) = (rows.tid.get(row), rows.priority.get(row)) {
                 known.entry(tid).or_insert(priority);
             }
         }
@@ -225,22 +273,31 @@ impl<'a> Recording<'a> {
     }
 
     /// As [`Recording::slices`], of one task.
-    pub fn slices_in_table(&self, tid: u32) -> impl Iterator<Item = Ran> + '_ {
+    pub fn slices_in_table(&self, tid: u32) -> impl Iterator<Item = Ran> + Clone + '_ {
         let reader = SliceReader::new(&self.tables.slices, self.span);
-        self.by_task().slices(tid).iter().filter_map(move |&row| reader.read(row as usize))
+        self.by_task().slices(tid).filter_map(move |row| reader.read(row))
     }
 
     /// Who ran where, of one task, ascending in time.
     pub fn slices_of(&self, tid: u32) -> Vec<Ran> {
-        let mut slices: Vec<Ran> = self.slices_in_table(tid).collect();
+        self.slices_in_time(tid).iter().collect()
+    }
+
+    /// The same without a copy of them, unless the table has them in another order.
+    pub fn slices_in_time(&self, tid: u32) -> InTime<impl Iterator<Item = Ran> + Clone + '_> {
+        let own = self.slices_in_table(tid);
+        if own.clone().is_sorted_by_key(|slice| slice.from_ns) {
+            return InTime::AsRead(own);
+        }
+        let mut slices: Vec<Ran> = own.collect();
         slices.sort_by_key(|slice| slice.from_ns);
-        slices
+        InTime::Sorted(slices)
     }
 
     /// As [`Recording::wakeups`], of one task.
-    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = Woken> + '_ {
+    pub fn wakeups_of(&self, tid: u32) -> impl Iterator<Item = Woken> + Clone + '_ {
         let (rows, span) = (&self.tables.wakeups, self.span);
-        self.by_task().wakeups(tid).iter().filter_map(move |&row| wakeup(rows, span, row as usize))
+        self.by_task().wakeups(tid).filter_map(move |row| wakeup(rows, span, row))
     }
 
     /// When a task moved to a CPU, in the span, in the order of the table.
@@ -248,8 +305,8 @@ impl<'a> Recording<'a> {
         let (rows, span, trial) = (&self.tables.migrations, self.span, self.trial);
         (0..rows.len())
             .filter(move |&row| of_trial(&rows.trial, row, trial))
-            .filter(move |&row| rows.tid.get(row) == Some(&tid))
-            .filter_map(move |row| Some((*rows.t_ns.get(row)?, *rows.to_cpu.get(row)?)))
+            .filter(move |&row| rows.tid.get(row) == Some(tid))
+            .filter_map(move |row| Some((rows.t_ns.get(row)?, rows.to_cpu.get(row)?)))
             .filter(move |&(t_ns, _)| span.holds(t_ns))
     }
 
@@ -265,29 +322,22 @@ impl<'a> Recording<'a> {
     /// span's begin lies before it.
     pub fn signals(&self) -> impl Iterator<Item = Signals> + use<'a> {
         let (rows, trial) = (&self.tables.utilization, self.trial);
-        (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
-            move |row| {
-                let subject = match rows.kind.get(row)? {
-                    "task" => Subject::Task(rows.tid.get(row)?),
-                    "cpu" => Subject::Cpu(rows.cpu.get(row)?),
-                    _ => return None,
-                };
-                Some(Signals {
-                    t_ns: *rows.t_ns.get(row)?,
-                    subject,
-                    util_avg: rows.util_avg.get(row),
-                    runnable_avg: rows.runnable_avg.get(row),
-                    util_est: rows.util_est.get(row),
-                    updater: rows.updater_cpu.get(row),
-                })
-            },
-        )
+        (0..rows.len())
+            .filter(move |&row| of_trial(&rows.trial, row, trial))
+            .filter_map(move |row| signals(rows, subject(rows, row)?, row))
+    }
+
+    /// The same of one task or CPU.
+    pub fn signals_of(&self, subject: Subject) -> impl Iterator<Item = Signals> + Clone + '_ {
+        let rows = &self.tables.utilization;
+        let found = || RowsBySubject::of(self.tables, self.trial);
+        let own = self.found.by_subject.get_or_init(found).rows(subject);
+        own.filter_map(move |row| signals(rows, subject, row))
     }
 
     /// The steps of a subject's util_avg over all of the recording.
     pub fn utilization(&self, subject: Subject) -> Steps<u32> {
-        let own = self.signals().filter(|signals| signals.subject == subject);
-        Steps::from_points(own.filter_map(|s| Some((s.t_ns, s.util_avg?))).collect())
+        Steps::from_points(self.signals_of(subject).filter_map(|s| Some((s.t_ns, s.util_avg?))))
     }
 
     /// Stays in idle states, cut to the span: CPU, state, from, to.
@@ -295,8 +345,8 @@ impl<'a> Recording<'a> {
         let (rows, span, trial) = (&self.tables.idle, self.span, self.trial);
         (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
             move |row| {
-                let (from, to) = span.clip(*rows.from_ns.get(row)?, *rows.to_ns.get(row)?)?;
-                Some((*rows.cpu.get(row)?, *rows.state.get(row)?, from, to))
+                let (from, to) = span.clip(rows.from_ns.get(row)?, rows.to_ns.get(row)?)?;
+                Some((rows.cpu.get(row)?, rows.state.get(row)?, from, to))
             },
         )
     }
@@ -304,7 +354,7 @@ impl<'a> Recording<'a> {
     /// The names of the idle states, by CPU and number.
     pub fn idle_names(&self) -> BTreeMap<(u32, u32), &'a str> {
         let rows = &self.tables.idle;
-        let name = |row| Some(((*rows.cpu.get(row)?, *rows.state.get(row)?), rows.name.get(row)?));
+        let name = |row| Some(((rows.cpu.get(row)?, rows.state.get(row)?), rows.name.get(row)?));
         (0..rows.len())
             .filter(|&row| of_trial(&rows.trial, row, self.trial))
             .filter_map(name)
@@ -316,7 +366,7 @@ impl<'a> Recording<'a> {
         let (rows, span, trial) = (&self.tables.markers, self.span, self.trial);
         (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
             move |row| {
-                let t_ns = *rows.t_ns.get(row)?;
+                let t_ns = rows.t_ns.get(row)?;
                 let mark = Mark { t_ns, text: rows.name.get(row)?, tid: rows.tid.get(row) };
                 span.holds(t_ns).then_some(mark)
             },
@@ -334,7 +384,7 @@ impl<'a> Recording<'a> {
                     || rows.range_min_khz.get(row).is_some()
                     || rows.perf.get(row).is_some();
                 asked.then_some(Decided {
-                    t_ns: *rows.t_ns.get(row)?,
+                    t_ns: rows.t_ns.get(row)?,
                     domain: rows.domain.get(row)?,
                     event: rows.event.get(row)?,
                     why: rows.why.get(row),
@@ -349,9 +399,9 @@ impl<'a> Recording<'a> {
         let (rows, span, trial) = (&self.tables.items, self.span, self.trial);
         (0..rows.len()).filter(move |&row| of_trial(&rows.trial, row, trial)).filter_map(
             move |row| {
-                let released_ns = *rows.released_ns.get(row)?;
+                let released_ns = rows.released_ns.get(row)?;
                 let item = Worked {
-                    tid: *rows.tid.get(row)?,
+                    tid: rows.tid.get(row)?,
                     released_ns,
                     ended_ns: rows.ended_ns.get(row),
                     deadline_ns: rows.deadline_ns.get(row),

@@ -2,9 +2,10 @@
 
 use ahash::HashMap;
 
-use flyball_run::Tables;
+use flyball_run::{Packed, Tables};
 
-use super::events::of_trial;
+use super::Subject;
+use super::events::{of_trial, subject};
 
 /// Which rows of the tables are whose.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct RowsByTask {
 }
 
 /// Row numbers by the task's number, ascending.
-type ByTask = HashMap<u32, Vec<u32>>;
+type ByTask = HashMap<u32, Packed<u32>>;
 
 impl RowsByTask {
     pub(super) fn of(tables: &Tables, trial: Option<u32>) -> RowsByTask {
@@ -22,7 +23,7 @@ impl RowsByTask {
             ($table:ident) => {{
                 let rows = &tables.$table;
                 let mut found = ByTask::default();
-                for (&tid, row) in rows.tid.iter().zip(0_u32..) {
+                for (tid, row) in rows.tid.iter().zip(0_u32..) {
                     if of_trial(&rows.trial, row as usize, trial) {
                         found.entry(tid).or_default().push(row);
                     }
@@ -34,13 +35,13 @@ impl RowsByTask {
     }
 
     /// The rows of a task's slices.
-    pub(super) fn slices(&self, tid: u32) -> &[u32] {
-        self.slices.get(&tid).map_or(&[], Vec::as_slice)
+    pub(super) fn slices(&self, tid: u32) -> impl Iterator<Item = usize> + Clone + '_ {
+        own(&self.slices, tid)
     }
 
     /// The rows of a task's wake-ups.
-    pub(super) fn wakeups(&self, tid: u32) -> &[u32] {
-        self.wakeups.get(&tid).map_or(&[], Vec::as_slice)
+    pub(super) fn wakeups(&self, tid: u32) -> impl Iterator<Item = usize> + Clone + '_ {
+        own(&self.wakeups, tid)
     }
 
     /// Everybody who ran or woke up, ascending in number.
@@ -50,4 +51,29 @@ impl RowsByTask {
         tasks.dedup();
         tasks
     }
+}
+
+/// Row numbers of the table `utilization` by whose they are, ascending.
+#[derive(Debug, Default)]
+pub(super) struct RowsBySubject(HashMap<Subject, Packed<u32>>);
+
+impl RowsBySubject {
+    pub(super) fn of(tables: &Tables, trial: Option<u32>) -> RowsBySubject {
+        let rows = &tables.utilization;
+        let mut found = RowsBySubject::default();
+        for row in (0..rows.len()).filter(|&row| of_trial(&rows.trial, row, trial)) {
+            if let Some(subject) = subject(rows, row) {
+                found.0.entry(subject).or_default().push(row as u32);
+            }
+        }
+        found
+    }
+
+    pub(super) fn rows(&self, subject: Subject) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.0.get(&subject).into_iter().flat_map(|rows| rows.iter().map(|row| row as usize))
+    }
+}
+
+fn own(rows: &ByTask, tid: u32) -> impl Iterator<Item = usize> + Clone + '_ {
+    rows.get(&tid).into_iter().flat_map(|rows| rows.iter().map(|row| row as usize))
 }

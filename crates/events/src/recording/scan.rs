@@ -39,8 +39,10 @@ pub(super) fn whole(tables: &Tables, trial: Option<u32>) -> Span {
     macro_rules! bound {
         ($table:expr, $($column:ident),+) => {
             $(
-                let times = $table.$column.iter().enumerate();
-                times.filter(|(row, _)| of_trial(&$table.trial, *row, trial)).for_each(|(_, &t)| see(t));
+                (0..$table.len())
+                    .filter(|&row| of_trial(&$table.trial, row, trial))
+                    .filter_map(|row| Store::value(&$table.$column, row))
+                    .for_each(&mut see);
             )+
         };
     }
@@ -67,7 +69,7 @@ pub(super) fn names(tables: &Tables, trial: Option<u32>) -> BTreeMap<u32, String
         ($($table:ident),+) => {$(
             let rows = &tables.$table;
             let mut codes = HashMap::<u32, u32>::default();
-            for (row, (&tid, &code)) in rows.tid.iter().zip(rows.task.codes()).enumerate() {
+            for (row, (tid, code)) in rows.tid.iter().zip(rows.task.codes().iter()).enumerate() {
                 if of_trial(&rows.trial, row, trial) {
                     codes.insert(tid, code);
                 }
@@ -79,11 +81,14 @@ pub(super) fn names(tables: &Tables, trial: Option<u32>) -> BTreeMap<u32, String
     // The later table wins: slices name a task as it was when it ran.
     own!(items, migrations, wakeups);
     let rows = &tables.utilization;
+    let mut codes = HashMap::<u32, u32>::default();
     for row in (0..rows.len()).filter(|&row| of_trial(&rows.trial, row, trial)) {
-        if let (Some(tid), Some(name)) = (rows.tid.get(row), rows.task.get(row)) {
-            names.insert(tid, name);
+        if let (Some(tid), Some(code)) = (rows.tid.get(row), rows.task.code(row)) {
+            codes.insert(tid, code);
         }
     }
+    let name = |code: u32| rows.task.names().get(code as usize).map(|name| &**name);
+    names.extend(codes.into_iter().filter_map(|(tid, code)| Some((tid, name(code)?))));
     own!(slices);
     names.into_iter().map(|(tid, name)| (tid, name.to_owned())).collect()
 }
@@ -99,7 +104,7 @@ pub(super) fn frequency(tables: &Tables, trial: Option<u32>, domain: &str) -> St
     let rows = &tables.frequency;
     let Some(code) = rows.domain.code_of(domain) else { return Steps::default() };
     let mine = |row: &usize| {
-        rows.domain.codes().get(*row) == Some(&code) && of_trial(&rows.trial, *row, trial)
+        rows.domain.codes().get(*row) == Some(code) && of_trial(&rows.trial, *row, trial)
     };
     let source = |row: usize| rows.source.get(row).is_some_and(is_change);
     let any_change = has_change(&rows.source) && (0..rows.len()).filter(mine).any(source);
@@ -108,7 +113,7 @@ pub(super) fn frequency(tables: &Tables, trial: Option<u32>, domain: &str) -> St
         Some((*rows.t_ns.get(row)?, khz))
     };
     let counted = (0..rows.len()).filter(mine).filter(|&row| !any_change || source(row));
-    Steps::from_points(counted.filter_map(khz).collect())
+    Steps::from_points(counted.filter_map(khz))
 }
 
 fn has_change(sources: &Labels) -> bool {
@@ -120,7 +125,7 @@ pub(super) fn domains(tables: &Tables, trial: Option<u32>) -> Vec<String> {
     let rows = &tables.frequency;
     let mut seen = BTreeSet::new();
     let mut domains = Vec::new();
-    for (row, &code) in rows.domain.codes().iter().enumerate() {
+    for (row, code) in rows.domain.codes().iter().enumerate() {
         if of_trial(&rows.trial, row, trial) && seen.insert(code) {
             domains.extend(rows.domain.value(row));
         }

@@ -1,9 +1,13 @@
 //! A quantity that holds until it changes.
 
+use flyball_run::Packed;
+use flyball_run::column::Bits;
+
 /// Changes of a quantity, in order of time. Before the first change it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Steps<T> {
-    points: Vec<(u64, T)>,
+pub struct Steps<T: Bits> {
+    times: Packed<u64>,
+    values: Packed<T>,
 }
 
 /// A stretch over which a quantity held.
@@ -17,40 +21,60 @@ pub struct Segment<T> {
     pub value: Option<T>,
 }
 
-impl<T> Default for Steps<T> {
+impl<T: Bits> Default for Steps<T> {
     fn default() -> Self {
-        Steps { points: Vec::new() }
+        Steps { times: Packed::default(), values: Packed::default() }
     }
 }
 
-impl<T: Copy + PartialEq> Steps<T> {
-    /// From points in any order; of several at one time the last counts.
-    pub fn from_points(mut points: Vec<(u64, T)>) -> Steps<T> {
-        points.sort_by_key(|point| point.0);
-        let mut kept: Vec<(u64, T)> = Vec::with_capacity(points.len());
-        for point in points {
-            match kept.last_mut() {
-                Some(last) if last.0 == point.0 => *last = point,
-                _ => kept.push(point),
+impl<T: Bits> Steps<T> {
+    /// From points in any order; of several at one time the last counts. Points in order of time are not
+    /// kept beside the steps.
+    pub fn from_points(points: impl IntoIterator<Item = (u64, T)>) -> Steps<T> {
+        let mut steps = Steps::default();
+        let mut points = points.into_iter();
+        let mut last: Option<(u64, T)> = None;
+        while let Some(point) = points.next() {
+            match last {
+                Some(before) if point.0 < before.0 => {
+                    let mut all: Vec<(u64, T)> =
+                        steps.points().chain([before, point]).chain(points).collect();
+                    all.sort_by_key(|point| point.0);
+                    return Steps::from_points(all);
+                }
+                Some(before) if point.0 > before.0 => steps.push(before),
+                _ => {}
             }
+            last = Some(point);
         }
-        Steps { points: kept }
+        last.into_iter().for_each(|last| steps.push(last));
+        steps
+    }
+
+    fn push(&mut self, (t_ns, value): (u64, T)) {
+        self.times.push(t_ns);
+        self.values.push(value);
+    }
+
+    #[inline]
+    fn point(&self, at: usize) -> Option<(u64, T)> {
+        Some((self.times.get(at)?, self.values.get(at)?))
     }
 
     /// The points, ascending in time.
-    pub fn points(&self) -> &[(u64, T)] {
-        &self.points
+    pub fn points(&self) -> impl ExactSizeIterator<Item = (u64, T)> + Clone + use<'_, T> {
+        (0..self.times.len()).map(|at| self.point(at).unwrap_or_default())
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.times.is_empty()
     }
 
     /// The value in force at a time.
     pub fn at(&self, t_ns: u64) -> Option<T> {
-        let behind = self.points.partition_point(|point| point.0 <= t_ns);
-        behind.checked_sub(1).and_then(|last| self.points.get(last)).map(|point| point.1)
+        let behind = self.times.partition_point(|point| point <= t_ns);
+        behind.checked_sub(1).and_then(|last| self.values.get(last))
     }
 
     /// The stretch `from` to `to`, cut at every point; what lies before the first is unknown.
@@ -68,13 +92,12 @@ impl<T: Copy + PartialEq> Steps<T> {
         let mut next = self.first_behind(*near, from_ns);
         *near = next;
         let mut from = from_ns;
-        let value_before = next.checked_sub(1).and_then(|last| self.points.get(last));
-        let mut value = value_before.map(|point| point.1);
+        let mut value = next.checked_sub(1).and_then(|last| self.values.get(last));
         std::iter::from_fn(move || {
             if from >= to_ns {
                 return None;
             }
-            let point = self.points.get(next).copied().filter(|point| point.0 < to_ns);
+            let point = self.point(next).filter(|point| point.0 < to_ns);
             let segment = Segment { from_ns: from, to_ns: point.map_or(to_ns, |p| p.0), value };
             from = segment.to_ns;
             if let Some((_, changed)) = point {
@@ -88,20 +111,20 @@ impl<T: Copy + PartialEq> Steps<T> {
     /// The number of points up to a time; looked for close behind `near` first.
     fn first_behind(&self, near: usize, t_ns: u64) -> usize {
         const CLOSE: usize = 8;
-        let is_before = |at: usize| self.points.get(at).is_some_and(|point| point.0 <= t_ns);
+        let is_before = |at: usize| self.times.get(at).is_some_and(|point| point <= t_ns);
         if near == 0 || is_before(near - 1) {
             let close = (near..near + CLOSE).find(|&at| !is_before(at));
             if let Some(close) = close {
                 return close;
             }
         }
-        self.points.partition_point(|point| point.0 <= t_ns)
+        self.times.partition_point(|point| point <= t_ns)
     }
 
     /// The points where the value differs from the one before, with that one.
     pub fn changes(&self) -> impl Iterator<Item = (u64, Option<T>, T)> + '_ {
         let mut before = None;
-        self.points.iter().filter_map(move |&(t, value)| {
+        self.points().filter_map(move |(t, value)| {
             let was = before.replace(value);
             (was != Some(value)).then_some((t, was, value))
         })
@@ -128,7 +151,7 @@ mod tests {
 
     #[test]
     fn where_the_one_before_was_found_changes_nothing() {
-        let steps = Steps::from_points((0..40_u8).map(|n| (u64::from(n) * 10, n)).collect());
+        let steps = Steps::from_points((0..40_u8).map(|n| (u64::from(n) * 10, n)));
         for near in [0, 1, 7, 39, 40, 90] {
             for (from, to) in [(0, 5), (5, 35), (75, 81), (200, 260), (395, 900), (77, 78)] {
                 let close: Vec<_> = steps.segments_near(&mut { near }, from, to).collect();

@@ -114,12 +114,10 @@ pub fn window_with(
 /// Moves all events.
 pub fn shift_events(run: &mut Run, by: u64) {
     let tables = &mut run.tables;
-    for times in [&mut tables.slices.from_ns, &mut tables.slices.to_ns] {
-        times.iter_mut().for_each(|t| *t += by);
+    let (slices, idle) = (&mut tables.slices, &mut tables.idle);
+    let columns = [&mut slices.from_ns, &mut slices.to_ns, &mut idle.from_ns, &mut idle.to_ns];
+    for times in columns.into_iter().chain([&mut tables.wakeups.woken_ns]) {
+        *times = times.iter().map(|t| t + by).collect();
     }
-    for times in [&mut tables.idle.from_ns, &mut tables.idle.to_ns] {
-        times.iter_mut().for_each(|t| *t += by);
-    }
-    tables.wakeups.woken_ns.iter_mut().for_each(|t| *t += by);
     tables.frequency.t_ns.iter_mut().for_each(|t| *t += by);
 }

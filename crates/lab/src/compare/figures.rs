@@ -238,7 +238,7 @@ pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<S
         .filter(|(t_ns, _)| *t_ns <= begin)
         .max_by_key(|(t_ns, _)| *t_ns);
     let points = claimed.map(|(_, khz)| (begin, khz)).into_iter();
-    Arc::new(Steps::from_points(points.chain(changes.points().iter().copied()).collect()))
+    Arc::new(Steps::from_points(points.chain(changes.points())))
 }
 
 fn time_to(task: &str, level: u32) -> Quantity {

@@ -257,7 +257,7 @@ fn lost_share(run: &Run, accounts: &[(i64, Account)]) -> Option<f64> {
     let marks = &run.tables.markers;
     let mark = |name: &str| {
         let row = (0..marks.len()).find(|&row| marks.name.get(row) == Some(name))?;
-        i64::try_from(*marks.t_ns.get(row)?).ok()
+        i64::try_from(marks.t_ns.get(row)?).ok()
     };
     let (begin, end) = (mark(BEGIN)?, mark(END)?);
     let before = accounts.iter().rev().find(|(at, _)| *at <= begin)?;

@@ -81,7 +81,7 @@ impl Seen {
         let domain = |name: String| {
             let cpus = cpus.get(name.as_str())?.iter().copied().collect();
             let steps = recording.frequency(&name);
-            let khz: BTreeSet<u64> = steps.points().iter().map(|point| point.1).collect();
+            let khz: BTreeSet<u64> = steps.points().map(|point| point.1).collect();
             let times: Vec<u64> = steps.changes().map(|(t_ns, ..)| t_ns).collect();
             let apart = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
             let closest_ns = apart.min();

@@ -150,7 +150,7 @@ fn frequencies(recording: &Recording<'_>, told: &mut Vec<(u64, TableEvent)>) {
         let mut cpus = recording.topology().cpus();
         let own = cpus.find(|cpu| cpu.domain.as_deref() == Some(domain.as_str()));
         let Some(cpu) = own.map(|cpu| cpu.cpu) else { continue };
-        for &(t_ns, khz) in recording.frequency(&domain).points() {
+        for (t_ns, khz) in recording.frequency(&domain).points() {
             told.push((t_ns, TableEvent::Frequency { cpu, khz }));
         }
     }

@@ -1,5 +1,6 @@
 //! Windows that something disturbed, by cause.
 
+use flyball_run::column::Bits;
 use flyball_run::{Nullable, Windows};
 
 use super::rows::CellRows;
@@ -83,7 +84,7 @@ pub(super) fn count(windows: &Windows, rows: &CellRows, marks: &[Marks]) -> Dist
 }
 
 /// Whether any window of the cell has a value.
-pub(super) fn has<T: Copy + Default>(column: &Nullable<T>, rows: &CellRows) -> bool {
+pub(super) fn has<T: Bits>(column: &Nullable<T>, rows: &CellRows) -> bool {
     !column.is_all_null() && rows.rows().any(|row| column.get(row).is_some())
 }
 

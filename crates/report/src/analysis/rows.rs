@@ -69,13 +69,12 @@ type Place = (usize, usize);
 pub(super) fn group(run: &RunData) -> Vec<CellRows> {
     let windows = &run.tables.windows;
     let (workloads, conditions) = (&windows.workload, &windows.condition);
-    let keys = workloads.codes().iter().zip(conditions.codes()).zip(&windows.repeat);
+    let keys = workloads.codes().iter().zip(conditions.codes().iter()).zip(&windows.repeat);
     let mut cells: Vec<(u32, u32, CellRows)> = Vec::new();
     let mut index: HashMap<Key, Place> = HashMap::new();
     let mut last: Option<(Key, Place)> = None;
     let aside = SetAside::of(run);
-    for (row, (((&workload, &condition), &repeat), &warmup)) in
-        keys.zip(&windows.warmup).enumerate()
+    for (row, (((workload, condition), &repeat), &warmup)) in keys.zip(&windows.warmup).enumerate()
     {
         if warmup || aside.has(windows, row) {
             continue;

@@ -187,7 +187,7 @@ impl Page {
             let shape = if held { Shape::Steps } else { Shape::Points };
             let steps = place.recording.frequency(&domain);
             let points: Vec<(u64, u32)> =
-                steps.points().iter().map(|&(t, khz)| (place.at(t), narrow(khz))).collect();
+                steps.points().map(|(t, khz)| (place.at(t), narrow(khz))).collect();
             self.values(place, &points, Kind::Frequency, shape, &domain, |_| {});
         }
     }

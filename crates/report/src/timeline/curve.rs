@@ -43,11 +43,11 @@ impl Curve {
     pub(super) fn new(
         name: String,
         unit: &'static str,
-        points: Vec<Point>,
+        points: impl Iterator<Item = Point> + Clone,
         until_ms: f64,
     ) -> Curve {
-        let all = points.len();
-        let points = thin(points, until_ms);
+        let all = points.clone().count();
+        let points = thin(points, all, until_ms);
         Curve { name, unit, thinned: all - points.len(), points, until_ms }
     }
 
@@ -85,23 +85,37 @@ impl Curve {
     }
 }
 
-/// Keeps the lowest and the highest point of each of many equal stretches.
-fn thin(points: Vec<Point>, until_ms: f64) -> Vec<Point> {
-    let Some(first) = points.first().filter(|_| points.len() > POINTS).copied() else {
-        return points;
+/// Keeps the lowest and the highest point of each of many equal stretches, of `all` points.
+fn thin(points: impl Iterator<Item = Point> + Clone, all: usize, until_ms: f64) -> Vec<Point> {
+    let Some(first) = points.clone().next().filter(|_| all > POINTS) else {
+        return points.collect();
     };
     let stretch = ((until_ms - first.t_ms) / (POINTS / 2) as f64).max(f64::MIN_POSITIVE);
     let bin = |point: &Point| ((point.t_ms - first.t_ms) / stretch) as usize;
     let mut kept = Vec::with_capacity(POINTS + 2);
-    for stretch in points.chunk_by(|a, b| bin(a) == bin(b)) {
-        let by_value = |a: &&Point, b: &&Point| a.value.total_cmp(&b.value);
-        let low = stretch.iter().min_by(by_value);
-        let high = stretch.iter().max_by(by_value);
-        let mut pair: Vec<Point> = low.into_iter().chain(high).copied().collect();
+    // The bin that is being read, with its lowest and its highest point.
+    let mut open: Option<(usize, Point, Point)> = None;
+    let mut keep = |(_, low, high): (usize, Point, Point)| {
+        let mut pair = vec![low, high];
         pair.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms));
         pair.dedup();
         kept.extend(pair);
+    };
+    for point in points {
+        match &mut open {
+            Some((at, low, high)) if *at == bin(&point) => {
+                if point.value.total_cmp(&low.value).is_lt() {
+                    *low = point;
+                }
+                // Of equals the last is the highest, and the first the lowest.
+                if point.value.total_cmp(&high.value).is_ge() {
+                    *high = point;
+                }
+            }
+            _ => open.replace((bin(&point), point, point)).into_iter().for_each(&mut keep),
+        }
     }
+    open.into_iter().for_each(keep);
     kept
 }
 
@@ -110,7 +124,7 @@ mod tests {
     use super::*;
 
     fn curve(points: &[(f64, f64)], until_ms: f64) -> Curve {
-        let points = points.iter().map(|&(t_ms, value)| Point { t_ms, value }).collect();
+        let points = points.iter().map(|&(t_ms, value)| Point { t_ms, value });
         Curve::new("x".to_owned(), "", points, until_ms)
     }
 

@@ -10,22 +10,23 @@ const STRETCHES: usize = 1000;
 /// The share of each of 1000 equal stretches in which the task ran; none where it never did.
 pub(super) fn share(recording: &Recording<'_>, tid: u32) -> Option<Curve> {
     let span = recording.span();
-    let slices = recording.slices_of(tid);
-    let spells: Vec<(u64, u64)> =
-        slices.iter().filter_map(|ran| span.clip(ran.from_ns, ran.to_ns)).collect();
-    let points = points(&spells, span)?;
-    Some(Curve::new(recording.task(tid).name, "", points, span.length_ns() as f64 / 1e6))
+    let slices = recording.slices_in_time(tid);
+    let spells = slices.iter().filter_map(|ran| span.clip(ran.from_ns, ran.to_ns));
+    let points = points(spells, span)?;
+    let until_ms = span.length_ns() as f64 / 1e6;
+    Some(Curve::new(recording.task(tid).name, "", points.into_iter(), until_ms))
 }
 
 /// Where the share changes, in ms from the span's begin. Spells lie within the span.
-fn points(spells: &[(u64, u64)], span: Span) -> Option<Vec<Point>> {
+fn points(spells: impl Iterator<Item = (u64, u64)>, span: Span) -> Option<Vec<Point>> {
     let length = span.length_ns();
-    if length == 0 || spells.is_empty() {
+    let mut spells = spells.peekable();
+    if length == 0 || spells.peek().is_none() {
         return None;
     }
     let stretch = length as f64 / STRETCHES as f64;
     let mut shares = [0.0; STRETCHES];
-    for &(from_ns, to_ns) in spells {
+    for (from_ns, to_ns) in spells {
         let from = from_ns.saturating_sub(span.from_ns) as f64 / stretch;
         let to = to_ns.saturating_sub(span.from_ns) as f64 / stretch;
         // Casts of positive numbers round down.
@@ -53,7 +54,7 @@ mod tests {
 
     fn shares(spells: &[(u64, u64)]) -> Vec<(f64, f64)> {
         let span = Span { from_ns: 1_000_000, to_ns: 1_001_000_000 };
-        let points = points(spells, span).unwrap_or_default();
+        let points = points(spells.iter().copied(), span).unwrap_or_default();
         points.iter().map(|point| (point.t_ms, point.value)).collect()
     }
 

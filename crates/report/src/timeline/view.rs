@@ -140,18 +140,19 @@ impl RunView {
     }
 
     fn read_signals(&mut self, recording: &Recording<'_>, tid: u32) {
-        let Ok(over) = UtilizationOverTime::of(recording, Subject::Task(tid)) else { return };
+        let Ok(over) = UtilizationOverTime::points_of(recording, Subject::Task(tid)) else {
+            return;
+        };
         let name = self.task.as_ref().map(|task| task.name.clone()).unwrap_or_default();
         let curve = |value: fn(
             &flyball_events::questions::utilization::UtilizationPoint,
         ) -> Option<u32>| {
-            let points: Vec<Point> = over
-                .points
-                .iter()
-                .filter_map(|p| Some(Point { t_ms: self.ms(p.t_ns), value: f64::from(value(p)?) }))
-                .collect();
+            let points = over.iter().filter_map(|p| {
+                Some(Point { t_ms: self.ms(p.t_ns), value: f64::from(value(&p)?) })
+            });
             let until = self.ms(self.span.to_ns);
-            (!points.is_empty()).then(|| Curve::new(name.clone(), "", points, until))
+            let any = points.clone().next().is_some();
+            any.then(|| Curve::new(name.clone(), "", points, until))
         };
         let (util_avg, util_est) = (curve(|p| p.util_avg), curve(|p| p.util_est));
         (self.utilization, self.util_est) = (util_avg, util_est);
@@ -179,7 +180,7 @@ impl RunView {
                 t_ms: self.ms(p.t_ns),
                 value: p.khz as f64 / 1e6,
             };
-            Curve::new(over.domain.clone(), "GHz", over.points.iter().map(point).collect(), until)
+            Curve::new(over.domain.clone(), "GHz", over.points.iter().map(point), until)
         };
         shown.into_iter().map(curve).collect()
     }

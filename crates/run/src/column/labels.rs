@@ -4,12 +4,12 @@ use ahash::HashMap;
 use std::collections::TryReserveError;
 use std::sync::Arc;
 
-use super::{Cells, Nullable, Store, Values};
+use super::{Cells, Nullable, Packed, Store, Values};
 
 /// Text cells as codes into a dictionary of the distinct texts, in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Labels {
-    codes: Vec<u32>,
+    codes: Packed<u32>,
     names: Vec<Arc<str>>,
     index: HashMap<Arc<str>, u32>,
 }
@@ -22,12 +22,13 @@ impl PartialEq for Labels {
 
 impl Labels {
     /// Cell `row`.
+    #[inline]
     pub fn get(&self, row: usize) -> Option<&str> {
-        self.name(*self.codes.get(row)?)
+        self.name(self.codes.get(row)?)
     }
 
     /// The codes, one per cell: positions in [`Labels::names`].
-    pub fn codes(&self) -> &[u32] {
+    pub fn codes(&self) -> &Packed<u32> {
         &self.codes
     }
 
@@ -37,6 +38,7 @@ impl Labels {
     }
 
     /// The text of `code`.
+    #[inline]
     pub fn name(&self, code: u32) -> Option<&str> {
         self.names.get(code as usize).map(AsRef::as_ref)
     }
@@ -48,7 +50,7 @@ impl Labels {
 
     /// All cells in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.codes.iter().filter_map(|&code| self.name(code))
+        self.codes.iter().filter_map(|code| self.name(code))
     }
 
     /// Number of cells.
@@ -72,14 +74,18 @@ impl Labels {
                 None => self.intern(name),
             })
             .collect();
-        let code = |code: &u32| recoded.get(*code as usize).copied().unwrap_or_default();
+        let code = |code: u32| recoded.get(code as usize).copied().unwrap_or_default();
         self.codes = before.codes.iter().map(code).collect();
     }
 
     /// Moves the cells out.
     pub(crate) fn take(&mut self) -> Cells {
         let Labels { codes, names, .. } = std::mem::take(self);
-        Cells { rows: codes.len(), values: Values::Text { codes, names }, valid: None }
+        Cells {
+            rows: codes.len(),
+            values: Values::Text { codes: codes.into_vec(), names },
+            valid: None,
+        }
     }
 
     /// `rows` cells of one text.
@@ -94,7 +100,7 @@ impl Labels {
     pub fn push(&mut self, name: &str) {
         // Rows come in runs of one workload and condition: most cells equal the one before.
         let code = match self.codes.last() {
-            Some(&last) if self.name(last) == Some(name) => last,
+            Some(last) if self.name(last) == Some(name) => last,
             _ => self.intern(name),
         };
         self.codes.push(code);
@@ -102,7 +108,7 @@ impl Labels {
 
     /// Makes room for `rows` more cells.
     pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
-        self.codes.try_reserve_exact(rows)
+        self.codes.try_reserve(rows)
     }
 
     /// Adds many cells at once: `codes` of the texts `names`, each below their number.
@@ -150,12 +156,11 @@ impl Store for Labels {
     }
     fn append(&mut self, other: Self) {
         let recoded: Vec<u32> = other.names.iter().map(|name| self.intern(name)).collect();
-        self.codes.reserve(other.codes.len());
         self.codes
-            .extend(other.codes.iter().filter_map(|&code| recoded.get(code as usize).copied()));
+            .extend(other.codes.iter().filter_map(|code| recoded.get(code as usize).copied()));
     }
     fn reserve(&mut self, additional: usize) {
-        self.codes.reserve_exact(additional);
+        Store::reserve(&mut self.codes, additional);
     }
     fn fill(&mut self, len: usize) {
         if self.len() < len {
@@ -220,6 +225,11 @@ impl NullableLabels {
         let (codes, valid) = codes.take();
         let values = Values::Text { codes, names: dictionary.names };
         Cells { values, valid: Some(valid), rows }
+    }
+
+    /// What the cells take of memory.
+    pub fn bytes(&self) -> usize {
+        self.codes.bytes()
     }
 
     /// Whether no cell holds a text.

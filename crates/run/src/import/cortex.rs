@@ -275,7 +275,7 @@ impl Trials {
         let mut numbers = Vec::with_capacity(workload.len());
         let mut last: Option<(u32, u32, u32)> = None;
         let cells = workload.codes().iter().zip(&windows.repeat).zip(&windows.release_ns);
-        for ((&code, &repeat), &release) in cells {
+        for ((code, &repeat), &release) in cells {
             let number = match last {
                 Some((c, r, number)) if (c, r) == (code, repeat) => number,
                 _ => self.cell(run, workload.name(code).unwrap_or_default(), repeat, release),

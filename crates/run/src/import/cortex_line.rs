@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::line_shape::{Fields, LineShapes};
 use crate::blocks::Block;
-use crate::column::{Labels, Nullable, Store};
+use crate::column::{Bits, Labels, Nullable, Store};
 use crate::table::Table;
 use crate::tables::{Window, Windows};
 use crate::tally::Tally;
@@ -262,7 +262,7 @@ impl Parsed {
         windows.response_ns.push(row.response_ns);
         windows.deadline_ns.push(row.deadline_ns);
         windows.missed.push(row.missed);
-        fn put<T: Copy + Default>(column: &mut Nullable<T>, at: usize, value: Option<T>) {
+        fn put<T: Bits>(column: &mut Nullable<T>, at: usize, value: Option<T>) {
             if value.is_some() {
                 column.fill(at);
                 column.push(value);

@@ -7,7 +7,7 @@ use crate::table::table;
 table! {
     /// One row per stretch of time that a task ran on a CPU without a break. The idle loop is no
     /// task.
-    slices: Slice => Slices {
+    slices: Slice => Slices as Long {
         /// The CPU.
         cpu: u32,
         /// The task's number: the kernel's thread id, or the model's own count from 1.
@@ -33,7 +33,7 @@ table! {
 
 table! {
     /// One row per wake-up of a task.
-    wakeups: Wakeup => Wakeups {
+    wakeups: Wakeup => Wakeups as Long {
         /// When the task became runnable.
         woken_ns: u64,
         /// When it then got a CPU; null where that was not seen.
@@ -57,7 +57,7 @@ table! {
 
 table! {
     /// One row per move of a task from one CPU to another.
-    migrations: Migration => Migrations {
+    migrations: Migration => Migrations as Long {
         /// When.
         t_ns: u64,
         /// The task's number.
@@ -77,7 +77,7 @@ table! {
 
 table! {
     /// One row per stay of a CPU in an idle state.
-    idle: IdleStay => IdleStays {
+    idle: IdleStay => IdleStays as Long {
         /// The CPU.
         cpu: u32,
         /// The state's number, 0 for the shallowest.
@@ -98,7 +98,7 @@ table! {
 table! {
     /// One row per stretch of time that a CPU spent in an interrupt. Stretches of one CPU may lie
     /// in one another: the inner one interrupted the outer one.
-    interrupts: Interrupt => Interrupts {
+    interrupts: Interrupt => Interrupts as Long {
         /// The CPU.
         cpu: u32,
         /// `irq` (a device's handler), `softirq`, or `vector` (an interrupt of the CPU's own, such
@@ -121,7 +121,7 @@ table! {
 
 table! {
     /// One row per change of load-tracking signals, on the capacity scale (0 to 1024).
-    utilization: UtilizationSample => UtilizationSamples {
+    utilization: UtilizationSample => UtilizationSamples as Long {
         /// When.
         t_ns: u64,
         /// Whose signals: `task`, or `cpu` for a CPU's root fair run queue.
@@ -168,7 +168,7 @@ table! {
 
 table! {
     /// One row per mark that a program or a behaviour left.
-    markers: Marker => Markers {
+    markers: Marker => Markers as Long {
         /// When.
         t_ns: u64,
         /// The CPU it was written on.
@@ -186,7 +186,7 @@ table! {
 
 table! {
     /// One row per event that a governor got, with its decision.
-    governor: GovernorStep => GovernorSteps {
+    governor: GovernorStep => GovernorSteps as Long {
         /// When.
         t_ns: u64,
         /// The clock domain.
@@ -225,7 +225,7 @@ table! {
 
 table! {
     /// One row per work item of a workload: released, begun, ended.
-    items: Item => Items {
+    items: Item => Items as Long {
         /// Number of the task that did it.
         tid: u32,
         /// Name of that task.
@@ -276,7 +276,7 @@ table! {
 
 table! {
     /// One row per sample of a temperature.
-    temperature: TemperatureSample => TemperatureSamples {
+    temperature: TemperatureSample => TemperatureSamples as Long {
         /// When.
         t_ns: u64,
         /// Where: `package`, or the thermal zone's name.

@@ -29,10 +29,10 @@ pub(super) fn results(table: &SweepValues) -> Vec<PointResults> {
     }
     let result = table.kind.code_of("result");
     for (row, number) in table.point.iter().enumerate() {
-        let is_result = table.kind.codes().get(row).copied() == result;
+        let is_result = table.kind.codes().get(row) == result;
         let facts = parameters.get(number).filter(|_| is_result);
         let point = facts.and_then(|facts| points.get_mut(facts.as_slice()));
-        let (Some(point), Some(&name)) = (point, table.name.codes().get(row)) else { continue };
+        let (Some(point), Some(name)) = (point, table.name.codes().get(row)) else { continue };
         let values = point.values.entry(name).or_default();
         values.extend(table.value.get(row).filter(|value| value.is_finite()));
     }
@@ -56,7 +56,7 @@ fn parameters(table: &SweepValues) -> BTreeMap<u64, Vec<Fact>> {
     let code = table.kind.code_of("parameter");
     for (row, number) in table.point.iter().enumerate() {
         let facts = parameters.entry(*number).or_default();
-        if table.kind.codes().get(row).copied() != code {
+        if table.kind.codes().get(row) != code {
             continue;
         }
         let Some(name) = table.name.get(row).filter(|name| *name != PHASE) else { continue };

@@ -1,5 +1,7 @@
 //! One trial's events: the questions, asked once, as figures of the report.
 
+use std::collections::BTreeSet;
+
 use flyball_events::Recording;
 use flyball_events::questions::{
     Change, Distribution, FrequencyResidency, ItemLatency, Share, Transitions,
@@ -42,17 +44,21 @@ pub(super) fn all(context: &Context<'_>, several: bool) -> Vec<EventTrial> {
 
 /// The numbers of the trials; `None` alone where events belong to the run.
 pub(crate) fn numbers(tables: &Tables) -> Vec<Option<u32>> {
-    let mut found: Vec<u32> = Vec::new();
+    let mut found = BTreeSet::new();
     macro_rules! see {
         ($($table:ident),+) => {$(
-            if !tables.$table.trial.is_all_null() {
-                found.extend(tables.$table.trial.iter().flatten());
+            // Rows of one trial lie together: most tell nothing new.
+            let mut last = None;
+            let told = Some(&tables.$table.trial).filter(|trials| !trials.is_all_null());
+            for trial in told.into_iter().flat_map(|trials| trials.iter()).filter(Option::is_some) {
+                if last != trial {
+                    found.extend(trial);
+                    last = trial;
+                }
             }
         )+};
     }
     see!(slices, utilization, frequency, governor, items, energy, idle, wakeups);
-    found.sort_unstable();
-    found.dedup();
     if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
 }
 
