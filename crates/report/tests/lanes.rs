@@ -136,8 +136,8 @@ fn a_trace_for_perfetto_reads_back_as_it_was() {
         let rows = &run.tables.slices;
         let mut all: Vec<_> = (0..rows.len())
             .map(|row| {
-                let place = (rows.cpu[row], rows.from_ns[row], rows.to_ns[row]);
-                (place, rows.tid[row], rows.task.get(row).map(str::to_owned))
+                let place = (rows.cpu.get(row), rows.from_ns.get(row), rows.to_ns.get(row));
+                (place, rows.tid.get(row), rows.task.get(row).map(str::to_owned))
             })
             .collect();
         all.sort();
@@ -152,14 +152,14 @@ fn a_trace_for_perfetto_reads_back_as_it_was() {
     let woken = |run: &Run| {
         let rows = &run.tables.wakeups;
         (0..rows.len())
-            .map(|row| (rows.woken_ns[row], rows.tid[row], rows.cpu[row]))
+            .map(|row| (rows.woken_ns.get(row), rows.tid.get(row), rows.cpu.get(row)))
             .collect::<Vec<_>>()
     };
     assert_eq!(woken(&read), woken(&run));
     let idle = |run: &Run| {
         let rows = &run.tables.idle;
         let mut all: Vec<_> = (0..rows.len())
-            .map(|row| (rows.cpu[row], rows.state[row], rows.from_ns[row]))
+            .map(|row| (rows.cpu.get(row), rows.state.get(row), rows.from_ns.get(row)))
             .collect();
         all.sort_unstable();
         all

@@ -267,7 +267,7 @@ impl<T: Primitive> Column for Nullable<T> {
     }
 
     fn fill(&mut self, rows: usize) -> bool {
-        (0..rows).for_each(|_| self.push(None));
+        self.extend((0..rows).map(|_| None), false);
         true
     }
 

@@ -21,7 +21,7 @@ fn bytes_per_row(table: &impl Table) -> f64 {
 fn a_row_of_signals_takes_few_bytes() {
     let mut rows = UtilizationSamples::default();
     for row in 0..ROWS {
-        let task = row % 2 == 0;
+        let task = row.is_multiple_of(2);
         rows.push(UtilizationSample {
             t_ns: row * 2_000_000 + late(row),
             kind: if task { "task" } else { "cpu" }.to_owned(),

@@ -418,7 +418,8 @@ mod tests {
         let decoder = Decoder::of(&format).unwrap();
         let task = TaskRef { name: b"a\nb", tid: 7, priority: Some(120) };
         let mut scratch = Vec::new();
-        let found = decoder.event(&record, &Names::default(), &mut scratch);
+        let names = Names::default();
+        let found = decoder.event(&record, &names, &mut scratch);
         assert_eq!(found, Ok(Event::Waking(task)));
     }
 

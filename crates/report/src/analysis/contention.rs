@@ -81,11 +81,14 @@ fn loaded_cpus(context: &Context<'_>, condition: &str) -> BTreeSet<u32> {
         .map(|cpu| cpu.cpu)
         .collect();
     let load = &context.run.tables.load;
-    let achieved = load.condition.iter().zip(&load.cpu).zip(&load.achieved_percent);
+    // The condition's name is looked up once: a load has a row per interval and CPU.
+    let Some(own) = load.condition.code_of(condition) else { return cpus };
+    let achieved = load.cpu.iter().zip(&load.achieved_percent).enumerate();
     cpus.extend(
         achieved
-            .filter(|((name, _), percent)| *name == condition && **percent >= LOADED_PERCENT)
-            .map(|((_, cpu), _)| *cpu),
+            .filter(|(_, (_, percent))| **percent >= LOADED_PERCENT)
+            .filter(|(row, _)| load.condition.codes().get(*row) == Some(own))
+            .map(|(_, (cpu, _))| *cpu),
     );
     cpus
 }
