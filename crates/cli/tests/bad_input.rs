@@ -305,6 +305,36 @@ fn a_full_disk() {
     assert_eq!(ballast, 700 * 1024);
 }
 
+/// Pages and figures for which a disk has no room have no name, not half of what they should hold.
+#[test]
+fn half_a_page_has_no_name() {
+    let dir = folder();
+    let mount = dir.path().join("small");
+    fs_err::create_dir(&mount).unwrap();
+    fs_err::write(dir.path().join("d.csv"), "condition,latency_us\na,10\na,11\nb,12\nb,13\n")
+        .unwrap();
+    if !mount_small(&mount) {
+        eprintln!("skipped: mounting a small file system needs root");
+        return;
+    }
+    // Room for a part of each.
+    fs_err::write(mount.join("ballast"), vec![1; 1020 * 1024]).unwrap();
+    let report =
+        |more: [&str; 2]| run(dir.path(), &[&["report", "d.csv", "--no-page"][..], &more].concat());
+    let page = run(dir.path(), &["report", "d.csv", "--page", "small/page.html"]);
+    let figures = report(["--figures", "small"]);
+    let names: Vec<String> = fs_err::read_dir(&mount)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    unmount(&mount);
+    for (code, _, stderr) in [page, figures] {
+        assert_eq!(code, 3, "{stderr}");
+        assert!(stderr.contains("small"), "{stderr}");
+    }
+    assert_eq!(names, ["ballast"]);
+}
+
 fn mount_small(at: &Path) -> bool {
     let mount = std::process::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=1m", "flyball-test"])

@@ -102,6 +102,19 @@ fn check_lists_and_records() {
     assert_eq!(code, 3, "{stderr}");
 }
 
+/// A folder with nothing in it is no snapshot, and not called one.
+#[test]
+fn a_snapshot_of_nothing_is_refused() {
+    let dir = folder();
+    fs_err::create_dir_all(dir.path().join("nothing/root")).unwrap();
+    fs_err::write(dir.path().join("nothing/manifest.json"), "{\"format\": 1}").unwrap();
+    let arguments = ["check", "--machine", "record:nothing", "--snapshot", "taken"];
+    let (code, stdout, stderr) = run(dir.path(), &arguments);
+    assert!(code != 0 && stdout.is_empty(), "{code}: {stdout}{stderr}");
+    assert!(stderr.contains("/proc and /sys"), "{stderr}");
+    assert!(!dir.path().join("taken/manifest.json").exists());
+}
+
 /// A recorded guest of KVM: nothing bad, some warnings; then one with two kinds of core.
 #[test]
 fn check_fails_on_what_it_is_told_to() {

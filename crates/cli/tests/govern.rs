@@ -30,6 +30,21 @@ fn what_cannot_be_is_refused() {
     }
 }
 
+/// Nothing decided is not "0 different".
+#[test]
+fn a_log_without_a_decision_is_refused() {
+    let dir = folder();
+    for text in ["", "\n", "[[[["] {
+        fs_err::write(dir.path().join("log"), text).unwrap();
+        for format in ["text", "json"] {
+            let arguments = ["govern", "replay", "log", "--format", format];
+            let (code, stdout, stderr) = run(dir.path(), &arguments);
+            assert_eq!((code, stdout.as_str()), (3, ""), "{text:?}: {stderr}");
+            assert!(stderr.contains("log"), "{text:?}: {stderr}");
+        }
+    }
+}
+
 #[test]
 fn the_outline_needs_no_rights() {
     let dir = folder();

@@ -17,6 +17,15 @@ fn drives(bytes: &[u8]) -> Option<char> {
     text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
+/// An experiment of two short trials whose names are hostile.
+fn hostile_experiment() -> String {
+    format!(
+        "repeats = 1\nperiod = \"2ms\"\nduration = \"40ms\"\nwarmup = \"0ms\"\ndegrade = true\n\
+         [[workload]]\nkernel = \"noop\"\nname = \"{HOSTILE}\"\n\
+         [[condition]]\nload = \"idle\"\nname = \"{HOSTILE}\"\n"
+    )
+}
+
 #[test]
 fn names_cannot_drive_a_terminal() {
     let dir = folder();
@@ -28,6 +37,7 @@ fn names_cannot_drive_a_terminal() {
                \u{9b}5n,12\n\u{9b}5n,13\n";
     let file = "n\u{1b}[2J.csv";
     fs_err::write(dir.path().join("s.toml"), scenario).unwrap();
+    fs_err::write(dir.path().join("e.toml"), hostile_experiment()).unwrap();
     fs_err::write(dir.path().join(file), raw).unwrap();
     let report = |format: &'static str| vec!["report", file, "--no-page", "--format", format, "-v"];
     for arguments in [
@@ -36,6 +46,8 @@ fn names_cannot_drive_a_terminal() {
         vec!["sim", "s.toml", "--sweep", "hz=100,250", "--out", "sweep"],
         vec!["sim", "no\u{1b}[2Jsuch.toml"],
         vec!["bench", "--dry-run", "--", "pro\u{1b}[2Jgram"],
+        vec!["bench", "--dry-run", "e.toml"],
+        vec!["bench", "e.toml", "--no-page", "--out", "bench"],
         report("text"),
         report("csv"),
         report("md"),
@@ -53,13 +65,35 @@ fn names_cannot_drive_a_terminal() {
     assert_eq!(drives(&fs_err::read(dir.path().join("p.html")).unwrap()), None);
 }
 
+/// The bar that moves on a terminal has escapes of its own, and none of a name's.
+#[test]
+fn names_cannot_drive_a_terminal_that_shows_progress() {
+    let dir = folder();
+    fs_err::write(dir.path().join("e.toml"), hostile_experiment()).unwrap();
+    let bench = format!("{} bench e.toml --no-page --out r", env!("CARGO_BIN_EXE_flyball"));
+    // A terminal, from the tool of util-linux.
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &bench, "/dev/null"]).env("TERM", "xterm").current_dir(dir.path());
+    let Ok(output) = terminal.stdin(Stdio::null()).output() else { return };
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let name = "a\u{fffd}]0;owned\u{fffd}\u{fffd}[2J\u{fffd}5n";
+    // In the bar: behind how much was done.
+    assert!(shown.contains(&format!("0/1 {name}, {name} (")), "{shown:?}");
+    for hostile in ["\u{1b}]0;", "\u{7}", "\u{1b}[2J", "\u{9b}"] {
+        assert!(!shown.contains(hostile), "{hostile:?} in {shown:?}");
+    }
+}
+
 #[test]
 fn what_has_no_deadline_has_none_in_an_export() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../run/tests/golden/");
-    for name in ["hyperfine.json", "google-benchmark.json", "cyclictest.json", "pyperf.json"] {
+    let dir = folder();
+    let csv = dir.path().join("d.csv").display().to_string();
+    fs_err::write(&csv, "condition,latency_us\na,10\na,11\nb,12\nb,13\n").unwrap();
+    let others = ["hyperfine.json", "google-benchmark.json", "cyclictest.json", "pyperf.json"];
+    for path in others.map(|name| format!("{golden}{name}")).into_iter().chain([csv]) {
         for format in ["csv", "json"] {
-            let dir = folder();
-            let path = format!("{golden}{name}");
+            let name = &path;
             let (code, stdout, stderr) =
                 run(dir.path(), &["report", &path, "--no-page", "--format", format]);
             assert_eq!(code, 0, "{name}: {stderr}");
@@ -192,6 +226,19 @@ fn every_command_ends_when_it_is_asked_to() {
     }
 }
 
+/// It takes a third of a second only: asked at its start, it is not killed by the signal.
+#[test]
+fn check_ends_when_it_is_asked_to() {
+    let dir = folder();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let check = |after| asked(dir.path(), &["check", "--fail-on", "never"], signal, after).0;
+        let found: Vec<Option<i32>> = [80, 120, 160, 200].map(check).to_vec();
+        // Once it is done it cannot be asked.
+        assert!(found.iter().all(|it| [Some(0), Some(code)].contains(it)), "{signal}: {found:?}");
+        assert!(found.contains(&Some(code)), "{signal}: {found:?}");
+    }
+}
+
 /// Names that are longer than any name is are refused by importers, too: each is written once per row.
 #[test]
 fn endless_names_are_refused() {
@@ -219,4 +266,40 @@ fn an_interrupted_rampup_on_a_model_keeps_what_was_done() {
     let (done, missing) = (unfinished["done"].as_u64(), unfinished["missing"].as_u64());
     assert!(done > Some(0), "{unfinished}");
     assert_eq!(done.unwrap() + missing.unwrap(), 50_000);
+}
+
+/// Finished phases of a simulation stay when the rest is not wanted any more, and are told.
+#[test]
+fn an_interrupted_simulation_keeps_its_finished_phases() {
+    let dir = folder();
+    let scenario = "platform = \"apple-m1\"\nduration = \"2s\"\nphases = 100000\n[[task]]\n\
+                    kind = \"periodic\"\nperiod = \"10ms\"\nwork = \"1ms\"\n";
+    fs_err::write(dir.path().join("s.toml"), scenario).unwrap();
+    let (found, _) = asked(dir.path(), &["sim", "s.toml", "--out", "kept"], "-INT", 2_000);
+    assert_eq!(found, Some(130));
+    let run_dir = flyball_run::Run::open(dir.path().join("kept")).unwrap();
+    assert_eq!(run_dir.manifest.state, flyball_run::RunState::Interrupted);
+    let points: std::collections::BTreeSet<u64> =
+        run_dir.tables.sweep.point.iter().copied().collect();
+    let (code, stdout, stderr) = run(dir.path(), &["report", "kept", "--format", "json"]);
+    assert_eq!(code, 0, "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let unfinished = &report["runs"][0]["unfinished"];
+    let (done, missing) = (unfinished["done"].as_u64(), unfinished["missing"].as_u64());
+    assert!(done > Some(0) && done == Some(points.len() as u64), "{unfinished}");
+    assert_eq!(done.unwrap() + missing.unwrap(), 100_000);
+}
+
+/// As many tasks of one name as one likes: the second is found at once, not by comparing each with all.
+#[test]
+fn tasks_of_one_name_are_refused_soon() {
+    let dir = folder();
+    let task = "[[task]]\nkind = \"spin\"\nname = \"t\"\n";
+    let text = "platform = \"apple-m1\"\n".to_owned() + &task.repeat(100_000);
+    fs_err::write(dir.path().join("s.toml"), text).unwrap();
+    let began = Instant::now();
+    let (code, _, stderr) = run(dir.path(), &["sim", "s.toml"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("found \"t\" twice"), "{stderr}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }

@@ -143,6 +143,26 @@ fn a_killed_playing_promises_nothing() {
     }
 }
 
+/// A machine that reads what is left of them is told, and a gate on it does not pass.
+#[test]
+fn a_killed_playing_is_unfinished_in_json_and_passes_no_gate() {
+    let dir = folder();
+    for kind in ["play", "capture", "replay"] {
+        let mut begun = manifest(kind, RunState::Running);
+        begun.plan = PlanRecord::of("milliseconds", 60_000);
+        drop(RunWriter::create(dir.path().join(kind), &begun).unwrap());
+        let (_, stdout, stderr) = run(dir.path(), &["report", kind, "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        let unfinished = &report["runs"][0]["unfinished"];
+        // How much of it was done nobody counted.
+        assert_eq!(unfinished["planned"].as_u64(), Some(60_000), "{kind}: {unfinished}{stderr}");
+        assert!(unfinished["done"].is_null() && unfinished["missing"].is_null(), "{unfinished}");
+        assert!(unfinished["text"].as_str().unwrap().contains("may all be lost"), "{unfinished}");
+        let (code, _, stderr) = run(dir.path(), &["report", kind, "--fail-if", "median > 1s"]);
+        assert_eq!(code, 7, "{kind}: {stderr}");
+    }
+}
+
 #[test]
 fn no_gate_passes_on_a_killed_run() {
     let dir = folder();

@@ -7,10 +7,18 @@ use flyball_report::figures;
 use flyball_report::gate::{Gate, Status};
 use flyball_report::html::{self, HtmlOptions};
 use flyball_report::kinds::Kind;
+use flyball_report::lanes::{self, LanesOptions};
 use flyball_report::model::Report;
 use flyball_report::terminal::{self, TerminalOptions};
+use flyball_run::Kind as Cell;
 use flyball_run::manifest::ConditionRecord;
+use flyball_run::tables::registry;
 use flyball_run::{ActivitySample, Manifest, RampUp, RampUpSample, Run, RunState, SwitchTrial};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Ramp-ups under two conditions: at once, and after `slow_ms` at half the rate.
 fn rampups(slow_ms: u64) -> Run {
@@ -185,4 +193,105 @@ fn a_recorded_load_is_told_per_cpu() {
     }
     assert!(!text.contains("nothing to compare"), "{text}");
     assert!(export::csv(&report).starts_with("cpu,recorded_s,"), "{}", export::csv(&report));
+}
+
+/// Rows of every table, a line each, by the table's name.
+fn plausible() -> BTreeMap<&'static str, Vec<Value>> {
+    let mut lines = BTreeMap::new();
+    for table in registry() {
+        let rows = (0..6_u64).map(|row| {
+            let cell = |name: &str, kind: Cell| match kind {
+                Cell::Text => match name {
+                    "condition" => json!(["a", "b"][row as usize % 2]),
+                    "domain" => json!("policy0"),
+                    "kind" => json!(["task", "cpu", "parameter", "result"][row as usize % 4]),
+                    _ => json!("x"),
+                },
+                Cell::Bool => json!(false),
+                Cell::F64 => json!(1.0 + row as f64),
+                _ if name.ends_with("_ns") => json!(1_000_000 * (row + 1)),
+                _ if name.ends_with("_khz") => json!(1_000_000 * (row % 2 + 1)),
+                _ if ["seq", "index", "point", "item"].contains(&name) => json!(row),
+                _ => json!(row % 2),
+            };
+            table
+                .columns
+                .iter()
+                .map(|column| (column.name, cell(column.name, column.kind)))
+                .collect()
+        });
+        lines.insert(table.name, rows.collect());
+    }
+    lines
+}
+
+/// The run directory that has these lines.
+fn laid_out(dir: &Path, lines: &BTreeMap<&str, Vec<Value>>) {
+    fs_err::create_dir_all(dir).unwrap();
+    fs_err::write(dir.join("run.toml"), "format = 1\nkind = \"bench\"\n").unwrap();
+    for (table, rows) in lines {
+        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        fs_err::write(dir.join(format!("{table}.ndjson")), text).unwrap();
+    }
+}
+
+/// Everything that a report makes of a run.
+fn all_of_it(dir: &Path) {
+    let run = || RunData::new("run", "run", Run::open(dir).unwrap());
+    let options = AnalysisOptions { replicates: 1, ..AnalysisOptions::default() };
+    let report = analyse(&[run()], &options);
+    let page = html::render(&report, &HtmlOptions::default());
+    let verbose = TerminalOptions { verbose: true, ..TerminalOptions::default() };
+    let text = terminal::render(&report, &verbose);
+    let tables = (export::json(&report).unwrap(), export::markdown(&report), export::csv(&report));
+    // What cannot be shown is an error.
+    let lanes = lanes::render(&[run()], &LanesOptions::default()).ok();
+    std::hint::black_box((page, text, tables, lanes, figures::all(&report, &[])));
+}
+
+/// The largest and smallest value of any kind in any column: told, refused, shown as nonsense, but soon.
+#[test]
+fn extreme_values_are_told_soon() {
+    let root = tempfile::tempdir().unwrap();
+    let lines = plausible();
+    let (done, told) = mpsc::channel();
+    let dir = root.path().to_owned();
+    std::thread::spawn(move || {
+        laid_out(&dir, &lines);
+        all_of_it(&dir);
+        for table in registry() {
+            for column in table.columns {
+                let extremes = match column.kind {
+                    Cell::U32 => vec![json!(u32::MAX)],
+                    Cell::I32 => vec![json!(i32::MAX), json!(i32::MIN)],
+                    Cell::U64 => vec![json!(u64::MAX), json!(1_u64 << 62)],
+                    Cell::I64 => vec![json!(i64::MAX), json!(i64::MIN)],
+                    Cell::F64 => vec![json!(f64::MAX), json!(f64::MIN)],
+                    Cell::Bool | Cell::Text => Vec::new(),
+                };
+                for extreme in extremes {
+                    let _ = done.send(format!("{}.{} = {extreme}", table.name, column.name));
+                    let mut rows = lines[table.name].clone();
+                    rows[3][column.name] = extreme;
+                    laid_out(&dir, &BTreeMap::from([(table.name, rows)]));
+                    all_of_it(&dir);
+                }
+            }
+            laid_out(&dir, &BTreeMap::from([(table.name, lines[table.name].clone())]));
+        }
+    });
+    let mut last = String::new();
+    loop {
+        match told.recv_timeout(Duration::from_secs(20)) {
+            Ok(next) => last = next,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("hangs: {last}"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let end = registry().iter().rev().find_map(|table| {
+        let column =
+            table.columns.iter().rev().find(|it| !matches!(it.kind, Cell::Bool | Cell::Text));
+        column.map(|column| format!("{}.{} = ", table.name, column.name))
+    });
+    assert!(last.starts_with(&end.unwrap()), "panics: {last}");
 }

@@ -221,6 +221,17 @@ mod tests {
         assert_eq!((row.t_ns, row.transition_ns), (None, Some(378_660)));
     }
 
+    /// The last count may lack its last digits.
+    #[test]
+    fn a_cut_last_line_is_not_believed() {
+        for cut in 1..5 {
+            let run = imported(&TEXT[..TEXT.len() - cut], None).unwrap();
+            assert_eq!(run.tables.trials.len(), 2, "{cut} bytes");
+            let said = run.warnings.iter().any(|it| it.message.contains("may be cut"));
+            assert!(said, "{cut} bytes: {:?}", run.warnings);
+        }
+    }
+
     #[test]
     fn what_is_no_such_file_is_refused() {
         assert!(is_header(TEXT) && !is_header("# Bench of mine\n1,2"));
