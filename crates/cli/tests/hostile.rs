@@ -74,7 +74,10 @@ fn names_cannot_drive_a_terminal_that_shows_progress() {
     // A terminal, from the tool of util-linux.
     let mut terminal = Command::new("script");
     terminal.args(["-qec", &bench, "/dev/null"]).env("TERM", "xterm").current_dir(dir.path());
-    let Ok(output) = terminal.stdin(Stdio::null()).output() else { return };
+    let Ok(output) = terminal.stdin(Stdio::null()).output() else {
+        eprintln!("skipped: no `script`, which gives a program a terminal");
+        return;
+    };
     let shown = String::from_utf8_lossy(&output.stdout);
     let name = "a\u{fffd}]0;owned\u{fffd}\u{fffd}[2J\u{fffd}5n";
     // In the bar: behind how much was done.

@@ -125,14 +125,22 @@ fn a_killed_run_of_every_kind_says_so_first() {
     }
 }
 
+/// A run of each kind whose rows are made at its end, killed before.
+fn killed_playings(dir: &Path) -> [&'static str; 3] {
+    let kinds = ["play", "capture", "replay"];
+    for kind in kinds {
+        let mut begun = manifest(kind, RunState::Running);
+        begun.plan = PlanRecord::of("milliseconds", 60_000);
+        drop(RunWriter::create(dir.join(kind), &begun).unwrap());
+    }
+    kinds
+}
+
 /// Runs whose rows are made at the end do not say that little is lost.
 #[test]
 fn a_killed_playing_promises_nothing() {
     let dir = folder();
-    for kind in ["play", "capture", "replay"] {
-        let mut begun = manifest(kind, RunState::Running);
-        begun.plan = PlanRecord::of("milliseconds", 60_000);
-        drop(RunWriter::create(dir.path().join(kind), &begun).unwrap());
+    for kind in killed_playings(dir.path()) {
         let (code, stdout, stderr) = run(dir.path(), &["report", kind, "--no-page"]);
         let all = (stdout + &stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
@@ -147,10 +155,7 @@ fn a_killed_playing_promises_nothing() {
 #[test]
 fn a_killed_playing_is_unfinished_in_json_and_passes_no_gate() {
     let dir = folder();
-    for kind in ["play", "capture", "replay"] {
-        let mut begun = manifest(kind, RunState::Running);
-        begun.plan = PlanRecord::of("milliseconds", 60_000);
-        drop(RunWriter::create(dir.path().join(kind), &begun).unwrap());
+    for kind in killed_playings(dir.path()) {
         let (_, stdout, stderr) = run(dir.path(), &["report", kind, "--format", "json"]);
         let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
         let unfinished = &report["runs"][0]["unfinished"];

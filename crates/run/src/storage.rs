@@ -177,6 +177,19 @@ fn no_nulls(levels: &[i16]) -> ParquetResult<()> {
     Ok(())
 }
 
+/// Adds `rows` cells, of which none is null.
+fn take_plain<T: Primitive>(
+    cells: &mut impl Extend<T>,
+    reader: ColumnReader,
+    rows: usize,
+) -> ParquetResult<()> {
+    take_all::<T::Physical>(reader, rows, |values, levels| {
+        no_nulls(levels)?;
+        cells.extend(values.iter().map(T::decode));
+        Ok(())
+    })
+}
+
 impl<T: Primitive> Column for Vec<T> {
     fn write(&self, rows: Range<usize>, writer: &mut ColumnWriter<'_>) -> ParquetResult<()> {
         let cells = self.get(rows).unwrap_or_default();
@@ -186,11 +199,7 @@ impl<T: Primitive> Column for Vec<T> {
 
     fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
         self.try_reserve_exact(rows.left).map_err(no_room)?;
-        take_all::<T::Physical>(reader, rows.here, |values, levels| {
-            no_nulls(levels)?;
-            self.extend(values.iter().map(T::decode));
-            Ok(())
-        })
+        take_plain::<T>(self, reader, rows.here)
     }
 
     fn fill(&mut self, _rows: usize) -> bool {
@@ -218,11 +227,7 @@ impl<T: Primitive> Column for Packed<T> {
 
     fn read(&mut self, reader: ColumnReader, rows: Rows) -> ParquetResult<()> {
         self.try_reserve(rows.left).map_err(no_room)?;
-        take_all::<T::Physical>(reader, rows.here, |values, levels| {
-            no_nulls(levels)?;
-            self.extend(values.iter().map(T::decode));
-            Ok(())
-        })
+        take_plain::<T>(self, reader, rows.here)
     }
 
     fn fill(&mut self, _rows: usize) -> bool {
