@@ -119,7 +119,11 @@ fn kernel(
     source: Source<'_>,
 ) -> Result<Kernel, ScenarioError> {
     let mut kernel = match top.get("kernel") {
-        Some(item) => described(&item, item.text()?, source, Kernel::named, Kernel::parse)?,
+        Some(item) => {
+            // A version alone is read as a number.
+            let name = item.text().map_err(|error| error.hint("a name, such as linux-6.12"))?;
+            described(&item, name, source, Kernel::named, Kernel::parse)?
+        }
         None => Kernel::named(&platform.default_kernel)
             .map_err(|error| ScenarioError::new(source.origin, error.to_string()))?,
     };

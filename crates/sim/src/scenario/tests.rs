@@ -89,6 +89,7 @@ fn wrong_values_say_what_was_expected_and_found() {
         ),
         ("seed = -1", "from 0 up"),
         ("kernel = \"linux-6.13\"", "kernel"),
+        ("kernel = 6.12", "a name, such as linux-6.12"),
         ("load = \"hevy\"", "did you mean `heavy`?"),
         ("load = \"cpus=8,percent=90\"", "CPUs 0 to 7, found 8"),
         ("placement = \"best\"", "one of previous-or-idle"),
