@@ -38,6 +38,7 @@ macro_rules! setters {
 
 mod accounting;
 mod catalogue;
+mod clamp_ramp;
 mod cpufreq_policy;
 mod decision;
 mod domain;
@@ -54,6 +55,7 @@ pub use catalogue::{
     Conservative, GovernorInfo, Ondemand, PolicyLimit, Powerd, PowerdPaper, Powerdxx, Schedutil,
     Threshold, Tick, UnknownGovernor, Userspace, Windowed, catalogue, create, schedutil,
 };
+pub use clamp_ramp::{ClampRamp, ClampStep};
 pub use decision::{Decision, Request};
 pub use domain::Domain;
 pub use event::{CpuSignals, CpuTimes, Event, UtilFlags};

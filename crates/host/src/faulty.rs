@@ -528,7 +528,7 @@ mod tests {
             host.least_utilization_set(&task, None).is_err(),
             host.fair_share(&task).is_err(),
             host.fair_share_set(&task, FairShare::default()).is_err(),
-            host.watch_switches(&task, Watched::Switches).is_err(),
+            host.watch_switches(&task, Watched::Births).is_err(),
             host.wait_tasks(&[], &[], None, None, 0).is_err(),
             host.spawn_detached(&spec).is_err(),
         ];

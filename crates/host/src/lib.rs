@@ -89,8 +89,9 @@ pub use sys::stream::Stream;
 pub use sys::watch::SwitchWatch;
 pub use task::Task;
 pub use types::{
-    BpfMapSpec, BpfProgramSpec, CounterRate, CpuTime, CpuTimes, Cycles, FairShare, SchedStat,
-    Scheduling, SchedulingError, Switch, SwitchRecord, ThreadUsage, Wake, Watched, Woken,
+    BpfMapSpec, BpfProgramSpec, CounterRate, CpuTime, CpuTimes, Cycles, FairShare, Listen,
+    SchedStat, Scheduling, SchedulingError, Switch, SwitchRecord, ThreadUsage, Wake, Watched,
+    Woken,
 };
 pub use usage::{CpuUsage, ProcessTimes};
 

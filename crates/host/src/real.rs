@@ -356,7 +356,7 @@ impl Host for RealHost {
         deadline: Option<Nanos>,
         asked: u32,
     ) -> Result<bool, HostError> {
-        let watched = watches.iter().filter_map(|watch| watch.descriptor());
+        let watched = watches.iter().flat_map(|watch| watch.descriptors());
         let ending = tasks.iter().filter_map(|task| task.descriptor());
         let socket = socket.map(ProgramSocket::descriptor);
         task::wait(watched.chain(ending).chain(socket), deadline, asked)

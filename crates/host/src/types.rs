@@ -368,15 +368,29 @@ pub enum Switch {
     Ended,
     /// Records were lost: whether it runs is not known.
     Lost,
+    /// It runs, and has done so for the time that was asked for.
+    Ran,
 }
 
 /// What of a thread is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// All of [`Switch`].
-    Switches,
+    Switches {
+        /// The running time after which [`Switch::Ran`] comes, sleeps between not counted.
+        every: Nanos,
+    },
     /// [`Switch::Made`] and [`Switch::Ended`].
     Births,
+}
+
+/// What of a watched thread wakes who waits for it, besides that it makes threads and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// [`Switch::Ran`]: a thread that runs for moments wakes nobody, however often it switches.
+    ToRuns,
+    /// Each switch; [`Switch::Ran`] does not come.
+    ToSwitches,
 }
 
 /// A record: what, and when on CLOCK_MONOTONIC.

@@ -41,8 +41,8 @@ impl Uclamp {
 pub enum Fit {
     /// It does not.
     No,
-    /// Its utilisation does, but the CPU cannot give it the performance of its lower clamp: a
-    /// worse match than another CPU's, not a misfit.
+    /// Its utilisation does, but the CPU cannot give it the performance of its lower clamp: a worse match than
+    /// another CPU's, from which it is moved as a misfit, but which is not overutilised by it.
     Almost,
     /// It does.
     Yes,

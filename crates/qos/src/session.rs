@@ -8,6 +8,7 @@ use crate::programs::Programs;
 use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep, take_back};
 use crate::threads::{Counts, Inherited, Threads};
 use crate::{Backend, By, QosError, Rules, Target, Whose, Wish, backend};
+use flyball_governors::ClampRamp;
 use flyball_host::{
     Child, FairShare, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
     ThreadIdentity, Watched,
@@ -119,7 +120,7 @@ fn try_on_this_thread(host: &dyn Host) -> Result<(), QosError> {
     let tried = ProcessIdentity::this(host).and_then(|this| {
         let task = host.open_task(this.pid, this.pid)?;
         host.least_utilization(&task)?;
-        host.watch_switches(&task, Watched::Switches).map(drop)
+        host.watch_switches(&task, Watched::Switches { every: ClampRamp::SHORTEST }).map(drop)
     });
     tried.map_err(QosError::host("watching a thread, to try it"))
 }

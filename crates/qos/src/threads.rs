@@ -3,15 +3,15 @@
 mod asked;
 mod lent;
 
-use crate::burst::{Burst, FULL, Step};
+use crate::burst::Burst;
 use crate::journal::{Journal, Lent, Own};
 use crate::kernel::KernelRamp;
 use crate::recover::{give_back, is_gone};
 use crate::{Rules, Treatment};
-use flyball_governors::ResponseRamp;
+use flyball_governors::{ClampRamp, ClampStep, ResponseRamp};
 use flyball_host::{
-    Errno, FairShare, Host, HostError, Switch, SwitchRecord, SwitchWatch, Task, ThreadIdentity,
-    Watched as What,
+    Errno, FairShare, Host, HostError, Listen, Switch, SwitchRecord, SwitchWatch, Task,
+    ThreadIdentity, Watched as What,
 };
 use flyball_units::Nanos;
 use std::path::Path;
@@ -110,12 +110,13 @@ impl Counts {
 pub(crate) struct Look {
     /// Threads and processes that were made: the maker, then the process and the number of the new one.
     pub made: Vec<(ThreadIdentity, u32, u32)>,
-    /// Whether clamps are to grow further, or threads switch so often that listening costs more than
-    /// looking again.
+    /// Whether clamps are to grow further, or threads with the whole clamp switch so often that listening costs
+    /// more than looking again.
     pub busy: bool,
     /// The shortest time until a clamp is to change.
     pub lasts: Option<Nanos>,
-    /// When a piece of work is to be looked at again, whatever its thread does.
+    /// When a thread is to be looked at again, whatever it does: for its piece of work, or for what it has while it
+    /// sleeps.
     pub next: Option<Nanos>,
     /// Whether there was a record.
     pub heard: bool,
@@ -366,7 +367,7 @@ impl Threads {
             look.heard |= !records.is_empty();
             let mut ended = false;
             for record in records.iter() {
-                thread.burst.take(record);
+                thread.burst.take(*record);
                 match record.what {
                     Switch::Made { pid, tid } => {
                         look.made.push((thread.task.identity(), pid, tid));
@@ -391,19 +392,24 @@ impl Threads {
             // Work counts whatever its thread does meanwhile.
             let ramp = thread.ramp().filter(|_| work.is_none());
             let step = match (work, ramp) {
-                (Some((demand, _)), _) => Step { demand: Some(demand), lasts: None },
+                (Some((demand, _)), _) => ClampStep { demand: Some(demand), lasts: None },
                 (None, Some(ramp)) => thread.burst.step(ramp, now),
-                (None, None) => Step::default(),
+                (None, None) => ClampStep::default(),
             };
             let demand = step.demand;
             let awake = ramp.is_some() && thread.burst.is_awake();
-            let starts = if ramp.is_some() { starts } else { 0 };
-            look.busy |= starts > 1 || (awake && (starts > 0 || demand != FULL));
-            // Whoever switches that often has short runs only.
-            if starts <= 1 {
-                look.lasts = look.lasts.into_iter().chain(step.lasts).min();
+            let whole = awake && step.is_whole();
+            // One with the whole clamp has nothing to grow to: its sleep is what is waited for.
+            thread.watch.listen(if whole { Listen::ToSwitches } else { Listen::ToRuns });
+            look.busy |= whole && starts > 0;
+            match step.lasts {
+                Some(lasts) if awake => {
+                    (look.busy, look.growing) = (true, true);
+                    look.lasts = look.lasts.into_iter().chain([lasts]).min();
+                }
+                Some(lasts) => look.next = look.next.into_iter().chain([now + lasts]).min(),
+                None => {}
             }
-            look.growing |= demand != FULL && (awake || starts > 0);
             let wanted = thread.treatment.unwrap_or_default().clamp(demand);
             match thread.set(host, wanted, counts) {
                 Ok(true) => {
@@ -472,7 +478,7 @@ impl Threads {
 /// What of a thread's doings the controller has to know.
 fn watched(treatment: Option<Treatment>) -> What {
     match treatment.and_then(|treatment| treatment.ramp) {
-        Some(_) => What::Switches,
+        Some(_) => What::Switches { every: ClampRamp::SHORTEST },
         None => What::Births,
     }
 }

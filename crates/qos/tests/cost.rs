@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "the tests of programs use more of it")]
 mod stage;
 
-use flyball_host::{Host, Input};
+use flyball_host::{Host, Input, RealHost};
 use flyball_qos::{By, Rules, Target, Wish, guard, run};
 use stage::{FOLDER, Stage};
 use std::process::{Child, Command, Stdio};
@@ -22,10 +22,15 @@ fn switching_process() {
     let Ok(rate) = std::env::var("RATE") else { return };
     let rate: f64 = rate.parse().unwrap();
     let end = Instant::now() + TIME;
+    let mut times = 0;
     while Instant::now() < end {
         let pause = if rate == 0.0 { TIME } else { Duration::from_secs_f64(1.0 / rate) };
         std::thread::sleep(pause);
+        times += 1;
     }
+    let host = RealHost::new();
+    let each = host.thread_cpu_time().unwrap().as_secs_f64() * 1e6 / f64::from(times);
+    eprintln!("       {each:.1} us of its own CPU time a switch");
 }
 
 /// Not a test: the controller of that process, until that has ended.
@@ -69,6 +74,8 @@ fn again(name: &str, variable: &str, value: String) -> Command {
 #[ignore = "a measurement: cargo test --release -p flyball-qos --test cost beside -- --ignored --nocapture"]
 fn beside_threads_that_switch() {
     for rate in [0, 100, 1550] {
+        let alone = again("switching_process", "RATE", rate.to_string()).status().unwrap();
+        assert!(alone.success());
         let dir = tempfile::tempdir().unwrap();
         let mut thread: Child =
             again("switching_process", "RATE", rate.to_string()).spawn().unwrap();

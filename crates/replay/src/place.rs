@@ -155,6 +155,7 @@ impl Load {
             uclamp_min: 0,
             uclamp_max: 1024,
             rampup_multiplier: None,
+            clamp_ramp: None,
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,

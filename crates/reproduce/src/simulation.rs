@@ -67,6 +67,7 @@ pub(crate) fn task(name: &str, start: Nanos, behavior: impl Behavior + 'static) 
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start,
         creator: Creator::Nobody,
         initial_util: None,

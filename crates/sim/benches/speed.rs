@@ -90,6 +90,7 @@ fn task(allowed: Vec<CpuId>, behavior: Box<dyn Behavior>) -> TaskSetup {
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,

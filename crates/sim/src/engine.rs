@@ -29,6 +29,7 @@ mod place;
 mod pose;
 mod power;
 mod progress;
+mod ramped;
 mod rt;
 mod schedule;
 mod server;
@@ -91,6 +92,8 @@ pub struct Machine {
     features: Features,
     /// Which named rules of kernel versions hold.
     rules: KernelRules,
+    /// Tasks whose lower clamps follow a ramp.
+    ramped: Vec<usize>,
     /// Hints that tasks are given, the latest first: the next one is at the end.
     hints: Vec<HintCall>,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
@@ -223,12 +226,14 @@ impl Machine {
             self.check_temperature(observer);
         }
         self.give_hints(observer);
+        self.look_at_ramps();
         self.requeue_periodic();
     }
 
     fn requeue_periodic(&mut self) {
         let slot = self.domains.len() + 1;
-        self.next[slot] = self.stat_at.min(self.temperature_at).min(self.next_hint());
+        let rest = self.next_hint().min(self.next_look());
+        self.next[slot] = self.stat_at.min(self.temperature_at).min(rest);
     }
 
     #[inline]

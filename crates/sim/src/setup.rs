@@ -1,7 +1,7 @@
 //! What the engine is given: a machine, its kernel, one governor per clock domain, and tasks.
 
 use crate::behavior::Behavior;
-use flyball_governors::Governor;
+use flyball_governors::{Governor, ResponseRamp};
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{CpuId, Nanos};
 use rand_core::SeedableRng;
@@ -68,6 +68,9 @@ pub struct TaskSetup {
     pub uclamp_max: u32,
     /// The series' ramp-up multiplier from the start on; None: the kernel's default.
     pub rampup_multiplier: Option<u32>,
+    /// The ramp that its lower clamp follows, as `flyball qos` sets it from outside of the kernel; without effect
+    /// where the kernel has no clamps.
+    pub clamp_ramp: Option<ResponseRamp>,
     /// When it is created.
     pub start: Nanos,
     /// Who creates it.

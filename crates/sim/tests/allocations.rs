@@ -40,6 +40,7 @@ fn machine(governor: &str) -> Machine {
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos(n * 1_000_000),
         creator: Creator::Nobody,
         initial_util: None,

@@ -90,7 +90,7 @@ pub struct MeasureArgs {
     /// Time for which CMD is run again and again in a turn, such as 2s; by default ten runs
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Simulate the spins first, on model:NAME[,kernel=K], with the series' patches
+    /// Simulate the spins first, on model:NAME[,kernel=K], with clamps that follow the same ramp
     #[arg(long, value_name = "MACHINE")]
     pub predict: Option<String>,
     /// Capture the scheduler's events beside the runs of CMD, for what others wait (root)

@@ -664,7 +664,7 @@ pub(crate) mod usage {
 pub(crate) mod watch {
     use super::refused;
     use super::task::RawFd;
-    use crate::{Call, HostError, SwitchRecord, Watched};
+    use crate::{Call, HostError, Listen, SwitchRecord, Watched};
 
     /// A watch on a machine on which nothing runs.
     #[derive(Debug)]
@@ -683,9 +683,12 @@ pub(crate) mod watch {
             SwitchWatch(())
         }
 
-        pub(crate) fn descriptor(&self) -> Option<RawFd> {
-            None
+        pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+            std::iter::empty()
         }
+
+        /// Nothing wakes.
+        pub fn listen(&mut self, _to: Listen) {}
 
         /// Nothing comes.
         pub fn read(&mut self, _records: &mut Vec<SwitchRecord>) {}

@@ -2,75 +2,145 @@
 #![expect(unsafe_code, reason = "the ring of a perf event lies in shared memory")]
 
 use super::perf::{self, USER_ONLY};
-use crate::{Call, Errno, HostError, Switch, SwitchRecord, Watched};
+use crate::{Call, Errno, HostError, Listen, Switch, SwitchRecord, Watched};
 use flyball_units::Nanos;
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The records of one thread's switches. The kernel writes them into memory that is shared with this
+/// The records of one thread's doings. The kernel writes them into memory that is shared with this
 /// process, so reading them takes no system call.
 #[derive(Debug)]
 pub struct SwitchWatch {
     // None on a recorded machine, where nothing runs.
-    ring: Option<Ring>,
+    births: Option<Ring>,
+    switches: Option<Switches>,
+}
+
+/// The switches of a thread by two events, of which one is on.
+#[derive(Debug)]
+struct Switches {
+    /// Writes them quietly; a sample of its clock, which goes while the thread runs, wakes who waits.
+    quiet: Ring,
+    /// Writes them where births are written, and each wakes who waits.
+    loud: File,
+    now: Listen,
 }
 
 const TYPE_SOFTWARE: u32 = 1;
+const COUNT_TASK_CLOCK: u64 = 1;
 const COUNT_DUMMY: u64 = 9;
 const SAMPLE_TIME: u64 = 1 << 2;
-/// User mode only, without which perf_event_paranoid 2 refuses; task (makes and ends threads); watermark;
 /// sample_id_all (the time in every record); use_clockid.
-const FLAGS: u64 = USER_ONLY | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25;
+const TIMED: u64 = 1 << 18 | 1 << 25;
+const DISABLED: u64 = 1;
+/// task: makes and ends threads.
+const TASK: u64 = 1 << 13;
+/// watermark: any byte wakes, and not a number of samples.
+const WATERMARK: u64 = 1 << 14;
 /// context_switch.
 const SWITCHES: u64 = 1 << 26;
+/// `PERF_EVENT_IOC_ENABLE`, `_DISABLE`, `_SET_OUTPUT`.
+const ENABLE: libc::Ioctl = 0x2400;
+const DISABLE: libc::Ioctl = 0x2401;
+const SET_OUTPUT: libc::Ioctl = 0x2405;
 
 const RECORD_LOST: u32 = 2;
 const RECORD_EXIT: u32 = 4;
 const RECORD_FORK: u32 = 7;
+const RECORD_SAMPLE: u32 = 9;
 const RECORD_SWITCH: u32 = 14;
 const SWITCHED_OUT: u16 = 1 << 13;
 const PREEMPTED: u16 = 1 << 14;
 
 impl SwitchWatch {
-    /// Watches a thread from now on.
+    /// Watches a thread from now on; switches as [`Listen::ToRuns`].
     pub(crate) fn open(
         tid: u32,
         what: Watched,
         object: impl Fn() -> String,
     ) -> Result<SwitchWatch, HostError> {
-        let flags = FLAGS | if what == Watched::Switches { SWITCHES } else { 0 };
-        let attributes = perf::Attributes {
+        let refused = |errno| HostError::call(Call::WatchSwitches, object(), errno);
+        let event = |flags, config| perf::Attributes {
             kind: TYPE_SOFTWARE,
-            config: COUNT_DUMMY,
+            config,
             sample_type: SAMPLE_TIME,
-            flags,
-            wakeup_watermark: 1,
+            // Without which perf_event_paranoid 2 refuses.
+            flags: USER_ONLY | TIMED | flags,
             clock: libc::CLOCK_MONOTONIC,
             ..perf::Attributes::default()
         };
-        let file = attributes
-            .open(tid, -1)
-            .map_err(|errno| HostError::call(Call::WatchSwitches, object(), errno))?;
-        Ring::new(file, object).map(|ring| SwitchWatch { ring: Some(ring) })
+        let loud = |flags| perf::Attributes {
+            wakeup_watermark: 1,
+            ..event(WATERMARK | flags, COUNT_DUMMY)
+        };
+        let births = Ring::new(loud(TASK).open(tid, -1).map_err(refused)?, &object)?;
+        let switches = match what {
+            Watched::Births => None,
+            Watched::Switches { every } => {
+                let clock = || perf::Attributes {
+                    sample_period: every.0,
+                    // Of samples.
+                    wakeup_watermark: 1,
+                    ..event(SWITCHES, COUNT_TASK_CLOCK)
+                };
+                // Samples that fall into the kernel's own code are lost where only user mode may be seen.
+                let whole = perf::Attributes { flags: clock().flags & !USER_ONLY, ..clock() };
+                let quiet = whole.open(tid, -1).or_else(|_| clock().open(tid, -1));
+                let loud = loud(SWITCHES | DISABLED).open(tid, -1).map_err(refused)?;
+                control(&loud, SET_OUTPUT, births.file.as_raw_fd()).map_err(refused)?;
+                let quiet = Ring::new(quiet.map_err(refused)?, &object)?;
+                Some(Switches { quiet, loud, now: Listen::ToRuns })
+            }
+        };
+        Ok(SwitchWatch { births: Some(births), switches })
     }
 
     /// A watch on a machine on which nothing runs.
     pub(crate) fn idle() -> SwitchWatch {
-        SwitchWatch { ring: None }
+        SwitchWatch { births: None, switches: None }
     }
 
-    pub(crate) fn descriptor(&self) -> Option<RawFd> {
-        self.ring.as_ref().map(|ring| ring.file.as_raw_fd())
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        let quiet = self.switches.as_ref().map(|switches| &switches.quiet);
+        self.births.iter().chain(quiet).map(|ring| ring.file.as_raw_fd())
     }
 
-    /// Adds what came since the last time to `records`.
-    pub fn read(&mut self, records: &mut Vec<SwitchRecord>) {
-        let Some(ring) = &mut self.ring else { return };
-        while let Some(record) = ring.next() {
-            records.extend(record.parse());
+    /// Says what is to wake who waits, from now on.
+    pub fn listen(&mut self, to: Listen) {
+        let Some(switches) = self.switches.as_mut().filter(|switches| switches.now != to) else {
+            return;
+        };
+        let (quiet, loud) = (&switches.quiet.file, &switches.loud);
+        let (on, off) = match to {
+            Listen::ToRuns => (quiet, loud),
+            Listen::ToSwitches => (loud, quiet),
+        };
+        // What falls between is written twice, not never. Where the kernel refuses, both stay as they are.
+        if control(on, ENABLE, 0).and_then(|()| control(off, DISABLE, 0)).is_ok() {
+            switches.now = to;
         }
+    }
+
+    /// Adds what came since the last time to `records`, in order.
+    pub fn read(&mut self, records: &mut Vec<SwitchRecord>) {
+        let before = records.len();
+        let quiet = self.switches.as_mut().map(|switches| &mut switches.quiet);
+        for ring in self.births.iter_mut().chain(quiet) {
+            while let Some(record) = ring.next() {
+                records.extend(record.parse());
+            }
+        }
+        records.get_mut(before..).unwrap_or_default().sort_by_key(|record| record.at);
+    }
+}
+
+fn control(event: &File, request: libc::Ioctl, argument: RawFd) -> Result<(), Errno> {
+    // SAFETY: requests that take a number.
+    match unsafe { libc::ioctl(event.as_raw_fd(), request, argument) } {
+        0 => Ok(()),
+        _ => Err(Errno::last()),
     }
 }
 
@@ -98,7 +168,7 @@ struct Record {
 }
 
 impl Ring {
-    fn new(file: File, object: impl Fn() -> String) -> Result<Ring, HostError> {
+    fn new(file: File, object: &impl Fn() -> String) -> Result<Ring, HostError> {
         // SAFETY: numbers only.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         // SAFETY: a new mapping of the descriptor, at an address of the kernel's choice.
@@ -192,6 +262,7 @@ impl Record {
             RECORD_FORK => Switch::Made { pid: number(0)?, tid: number(8)? },
             RECORD_EXIT => Switch::Ended,
             RECORD_LOST => Switch::Lost,
+            RECORD_SAMPLE => Switch::Ran,
             _ => return None,
         };
         Some(SwitchRecord { at, what })
@@ -201,8 +272,10 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{clock, sched};
+    use crate::sys::{clock, sched, task};
     use std::sync::mpsc::channel;
+
+    const EVERY: Watched = Watched::Switches { every: Nanos::from_millis(3) };
 
     #[test]
     fn a_thread_that_sleeps_makes_another_and_ends_is_seen() {
@@ -220,7 +293,7 @@ mod tests {
         let tid = receive.recv().unwrap();
         let begin = clock::now();
         let births = SwitchWatch::open(tid, Watched::Births, || format!("thread {tid}"));
-        let mut watch = match SwitchWatch::open(tid, Watched::Switches, || format!("thread {tid}"))
+        let mut watch = match SwitchWatch::open(tid, EVERY, || format!("thread {tid}"))
         {
             Ok(watch) => watch,
             Err(error) => return eprintln!("skipped: {error}"),
@@ -246,6 +319,67 @@ mod tests {
         births.unwrap().read(&mut records);
         let kinds: Vec<_> = records.iter().map(|it| it.what).collect();
         assert!(matches!(kinds[..], [Switch::Made { .. }, Switch::Ended]), "{kinds:?}");
+    }
+
+    fn run(time: Nanos) {
+        let from = clock::now();
+        while clock::now().since(from) < time {}
+    }
+
+    #[test]
+    fn moments_wake_nobody_long_runs_do_and_switches_where_they_are_asked_for() {
+        let (send, receive) = channel();
+        let (go, wait) = channel::<()>();
+        let (told, hear) = channel();
+        let thread = std::thread::spawn(move || {
+            send.send(sched::thread_id()).unwrap();
+            // Moments; a long run; a sleep.
+            wait.recv().unwrap();
+            for _ in 0..50 {
+                clock::sleep_until(clock::now() + Nanos::from_millis(1)).unwrap();
+            }
+            told.send(()).unwrap();
+            wait.recv().unwrap();
+            run(Nanos::from_millis(10));
+            told.send(()).unwrap();
+            wait.recv().unwrap();
+            told.send(()).unwrap();
+            wait.recv().unwrap();
+        });
+        let tid = receive.recv().unwrap();
+        let every = Watched::Switches { every: Nanos::from_secs(1) };
+        let mut watch = match SwitchWatch::open(tid, every, || format!("thread {tid}")) {
+            Ok(watch) => watch,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let mut long = SwitchWatch::open(tid, EVERY, || format!("thread {tid}")).unwrap();
+        let woken = |watch: &SwitchWatch| task::wait(watch.descriptors(), Some(clock::now()), 0).unwrap();
+        let mut records = Vec::new();
+        go.send(()).unwrap();
+        hear.recv().unwrap();
+        assert!(!woken(&watch));
+        watch.read(&mut records);
+        assert!(records.iter().filter(|it| it.what == Switch::In).count() >= 50, "{records:?}");
+        go.send(()).unwrap();
+        hear.recv().unwrap();
+        assert!(woken(&long));
+        records.clear();
+        long.read(&mut records);
+        assert!(records.iter().any(|it| it.what == Switch::Ran), "{records:?}");
+        records.clear();
+        watch.read(&mut records);
+        watch.listen(Listen::ToSwitches);
+        records.clear();
+        go.send(()).unwrap();
+        hear.recv().unwrap();
+        assert!(woken(&watch));
+        watch.read(&mut records);
+        assert!(records.iter().any(|it| it.what == Switch::In), "{records:?}");
+        watch.listen(Listen::ToRuns);
+        go.send(()).unwrap();
+        thread.join().unwrap();
+        watch.read(&mut records);
+        assert!(records.iter().any(|it| it.what == Switch::Ended), "{records:?}");
     }
 
     #[test]

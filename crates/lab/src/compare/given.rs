@@ -316,6 +316,7 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: Some(0),

@@ -2,11 +2,10 @@
 
 use super::{Loan, Threads, Watched};
 use crate::Treatment;
-use crate::burst::{FULL, Step};
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::message::Asking;
-use flyball_governors::ResponseRamp;
+use flyball_governors::{ClampStep, ResponseRamp};
 use flyball_host::{Host, ProcessIdentity, ThreadIdentity};
 use flyball_units::{Mismatch, Nanos};
 use serde::{Deserialize, Serialize};
@@ -66,9 +65,9 @@ impl Asked {
         let work = self.work.filter(|work| now < work.until);
         self.work = work;
         let work = work?;
-        let step = Step::of(work.ramp, now.since(work.since));
+        let step = ClampStep::after(work.ramp, now.since(work.since));
         let next = step.lasts.map_or(work.until, |lasts| (now + lasts).min(work.until));
-        Some((step.demand.or(FULL)?, next))
+        Some((step.demand?, next))
     }
 }
 

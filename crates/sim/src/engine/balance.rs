@@ -81,7 +81,8 @@ impl Machine {
             return false;
         }
         let Some(t) = self.cpus[c].current else { return false };
-        if self.fit(&self.tasks[t], c) != Fit::No {
+        // Also one that is too small for its lower clamp alone.
+        if self.fit(&self.tasks[t], c) == Fit::Yes {
             self.cpus[c].misfit = false;
             return false;
         }

@@ -8,6 +8,7 @@ use super::govern::{of_simulation, since_boot};
 use super::hints;
 use super::idle::{IdleRules, Sleeps};
 use super::power::{TEMPERATURE_PERIOD, Temperature};
+use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
 use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
@@ -22,8 +23,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub(super) fn build(setup: Setup) -> Machine {
     let Setup { platform, kernel, tasks, governors, .. } = setup;
     let tick = 1_000_000_000 / u64::from(kernel.hz);
-    let uclamp_used =
-        kernel.uclamp && tasks.iter().any(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
+    let uclamp_used = kernel.uclamp
+        && tasks.iter().any(|task| {
+            task.clamp_ramp.is_some() || (task.uclamp_min, task.uclamp_max) != (0, 1024)
+        });
     let all = platform.cpus.len();
     let mut domains: Vec<Domain> =
         platform.domains.iter().zip(governors).map(|(d, g)| domain(d, all, g, &kernel)).collect();
@@ -67,6 +70,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity);
     let moves = |task: &Task| task.rank > 0 && !task.is_interrupt() && task.pinned.is_none();
     let urgent_moves = tasks.iter().any(moves);
+    let ramped = (0..tasks.len()).filter(|&t| tasks[t].ramped.is_some()).collect();
     let mut machine = Machine {
         now: 0,
         duration: setup.duration.0,
@@ -97,6 +101,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         placement: setup.placement,
         features: kernel.features,
         rules: kernel.rules,
+        ramped,
         hints: hints::in_order(setup.hints),
         decay_at: 0,
         fair_server: kernel.version.is_some(),
@@ -324,6 +329,7 @@ fn new_task(
         },
         uclamp_max: from.uclamp_max,
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
+        ramped: from.clamp_ramp.map(|ramp| Ramped::new(ramp, from.uclamp_min)),
         creator: from.creator,
         initial_util: from.initial_util,
         random: random_stream(seed, t),
@@ -348,6 +354,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         uclamp_min: 0,
         uclamp_max: 1024,
         multiplier: 1,
+        ramped: None,
         creator: Creator::Nobody,
         initial_util: None,
         program,

@@ -1,5 +1,6 @@
 //! A task as the engine sees it.
 
+use super::ramped::Ramped;
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, Creator};
 use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
@@ -111,6 +112,8 @@ pub(super) struct Task {
     pub(super) uclamp_max: u32,
     /// Patch 11's ramp-up multiplier.
     pub(super) multiplier: u32,
+    /// The ramp that its lower clamp follows.
+    pub(super) ramped: Option<Ramped>,
     pub(super) creator: Creator,
     pub(super) initial_util: Option<u32>,
     pub(super) program: Program,

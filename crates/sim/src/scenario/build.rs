@@ -7,6 +7,7 @@ use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Duty, FullSpeed, OnItsWay, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
 };
+use flyball_governors::ResponseRamp;
 use flyball_platform::rule;
 use flyball_units::load::DEFAULT_PERIOD;
 use flyball_units::{CpuId, Nanos};
@@ -205,6 +206,7 @@ impl<'a> Tasks<'a> {
             uclamp_min: spec.uclamp_min,
             uclamp_max: spec.uclamp_max,
             rampup_multiplier: spec.rampup_multiplier,
+            clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
             start: spec.start,
             creator: spec.creator,
             initial_util: spec.initial_util,
@@ -246,6 +248,7 @@ impl<'a> Tasks<'a> {
                 uclamp_min: thread.uclamp_min,
                 uclamp_max: thread.uclamp_max,
                 rampup_multiplier: spec.rampup_multiplier,
+                clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
                 start: thread.delay,
                 creator: Creator::Nobody,
                 initial_util: None,
@@ -297,6 +300,7 @@ fn plain(
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,

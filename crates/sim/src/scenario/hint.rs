@@ -47,12 +47,18 @@ fn read(item: &Item<'_>, tasks: &[TaskSpec]) -> Result<HintSpec, ScenarioError> 
     Ok(HintSpec { at: time, task: name.to_owned(), hint: hint(value) })
 }
 
-/// A ramp-up multiplier without the patches that read it would be without effect.
+/// A ramp-up multiplier without the patches that read it would be without effect, and a ramp of clamps without clamps.
 pub fn have_effect(
     top: &Fields<'_>,
     tasks: &[TaskSpec],
     kernel: &Kernel,
 ) -> Result<(), ScenarioError> {
+    if let Some(task) = tasks.iter().find(|task| task.clamp_ramp.is_some() && !kernel.uclamp)
+        && let Some(item) = top.get("task")
+    {
+        let expected = "expected a kernel with utilisation clamps for clamp_ramp, found";
+        return Err(item.wrong(format!("task `{}`: {expected} {}", task.name, kernel.name)));
+    }
     let features = &kernel.features;
     if features.util_est_ramp_up || features.zero_multiplier_disables_util_est {
         return Ok(());

@@ -121,6 +121,8 @@ pub const TASK: &[Key] = keys! {
     "uclamp_max": "0 to 1024" = "1024" => "Upper utilisation clamp.",
     "rampup_multiplier": "0 to 16" = "the kernel's"
         => "The series' ramp-up multiplier, from its start on.",
+    "clamp_ramp": "1 to 64" = "none"
+        => "The multiplier of a ramp that its lower clamp follows, as `flyball qos` lets it on a kernel without the series.",
     "start": "duration" = "0s" => "When it is created.",
     "initial_util": "0 to 1024" = "a new task's" => "Its utilisation at the start.",
 };

@@ -94,6 +94,8 @@ pub struct TaskSpec {
     pub uclamp_max: u32,
     /// The series' multiplier.
     pub rampup_multiplier: Option<u32>,
+    /// The multiplier of a ramp that its lower clamp follows.
+    pub clamp_ramp: Option<u32>,
     /// When it is created.
     pub start: Nanos,
     /// Who creates it.

@@ -9,6 +9,7 @@ use super::parse::{Source, on_machine, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::{Class, Creator, TaskId};
 use crate::workload::rt_app;
+use flyball_governors::ResponseRamp;
 use flyball_run::name::{NAME_BYTES, check_name};
 use flyball_units::{CpuId, Nanos};
 use std::collections::BTreeSet;
@@ -98,6 +99,7 @@ fn read(
         uclamp_min,
         uclamp_max,
         rampup_multiplier: optional("rampup_multiplier", MAX_MULTIPLIER)?,
+        clamp_ramp: fields.get("clamp_ramp").map(|item| clamp_ramp(&item)).transpose()?,
         start,
         creator: match (parent, creator_cpu) {
             (Some(parent), _) => Creator::Task(number_of(parent, before)),
@@ -164,6 +166,11 @@ fn parent<'t>(item: &Item<'_>, before: &'t [TaskSpec]) -> Result<&'t TaskSpec, S
 fn number_of(task: &TaskSpec, before: &[TaskSpec]) -> TaskId {
     let above = before.iter().take_while(|other| !std::ptr::eq(*other, task));
     TaskId(above.map(|other| other.names().len() as u32).sum())
+}
+
+/// The multiplier of a ramp.
+fn clamp_ramp(item: &Item<'_>) -> Result<u32, ScenarioError> {
+    item.integer(1..=i64::from(ResponseRamp::LARGEST)).map(|value| value as u32)
 }
 
 fn kind(item: &Item<'_>) -> Result<&'static Kind, ScenarioError> {

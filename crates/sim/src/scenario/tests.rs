@@ -145,6 +145,7 @@ fn wrong_tasks_say_so() {
         ("kind = \"spin\"\nclass = \"fife:1\"", "a scheduling class"),
         ("kind = \"spin\"\ncpus = \"0-9\"", "CPUs 0 to 7"),
         ("kind = \"spin\"\nuclamp_min = 1025", "from 0 to 1024"),
+        ("kind = \"spin\"\nclamp_ramp = 0", "from 1 to 64"),
         ("kind = \"spin\"\n[[task]]\nkind = \"spin\"", "\"spin\" twice"),
         ("kind = \"rt-app\"\njson = \"{}\"", "expected the key `tasks`"),
         ("kind = \"rt-app\"\nfile = \"a.json\"", "expected no other file"),
@@ -232,6 +233,10 @@ fn what_would_be_without_effect_is_refused() {
     let clamps = "platform = \"apple-m1\"\n\
                   [[task]]\nkind = \"rampup\"\nuclamp_min = 800\nuclamp_max = 100\n";
     assert!(error_of(clamps).to_string().contains("uclamp_min"));
+    let ramp = "platform = \"board-x86\"\nkernel = \"debian-6.12\"\n\
+                [[task]]\nkind = \"rampup\"\nclamp_ramp = 4\n";
+    let text = error_of(ramp).to_string();
+    assert!(text.contains("utilisation clamps") && text.contains("debian-6.12"), "{text}");
 }
 
 #[test]

@@ -1,14 +1,23 @@
 //! The virtual boards' ramp-ups, measured on real kernels (`debian-7.2`, `debian-6.12`).
 
 use crate::common::*;
+use flyball_governors::ResponseRamp;
+use flyball_sim::behavior::{Step, Work};
 use flyball_sim::workload::Rampup;
 use flyball_units::Nanos;
 
 /// A hundred sleeps of 10 ms, then a spin; the log, and when it begins.
 fn board(platform: &str, kernel: &str, phase: u64) -> (Log, u64) {
+    ramped(platform, kernel, phase, None)
+}
+
+/// The same with a lower clamp that follows a ramp.
+fn ramped(platform: &str, kernel: &str, phase: u64, ramp: Option<u32>) -> (Log, u64) {
     let mut setup = setup(platform, kernel, "schedutil", Nanos(3000 * MS));
     setup.tick_phase = Nanos(phase);
-    setup.tasks.push(task("rampup", Rampup::new(100, Nanos(10 * MS))));
+    let mut spin = task("rampup", Rampup::new(100, Nanos(10 * MS)));
+    spin.clamp_ramp = ramp.map(ResponseRamp::new);
+    setup.tasks.push(spin);
     let (log, _) = run(setup);
     let from = log.marks[0].0;
     (log, from)
@@ -73,4 +82,49 @@ fn x86_without_invariance_waits_at_the_lowest_frequency() {
         let ours = runs.iter().map(|(log, from)| log.reached(util, *from));
         assert_near(&format!("util {util}"), ours, &[measured], TICK);
     }
+}
+
+#[test]
+fn clamps_that_follow_a_ramp_bring_the_frequency_as_measured() {
+    // To 80 % of the highest frequency, medians of 30 spins on the board under `flyball qos`.
+    for (multiplier, measured) in [(4, 10.3), (8, 9.9)] {
+        let runs =
+            phases().map(|phase| ramped("board-aarch64", "debian-7.3", phase, Some(multiplier)));
+        let times: Vec<f64> =
+            runs.map(|(log, from)| log.frequency_reached(1, 2_400_000, from)).collect();
+        assert_near(&format!("m = {multiplier}"), times.into_iter(), &[measured], TICK);
+    }
+}
+
+#[test]
+fn a_ramp_of_clamps_gives_short_runs_nothing_and_takes_all_back() {
+    let light = |ramp: Option<u32>| {
+        let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(1000 * MS));
+        // 2 ms at the lowest frequency, in 20; then one long run, and the same again.
+        let short = || {
+            (0..20).flat_map(|_| {
+                [
+                    Step::Run(Work { cycles: 1_200_000, memory: Nanos::ZERO }),
+                    Step::Sleep(Nanos(18 * MS)),
+                ]
+            })
+        };
+        let long = [Step::Run(Work { cycles: 60_000_000, memory: Nanos::ZERO })];
+        let mut task = task("light", Script::new(short().chain(long).chain(short()).collect()));
+        task.clamp_ramp = ramp.map(ResponseRamp::new);
+        setup.tasks.push(task);
+        run(setup).0
+    };
+    let (with, without) = (light(Some(4)), light(None));
+    let before = |log: &Log| {
+        log.frequency.iter().filter(|&&(at, ..)| at < 390 * MS).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(before(&with), before(&without), "short runs have what they had");
+    let highest = |log: &Log, from: u64| {
+        log.frequency.iter().filter(|&&(at, ..)| at >= from).map(|&(.., khz)| khz).max()
+    };
+    assert!(highest(&with, 390 * MS) > highest(&without, 390 * MS), "a long one gets more");
+    let last =
+        |log: &Log| log.frequency.iter().filter(|&&(.., d, _)| d == 0).last().map(|&(.., khz)| khz);
+    assert_eq!(last(&with), last(&without), "and it is taken back");
 }

@@ -56,6 +56,7 @@ pub fn task(name: &str, behavior: impl Behavior + 'static) -> TaskSetup {
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos::ZERO,
         creator: flyball_sim::setup::Creator::Nobody,
         initial_util: None,

@@ -54,7 +54,9 @@ impl ConditionSetup {
                 remarks.add(setting.name.to_owned(), "the model has no such setting".to_owned())?;
             }
         }
-        if asked.settings.clamp().is_some() && !model.kernel.uclamp {
+        let settings = &asked.settings;
+        let clamps = settings.clamp().is_some() || ramps_by_clamps(model, settings);
+        if clamps && !model.kernel.uclamp {
             let kernel = &model.kernel.name;
             remarks.add("uclamp".to_owned(), format!("the kernel {kernel} has no uclamp"))?;
         }
@@ -68,6 +70,11 @@ impl ConditionSetup {
         })?;
         Ok(ConditionSetup { domains, load, site, degraded: remarks.degraded })
     }
+}
+
+/// Whether a ramp is followed by clamps: where the kernel has none of its own.
+pub(super) fn ramps_by_clamps(model: &Model, settings: &Settings) -> bool {
+    settings.response_ramp.is_some() && !model.kernel.features.util_est_ramp_up
 }
 
 /// What cannot be applied: an error, or a remark where the experiment allows to degrade.

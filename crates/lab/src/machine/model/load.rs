@@ -36,6 +36,7 @@ pub(super) fn task(number: usize, slot: &Slot, seed: u64) -> TaskSetup {
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
+        clamp_ramp: None,
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,

@@ -1,6 +1,6 @@
 //! One trial: a simulation from an idle machine to the end of its last window.
 
-use super::control::{DomainControl, class_of};
+use super::control::{DomainControl, class_of, ramps_by_clamps};
 use super::events::{Both, Events, Gather};
 use super::watch::{Seen, Watch};
 use super::window::{Next, WindowTask};
@@ -8,7 +8,7 @@ use super::{ConditionSetup, ModelRun, load};
 use crate::machine::error::MachineError;
 use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::protocol::windows::trial::{Grid, TrialLabels, WindowRecord};
-use flyball_governors::Governor;
+use flyball_governors::{Governor, ResponseRamp};
 use flyball_load::{LoadProof, Recorder, Tolerance};
 use flyball_platform::{ClockDomain, Platform};
 use flyball_probe::Calibrations;
@@ -225,10 +225,14 @@ impl Trial<'_> {
         measured: WindowTask,
         duration: Nanos,
     ) -> Result<Setup, MachineError> {
-        let mut kernel = self.run.model.kernel.clone();
-        let response_ramp = self.condition.asked.settings.response_ramp;
-        // The series' patch that reads a task's multiplier; that of all others is 1, load tracking's own.
-        kernel.features.util_est_ramp_up |= response_ramp.is_some();
+        let kernel = self.run.model.kernel.clone();
+        let settings = &self.condition.asked.settings;
+        let ramp = settings.response_ramp;
+        // By the kernel's own ramp where it has one; the multiplier of all other tasks is 1, load tracking's own.
+        let (own, by_clamps) = match ramps_by_clamps(&self.run.model, settings) {
+            true => (None, ramp.map(ResponseRamp::new)),
+            false => (ramp, None),
+        };
         let domains = &self.setup.domains;
         let governors: Option<Vec<Box<dyn Governor>>> =
             domains.iter().map(|domain| domain.governor()).collect();
@@ -243,7 +247,8 @@ impl Trial<'_> {
             allowed: self.condition.cpus.iter().flat_map(|cpus| cpus.iter()).collect(),
             uclamp_min,
             uclamp_max,
-            rampup_multiplier: response_ramp,
+            rampup_multiplier: own,
+            clamp_ramp: by_clamps,
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,

@@ -101,15 +101,17 @@ impl Ask {
         set(&mut base, "platform", &toml_text(platform))?;
         set(&mut base, "kernel", &toml_text(kernel))?;
         set(&mut base, "phases", &self.phases.to_string())?;
+        let has_series = |words: &[String]| words.iter().any(|word| word == SERIES);
         for word in &self.words {
-            place(&mut base, word)?;
+            place(&mut base, word, has_series(&self.words))?;
         }
         let mut cases = Vec::new();
         for variant in &self.variants {
             for gap in &variant.gaps {
                 let mut tree = base.clone();
+                let series = has_series(&self.words) || has_series(&variant.words);
                 for word in &variant.words {
-                    place(&mut tree, word)?;
+                    place(&mut tree, word, series)?;
                 }
                 set(&mut tree, "task.0.sleeps", &variant.sleeps.to_string())?;
                 set(&mut tree, "task.0.gap", &toml_text(&format!("{}ns", gap.0)))?;
@@ -137,23 +139,27 @@ fn scenario(tree: &Node) -> Result<Scenario, AskError> {
 /// One setting of a real machine.
 fn apply(condition: &mut Condition, key: &str, value: &str) -> Result<(), AskError> {
     let model_only =
-        ["hz", "kernel", "platform", "placement", "load", "rampup_multiplier"].contains(&key);
+        ["hz", "kernel", "platform", "placement", "load", "rampup_multiplier", "clamp_ramp"]
+            .contains(&key);
     if model_only || key.contains('.') {
         return Err(AskError::ModelOnly(key.to_owned()));
     }
     condition.set(key, value).map_err(AskError::Setting)
 }
 
-/// One word of a variant: where its key belongs follows from its name.
-fn place(tree: &mut Node, word: &str) -> Result<(), AskError> {
-    if word == "series" {
+/// The word for a kernel with the response-time series.
+const SERIES: &str = "series";
+
+/// One word of a variant: where its key belongs follows from its name. With the `series` a ramp is the kernel's own,
+/// else its clamps follow it, as on a machine.
+fn place(tree: &mut Node, word: &str, series: bool) -> Result<(), AskError> {
+    if word == SERIES {
         return Ok(set(tree, "features.series", "true")?);
     }
     let (key, value) = word.split_once('=').ok_or_else(|| AskError::Word(word.to_owned()))?;
     if key == "ramp" {
-        // On a machine a clamp follows it; here load tracking does, by the series' patch.
-        set(tree, "features.util_est_ramp_up", "true")?;
-        return Ok(set(tree, "task.0.rampup_multiplier", value)?);
+        let key = if series { "rampup_multiplier" } else { "clamp_ramp" };
+        return Ok(set(tree, &format!("task.0.{key}"), value)?);
     }
     let has = |keys: &[keys::Key]| keys.iter().any(|known| known.name == key);
     let rampup = kinds::KINDS.iter().find(|kind| kind.name == "rampup");

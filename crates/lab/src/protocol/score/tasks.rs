@@ -67,6 +67,9 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
         let expected = "no rampup_multiplier: no released kernel has it";
         return Err(refuse(expected, multiplier.to_string()));
     }
+    if task.clamp_ramp.is_some() {
+        return Err(refuse("no clamp_ramp", "one: flyball qos measures it on a board".to_owned()));
+    }
     match task.class {
         Class::Fair { .. } | Class::Fifo { .. } => Ok(()),
         Class::Interrupt => Err(refuse("class fair or fifo", "an interrupt".to_owned())),

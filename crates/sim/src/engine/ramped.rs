@@ -1,0 +1,78 @@
+//! Lower clamps that follow a ramp, as `flyball qos` sets them on a kernel that has clamps and no ramp.
+
+use super::Machine;
+use super::task::State;
+use flyball_governors::{ClampRamp, ResponseRamp};
+use flyball_units::Nanos;
+
+/// A task whose lower clamp follows a ramp.
+pub(super) struct Ramped {
+    ramp: ResponseRamp,
+    rule: ClampRamp,
+    /// The clamp that it has by itself.
+    own: u32,
+    /// When the controller looks at it next; `u64::MAX` where it waits for word of it.
+    at: u64,
+}
+
+impl Ramped {
+    pub(super) fn new(ramp: ResponseRamp, own: u32) -> Ramped {
+        Ramped { ramp, rule: ClampRamp::new(false, Nanos::ZERO), own, at: u64::MAX }
+    }
+}
+
+impl Machine {
+    /// When the controller looks next; `u64::MAX` where it waits for word.
+    pub(super) fn next_look(&self) -> u64 {
+        let ramps = self.ramped.iter().filter_map(|&t| self.tasks[t].ramped.as_ref());
+        ramps.map(|ramped| ramped.at).min().unwrap_or(u64::MAX)
+    }
+
+    /// A task with a ramp has a new state. Of a run that is no short one any more word comes; what the controller
+    /// waits for with a timer it hears of when that expires.
+    pub(super) fn follow(&mut self, t: usize) {
+        let now = Nanos(self.now);
+        let task = &mut self.tasks[t];
+        let Some(ramped) = &mut task.ramped else { return };
+        match task.state {
+            State::Running => ramped.rule.run(now),
+            State::Runnable => ramped.rule.wait(now),
+            State::Sleeping => ramped.rule.sleep(now),
+            State::Unborn | State::Ended => ramped.rule.lose(),
+        }
+        let running = ramped.rule.running(now);
+        match task.state {
+            State::Running if running < ClampRamp::SHORTEST => {
+                ramped.at = self.now + ClampRamp::SHORTEST.since(running).0;
+            }
+            State::Runnable if running < ClampRamp::SHORTEST => ramped.at = u64::MAX,
+            State::Sleeping if ramped.at == u64::MAX => ramped.at = self.now,
+            State::Ended => ramped.at = u64::MAX,
+            State::Unborn | State::Sleeping | State::Runnable | State::Running => {}
+        }
+        self.requeue_periodic();
+    }
+
+    /// The controller looks at the tasks that are due.
+    pub(super) fn look_at_ramps(&mut self) {
+        for index in 0..self.ramped.len() {
+            let t = self.ramped[index];
+            let (now, task) = (Nanos(self.now), &mut self.tasks[t]);
+            let Some(ramped) = task.ramped.as_mut().filter(|ramped| ramped.at <= now.0) else {
+                continue;
+            };
+            let step = ramped.rule.step(ramped.ramp, now);
+            ramped.at = step.lasts.map_or(u64::MAX, |lasts| now.0 + lasts.0);
+            let wanted = step.demand.unwrap_or_default().max(ramped.own).min(task.uclamp_max);
+            if task.uclamp_min == wanted {
+                continue;
+            }
+            task.uclamp_min = wanted;
+            let (state, c) = (task.state, task.cpu);
+            if matches!(state, State::Running | State::Runnable) {
+                // The frequency follows when the CPU's signals are next brought up to date.
+                self.aggregate_clamps(c, |_| true, None);
+            }
+        }
+    }
+}
