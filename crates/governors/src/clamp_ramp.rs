@@ -19,7 +19,10 @@ const NEAREST: Nanos = Nanos::from_millis(2);
 /// nor later than after this.
 const FARTHEST: Nanos = Nanos::from_millis(8);
 
-/// A long run is remembered for so long, as the scheduler's estimate remembers an activation (util_est): the next
+/// A first run is long enough to be remembered from here on: one of a light task is now and then longer than
+/// [`ClampRamp::SHORTEST`], and its next ones are not.
+const LONG: Nanos = Nanos::from_millis(6);
+/// It is remembered for so long, as the scheduler's estimate remembers an activation (util_est): the next
 /// run begins where that one came to. It is the half-life of load tracking.
 const REMEMBERED: Nanos = Nanos::from_millis(32);
 
@@ -117,10 +120,10 @@ impl ClampRamp {
         self.state = State::Ready;
     }
 
-    /// It goes to sleep. A long run is remembered.
+    /// It goes to sleep. A long run is remembered, and behind one that was each that is not short.
     pub fn sleep(&mut self, at: Nanos) {
         let run = self.running(at);
-        if run >= ClampRamp::SHORTEST {
+        if run >= if self.early { ClampRamp::SHORTEST } else { LONG } {
             self.remembered = match self.early {
                 true => run.max(Nanos(run.0.midpoint(self.remembered.0))),
                 false => Nanos(run.0 * FROM_NOTHING.0 / FROM_NOTHING.1),
@@ -279,8 +282,11 @@ mod tests {
         // What comes later begins anew, and is not held back by what was.
         task.run(at(60));
         assert_eq!(task.step(ramp, Nanos::from_micros(60_500)), ClampStep::default());
-        task.sleep(at(67));
-        assert_eq!(task.step(ramp, at(67)).demand, held(5));
+        task.sleep(at(65));
+        assert_eq!(task.step(ramp, at(65)), ClampStep::default(), "too short to be remembered");
+        task.run(at(66));
+        task.sleep(at(73));
+        assert_eq!(task.step(ramp, at(73)).demand, held(5));
     }
 
     #[test]
