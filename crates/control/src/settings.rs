@@ -55,9 +55,9 @@ pub struct Settings {
     /// Upper clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uclamp_max: Option<u32>,
-    /// The response-time series' ramp, by its multiplier, 1 to 64: on a real machine the lower clamp of
-    /// the measuring thread, and of the programs that it starts, follows it while they run; on a model
-    /// load tracking itself does.
+    /// The response-time series' ramp, by its multiplier, 1 to 64: the lower clamp of the measuring thread, and of
+    /// the programs that it starts, follows it while they run; on a model whose kernel has the series, load
+    /// tracking itself does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ramp: Option<u32>,
     /// The governor's tunables by their upstream names: `{ rate_limit_us = 2000 }`.

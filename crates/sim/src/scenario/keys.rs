@@ -122,7 +122,7 @@ pub const TASK: &[Key] = keys! {
     "rampup_multiplier": "0 to 16" = "the kernel's"
         => "The series' ramp-up multiplier, from its start on.",
     "clamp_ramp": "1 to 64" = "none"
-        => "The multiplier of a ramp that its lower clamp follows, as `flyball qos` lets it on a kernel without the series.",
+        => "The multiplier of a ramp that its lower clamp follows, set from outside of a kernel without the series.",
     "start": "duration" = "0s" => "When it is created.",
     "initial_util": "0 to 1024" = "a new task's" => "Its utilisation at the start.",
 };

@@ -124,7 +124,6 @@ fn a_ramp_of_clamps_gives_short_runs_nothing_and_takes_all_back() {
         log.frequency.iter().filter(|&&(at, ..)| at >= from).map(|&(.., khz)| khz).max()
     };
     assert!(highest(&with, 390 * MS) > highest(&without, 390 * MS), "a long one gets more");
-    let last =
-        |log: &Log| log.frequency.iter().filter(|&&(.., d, _)| d == 0).last().map(|&(.., khz)| khz);
+    let last = |log: &Log| log.frequency.iter().rfind(|&&(.., d, _)| d == 0).map(|&(.., khz)| khz);
     assert_eq!(last(&with), last(&without), "and it is taken back");
 }

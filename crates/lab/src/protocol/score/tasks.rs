@@ -68,7 +68,7 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
         return Err(refuse(expected, multiplier.to_string()));
     }
     if task.clamp_ramp.is_some() {
-        return Err(refuse("no clamp_ramp", "one: flyball qos measures it on a board".to_owned()));
+        return Err(refuse("no clamp_ramp: nobody follows it there", "one".to_owned()));
     }
     match task.class {
         Class::Fair { .. } | Class::Fifo { .. } => Ok(()),
