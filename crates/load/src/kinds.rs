@@ -1,6 +1,7 @@
 //! What a load thread does while it works, in chunks of a chosen length.
 
 use super::Kind;
+use flyball_host::OwnMemory;
 use flyball_units::Nanos;
 use std::hint::black_box;
 
@@ -24,7 +25,7 @@ pub enum Work {
     /// A buffer read and written line by line, from `at` on.
     Memory {
         /// The buffer.
-        buffer: Vec<u64>,
+        buffer: OwnMemory,
         /// Next element.
         at: usize,
     },
@@ -39,9 +40,8 @@ impl Work {
             Kind::Float => Some(Work::Float([0.1, 0.2, 0.3, 0.4])),
             Kind::Memory => {
                 let length = usize::try_from(bytes / 8).ok()?.max(LINE) / LINE * LINE;
-                let mut buffer = Vec::new();
-                buffer.try_reserve_exact(length).ok()?;
-                buffer.extend((0..length as u64).map(black_box));
+                let mut buffer = OwnMemory::zeroed(length)?;
+                buffer.iter_mut().zip(0..).for_each(|(word, at)| *word = black_box(at));
                 Some(Work::Memory { buffer, at: 0 })
             }
         }

@@ -2,7 +2,7 @@
 //! the way out.
 
 use flyball_units::Diagnostic;
-use flyball_units::described::{line_and_column, nearest_key};
+use flyball_units::described::{in_words, line_and_column, nearest_key};
 use std::fmt;
 use std::ops::Range;
 
@@ -77,20 +77,6 @@ impl Problem {
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Problem {
         self.hint = Some(hint.into());
         self
-    }
-}
-
-/// Rust's names of types are not the reader's.
-fn in_words(message: &str) -> String {
-    const WORDS: [(&str, &str); 4] = [
-        ("expected u8", "expected a whole number from 0 to 255"),
-        ("expected u32", "expected a whole number from 0 to 4294967295"),
-        ("expected u64", "expected a whole number of 0 or more"),
-        ("expected f64", "expected a number"),
-    ];
-    match WORDS.iter().find(|(rust, _)| message.contains(rust)) {
-        Some((rust, words)) => message.replacen(rust, words, 1),
-        None => message.to_owned(),
     }
 }
 

@@ -26,10 +26,35 @@ pub fn nearest_key(message: &str) -> Option<(&str, &str)> {
     Some((found, nearest(found, quoted)?))
 }
 
+/// What serde says, with words for Rust's names of types.
+#[must_use]
+pub fn in_words(message: &str) -> String {
+    const WORDS: [(&str, &str); 4] = [
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected u64", "expected a whole number of 0 or more"),
+        ("expected f64", "expected a number"),
+    ];
+    match WORDS.iter().find(|(rust, _)| message.contains(rust)) {
+        Some((rust, words)) => message.replacen(rust, words, 1),
+        None => message.to_owned(),
+    }
+}
+
+/// The key of the value at this byte of a TOML text, where both stand on one line.
+#[must_use]
+pub fn key_at(text: &str, offset: usize) -> Option<&str> {
+    let before = text.get(..offset)?;
+    let (key, _) = before.rsplit('\n').next()?.split_once('=')?;
+    let key = key.trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!key.is_empty() && key.chars().all(plain)).then_some(key)
+}
+
 /// A file that is no `what`, by the reader's message and the byte where it stopped.
 #[must_use]
 pub fn slip(what: &str, text: &str, message: &str, offset: Option<usize>) -> Mismatch {
-    let message = message.trim();
+    let message = &in_words(message.trim());
     let slip = match message.split_once(", expected ") {
         Some((found, expected)) => Mismatch::value(expected, found),
         None => Mismatch::value(what, message),
@@ -66,5 +91,19 @@ mod tests {
         assert_eq!(found.hint.as_deref(), Some("did you mean `class`?"));
         let other = slip("a file of rules", text, "missing field `a`\n", None);
         assert_eq!(other.to_string(), "expected a file of rules, found missing field `a`");
+    }
+
+    #[test]
+    fn types_have_words_and_values_their_key() {
+        let said = "invalid type: string \"x\", expected u32";
+        let words = "invalid type: string \"x\", expected a whole number from 0 to 4294967295";
+        assert_eq!(in_words(said), words);
+        assert_eq!(in_words("expected a duration"), "expected a duration");
+        let text = "[input]\nrepeats = \"x\"\na = [\n  1]\n\"q r\" = 3\nb = { c = 1 }";
+        assert_eq!(key_at(text, 18), Some("repeats"));
+        assert_eq!(key_at(text, 1), None, "no value");
+        assert_eq!(key_at(text, text.find("1]").unwrap()), None, "on another line");
+        assert_eq!(key_at(text, text.find('3').unwrap()), None);
+        assert_eq!(key_at(text, 9999), None, "behind the end");
     }
 }

@@ -1,7 +1,7 @@
 //! What can be wrong with an experiment, with its place in the file and the way out.
 
 use flyball_units::Diagnostic;
-use flyball_units::described::{line_and_column, nearest_key};
+use flyball_units::described::{in_words, key_at, line_and_column, nearest_key};
 use std::fmt;
 
 /// An experiment that cannot be run as written.
@@ -53,7 +53,12 @@ impl ExperimentError {
 
     /// From the TOML reader: line, column, and the nearest right key for a wrong one.
     pub(super) fn from_toml(origin: &str, text: &str, error: &toml::de::Error) -> Self {
-        let message = error.message().trim().to_owned();
+        let message = in_words(error.message().trim());
+        let key = error.span().and_then(|span| key_at(text, span.start));
+        let message = match key.filter(|_| message.starts_with("invalid ")) {
+            Some(key) => format!("{key}: {message}"),
+            None => message,
+        };
         ExperimentError {
             origin: origin.to_owned(),
             place: error.span().map(|span| line_and_column(text, span.start)),

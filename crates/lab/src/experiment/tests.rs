@@ -51,6 +51,9 @@ fn unknown_keys_have_a_place_and_the_nearest_right_one() {
     let error = error_of(&format!("name = \"a\"\nperod = \"20ms\"\n{MINIMAL}"));
     assert_eq!(error.place, Some((2, 1)), "{error}");
     assert_eq!(error.hint.as_deref(), Some("did you mean `period`?"));
+    let error = error_of(&format!("repeats = \"x\"\n{MINIMAL}"));
+    let words = "repeats: invalid type: string \"x\", expected a whole number from 0 to";
+    assert!(error.to_string().contains(words), "{error}");
     let error = error_of("[[workload]]\nkernal = \"car\"\n");
     assert_eq!(
         (error.place, error.hint.as_deref()),
