@@ -218,10 +218,10 @@ pub fn clean_up(host: &dyn Host, command: &[String]) -> Result<(), ProgramError>
     once(host, &all, command, "cleanup").map(|_| ())
 }
 
-/// To whole seconds above one.
+/// Up to whole seconds above one, to whole milliseconds below.
 fn rounded(time: Nanos) -> Nanos {
-    const SECOND: u64 = 1_000_000_000;
-    if time.0 < SECOND { time } else { Nanos(time.0.div_ceil(SECOND) * SECOND) }
+    let step = if time < Nanos::from_secs(1) { 1_000_000 } else { 1_000_000_000 };
+    Nanos(time.0.div_ceil(step) * step)
 }
 
 /// Runs a command of a program once.
