@@ -2,6 +2,7 @@
 #![no_main]
 
 use std::fs;
+use std::path::Path;
 
 use flyball_run::import::{Format, Options, import};
 use libfuzzer_sys::fuzz_target;
@@ -17,5 +18,5 @@ fuzz_target!(|data: &[u8]| {
         0 => Options { format, ..Options::default() },
         _ => Options { format, map, ..Options::default() },
     };
-    let _ = import(path.as_ref(), &options);
+    let _ = import(Path::new(&path), &options);
 });
