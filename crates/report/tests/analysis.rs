@@ -102,6 +102,14 @@ fn run(conditions: &[Made]) -> RunData {
     run
 }
 
+/// The same, in an order that was drawn.
+fn randomised(conditions: &[Made]) -> RunData {
+    let mut made = run(conditions);
+    made.manifest.kind = "bench".into();
+    made.manifest.order = vec![TrialRecord::default()];
+    made
+}
+
 fn first(report: &Report) -> &Comparison {
     report.comparisons.first().expect("a comparison")
 }
@@ -303,6 +311,30 @@ fn a_load_that_failed_in_some_blocks_is_unproven() {
 }
 
 #[test]
+fn a_cause_stands_beside_the_figure_that_it_is_of() {
+    // Faster at the median, and slower in every twentieth window.
+    let uneven = Made {
+        name: "uneven",
+        exec_ns: 9_000,
+        cpu: |index| Some(u32::from(index % 20 != 0)),
+        ..Made::default()
+    };
+    let mut made = randomised(&[Made::default(), uneven]);
+    let figure = "response p99 1.";
+    let sentence = first(&analysed(made.clone())).sentence.clone();
+    assert!(sentence.starts_with(figure), "{sentence}");
+    let mut record = load("heavy", 90.0);
+    (record.cpus[0].cpu, record.proven) = (0, Some(false));
+    made.manifest.conditions[1].load = Some(record);
+    let report = analysed(made);
+    let found = first(&report);
+    assert_eq!(found.verdict, VerdictWord::Unproven);
+    assert_eq!(found.cause.as_ref().map(|cause| cause.quantile), Some(0.99));
+    let told = format!("what did run: {figure}");
+    assert!(found.sentence.contains(&told), "{}", found.sentence);
+}
+
+#[test]
 fn two_loads_on_the_measuring_cpu_are_contention() {
     let mut made = idle_and_slow();
     made.manifest.conditions[0].load = Some(load("medium", 50.0));
@@ -375,10 +407,7 @@ fn what_frequency_explains_disappears_at_equal_frequency() {
 
 /// The parts of the first comparison's cause, with their ends.
 fn parts(made: &[Made]) -> Vec<(Part, Estimate)> {
-    let mut made = run(made);
-    made.manifest.kind = "bench".into();
-    made.manifest.order = vec![TrialRecord::default()];
-    let report = analysed(made);
+    let report = analysed(randomised(made));
     let cause = first(&report).cause.clone().expect("a cause");
     cause.parts.iter().map(|part| (part.part, part.us)).collect()
 }

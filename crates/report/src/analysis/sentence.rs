@@ -7,7 +7,7 @@ use super::like::Like;
 use super::{cause, reasons, words};
 use crate::model::{
     Cause, Effect, Estimate, Judged, LoadSummary, Measure, StratumRatio, VerdictWord,
-    WorkloadComparison, headline,
+    WorkloadComparison, headline, quantile_name,
 };
 
 /// What a sentence is made of.
@@ -49,9 +49,13 @@ pub(super) fn write(matter: &Matter<'_>, verdict: VerdictWord) -> String {
         VerdictWord::Confounded => confounded(matter),
         VerdictWord::Unproven => {
             let why = reasons::unproven(matter.sides, matter.loads);
-            match headline(matter.effects) {
+            // No figure is an effect any more, but the cause is that of one.
+            match caused(matter).or_else(|| headline(matter.effects)) {
                 // The order was random: whatever ran, this is what it did.
-                Some(first) => format!("{why}; what did run: {}{}", size(first), because(matter)),
+                Some(first) => {
+                    let cause = because(matter, first);
+                    format!("{why}; what did run: {}{cause}", size(first))
+                }
                 None => {
                     format!("{why} (median execution, pooled: {})", words::factor(&matter.pooled))
                 }
@@ -81,7 +85,7 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
                 true => String::new(),
                 false => format!("; also {}", words::list(&others)),
             };
-            let cause = because(matter);
+            let cause = because(matter, first);
             let alone = workloads_alone(matter.effects, first);
             format!("{}{cause}{also}{alone}{}", size(first), limits(matter))
         }
@@ -126,9 +130,26 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
     }
 }
 
-/// The cause of the first figure, which stands beside it since a narrow table cuts the end.
-fn because(matter: &Matter<'_>) -> String {
-    matter.cause.map(cause::sentence).unwrap_or_default()
+/// The cause of the first figure, which stands beside it since a narrow table cuts the end; that of another one with
+/// its name.
+fn because(matter: &Matter<'_>, first: &Effect) -> String {
+    let Some(cause) = matter.cause else { return String::new() };
+    let sentence = cause::sentence(cause);
+    match is_of(cause, first) {
+        true => sentence,
+        false => format!("; {} {}{sentence}", cause.of.name(), quantile_name(cause.quantile)),
+    }
+}
+
+/// Whether a cause is that of an effect.
+fn is_of(cause: &Cause, effect: &Effect) -> bool {
+    (cause.of, Some(cause.quantile)) == (effect.of, effect.quantile)
+}
+
+/// The effect that the cause is of.
+fn caused<'a>(matter: &Matter<'a>) -> Option<&'a Effect> {
+    let cause = matter.cause?;
+    matter.effects.iter().find(|effect| effect.workload.is_none() && is_of(cause, effect))
 }
 
 /// In how many workloads an effect shows by itself: `; shows in 2 of 4 workloads alone`.
