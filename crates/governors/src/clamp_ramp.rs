@@ -168,21 +168,22 @@ impl ClampRamp {
     pub fn step(&self, ramp: ResponseRamp, now: Nanos) -> ClampStep {
         let running = self.running(now);
         let held = self.held(ramp, now);
-        if self.state == State::Asleep {
-            return held;
-        }
         let rest = self.remembered.since(running);
-        if self.early && rest > Nanos::ZERO {
-            // No longer yet than those before it: what they had is enough. While it waits its time stands still, and
-            // what is left of it may be next to nothing, again and again.
-            let waits = self.state == State::Ready;
-            let lasts = if waits { rest.max(ClampRamp::SHORTEST) } else { rest };
-            return ClampStep { lasts: Some(lasts), ..held };
-        }
         let grown = match self.state {
-            _ if running >= ClampRamp::SHORTEST => ClampStep::after(ramp, running),
+            State::Asleep => return held,
+            // No longer yet than those before it: what they had is enough. While it waits its time stands still, and what
+            // is left of it may be next to nothing, again and again.
+            State::Ready if self.early && rest > Nanos::ZERO => {
+                return ClampStep { lasts: Some(rest.max(ClampRamp::SHORTEST)), ..held };
+            }
+            State::Running { .. } if self.early && rest > Nanos::ZERO => {
+                return ClampStep { lasts: Some(rest), ..held };
+            }
+            State::Ready | State::Running { .. } if running >= ClampRamp::SHORTEST => {
+                ClampStep::after(ramp, running)
+            }
             // Its time stands still, and where it goes on word comes.
-            State::Asleep | State::Ready => ClampStep::default(),
+            State::Ready => ClampStep::default(),
             State::Running { .. } if running < YOUNG && self.heard => ClampStep::default(),
             State::Running { .. } => {
                 ClampStep { demand: None, lasts: Some(ClampRamp::SHORTEST.since(running)) }

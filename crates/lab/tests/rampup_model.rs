@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use flyball_host::RealHost;
+use flyball_lab::protocol::rampup::Variant;
+use flyball_lab::protocol::rampup::ask::Ask;
 use flyball_lab::protocol::rampup::model::{Case, run};
 use flyball_lab::session::{Destination, Silent};
 use flyball_report::kinds::rampup::analyse;
@@ -50,4 +52,34 @@ fn a_ramp_on_an_m1() {
     let on: f64 = cell.cores.iter().map(|on| on.quantiles.median.unwrap().estimate.value).sum();
     assert!((on - 300.0).abs() < 10.0, "{on}");
     assert_eq!(cell.utilization.len(), 2);
+}
+
+#[test]
+fn a_ramp_is_the_kernels_own_where_it_has_one() {
+    let ramps = |kernel: &str, words: &str| {
+        let variant = Variant::usual(false).with("fast", words).unwrap();
+        let ask = Ask {
+            words: Vec::new(),
+            variants: vec![variant],
+            spin: Nanos::from_millis(100),
+            repeats: 1,
+            phases: 1,
+            seed: 1,
+            events: None,
+        };
+        let cases = ask.cases("apple-m1", kernel).map_err(|error| error.to_string())?;
+        let task = &cases[0].scenario.tasks[0];
+        Ok::<_, String>((task.rampup_multiplier, task.clamp_ramp))
+    };
+    assert_eq!(ramps("linux-6.12", "ramp=4"), Ok((None, Some(4))));
+    assert_eq!(ramps("linux-6.12", "ramp=2 ramp=4"), Ok((None, Some(4))));
+    for words in ["series ramp=4", "ramp=4 series", "ramp=4 features.util_est_ramp_up=true"] {
+        assert_eq!(ramps("linux-6.12", words), Ok((Some(4), None)), "{words}");
+    }
+    // As its file says, without a word.
+    assert_eq!(ramps("linux-6.10-series", "ramp=4"), Ok((Some(4), None)));
+    let refused = ramps("debian-6.12", "ramp=4").unwrap_err();
+    assert!(refused.contains("utilisation clamps"), "{refused}");
+    let refused = ramps("linux-6.12", "ramp=65").unwrap_err();
+    assert!(refused.contains("from 1 to 64"), "{refused}");
 }

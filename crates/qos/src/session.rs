@@ -17,7 +17,7 @@ use flyball_units::{Mismatch, Nanos};
 use serde::Serialize;
 use std::path::Path;
 
-/// Between two looks where threads switch often, and none has run for long.
+/// Between two looks before the first one.
 const PERIOD: Nanos = Nanos::from_millis(4);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
 const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
@@ -303,10 +303,8 @@ impl Session<'_> {
         }
         let look = self.threads.look(host, &mut self.journal);
         let look = look.map_err(QosError::host("setting a clamp"))?;
-        self.period = match look.growing {
-            true => look.lasts.unwrap_or(PERIOD),
-            false => Nanos(self.period.0 * 2).min(LONGEST_PERIOD),
-        };
+        let longer = Nanos(self.period.0 * 2).min(LONGEST_PERIOD);
+        self.period = look.lasts.unwrap_or(longer);
         let mut changed = self.threads.rename(host, &mut self.journal);
         for (maker, pid, tid) in look.made {
             changed |= self.made(maker, pid, tid)?;

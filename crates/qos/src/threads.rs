@@ -1,6 +1,7 @@
 //! The threads that are watched, and the clamp of each.
 
 mod asked;
+mod counts;
 mod lent;
 
 use crate::burst::Burst;
@@ -19,6 +20,7 @@ use std::path::Path;
 use asked::Asked;
 pub use asked::AskedThread;
 pub(crate) use asked::Asker;
+pub use counts::Counts;
 use lent::Loan;
 
 /// A thread, and the clamp that it has from us.
@@ -75,36 +77,6 @@ pub(crate) struct Threads {
     pub counts: Counts,
 }
 
-/// What was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Counts {
-    /// Threads that were taken in.
-    pub threads: u64,
-    /// Switches to one of them.
-    pub switches: u64,
-    /// Clamps that were set.
-    pub set: u64,
-    /// Clamps that were removed.
-    pub removed: u64,
-    /// Threads that were left alone, because another program set their clamp meanwhile.
-    pub foreign: u64,
-    /// Threads that could not be taken in.
-    pub left_out: u64,
-    /// Why the first of them could not.
-    pub left_out_because: Option<String>,
-    /// Threads whose nice value, slice or upper clamp could not be changed.
-    pub not_lent: u64,
-    /// Why the first of them could not.
-    pub not_lent_because: Option<String>,
-}
-
-impl Counts {
-    fn leave_out(&mut self, error: &HostError) {
-        self.left_out += 1;
-        self.left_out_because.get_or_insert_with(|| error.to_string());
-    }
-}
-
 /// What a look found.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
@@ -113,7 +85,8 @@ pub(crate) struct Look {
     /// Whether clamps are to grow further, or threads with the whole clamp switch so often that listening costs
     /// more than looking again.
     pub busy: bool,
-    /// The shortest time until a clamp is to change.
+    /// The shortest time until a clamp is to change; none where a thread with the whole clamp lost its CPU for a moment,
+    /// which may have been to the controller itself.
     pub lasts: Option<Nanos>,
     /// When a thread is to be looked at again, whatever it does: for its piece of work, or for what it has while it
     /// sleeps.
@@ -122,9 +95,6 @@ pub(crate) struct Look {
     pub heard: bool,
     /// Whether a thread went that was here because its program asked.
     pub guests_left: bool,
-    /// Whether that is for another reason than that a thread with the whole clamp lost its CPU for a
-    /// moment, which may have been to the controller itself.
-    pub growing: bool,
 }
 
 impl Threads {
@@ -404,7 +374,7 @@ impl Threads {
             look.busy |= whole && starts > 0;
             match step.lasts {
                 Some(lasts) if awake => {
-                    (look.busy, look.growing) = (true, true);
+                    look.busy = true;
                     look.lasts = look.lasts.into_iter().chain([lasts]).min();
                 }
                 Some(lasts) => look.next = look.next.into_iter().chain([now + lasts]).min(),

@@ -126,13 +126,16 @@ impl SwitchWatch {
     /// Adds what came since the last time to `records`, in order.
     pub fn read(&mut self, records: &mut Vec<SwitchRecord>) {
         let before = records.len();
-        let quiet = self.switches.as_mut().map(|switches| &mut switches.quiet);
-        for ring in self.births.iter_mut().chain(quiet) {
-            while let Some(record) = ring.next() {
-                records.extend(record.parse());
-            }
+        if let Some(births) = &mut self.births {
+            births.take(records);
         }
-        records.get_mut(before..).unwrap_or_default().sort_by_key(|record| record.at);
+        let mixed = records.len() > before;
+        if let Some(switches) = &mut self.switches {
+            switches.quiet.take(records);
+        }
+        if mixed {
+            records.get_mut(before..).unwrap_or_default().sort_by_key(|record| record.at);
+        }
     }
 }
 
@@ -205,6 +208,12 @@ impl Ring {
         // SAFETY: `offset` lies within the second page, and the kernel does not write what lies
         // between tail and head.
         unsafe { self.base.as_ptr().add(offset).read_volatile() }
+    }
+
+    fn take(&mut self, records: &mut Vec<SwitchRecord>) {
+        while let Some(record) = self.next() {
+            records.extend(record.parse());
+        }
     }
 
     fn next(&mut self) -> Option<Record> {

@@ -329,7 +329,7 @@ fn new_task(
         },
         uclamp_max: from.uclamp_max,
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
-        ramped: from.clamp_ramp.map(|ramp| Ramped::new(ramp, from.uclamp_min)),
+        ramped: from.clamp_ramp.map(|ramp| Box::new(Ramped::new(ramp, from.uclamp_min))),
         creator: from.creator,
         initial_util: from.initial_util,
         random: random_stream(seed, t),

@@ -28,9 +28,18 @@ impl Machine {
         ramps.map(|ramped| ramped.at).min().unwrap_or(u64::MAX)
     }
 
-    /// A task with a ramp has a new state. Of a run that is no short one any more word comes; what the controller
-    /// waits for with a timer it hears of when that expires.
+    /// A task has a new state, which the controller hears of where it has a ramp.
+    #[inline]
     pub(super) fn follow(&mut self, t: usize) {
+        if self.tasks[t].ramped.is_some() {
+            self.hear(t);
+        }
+    }
+
+    /// Of a run that is no short one any more word comes; what the controller waits for with a timer it hears of when
+    /// that expires.
+    #[cold]
+    fn hear(&mut self, t: usize) {
         let now = Nanos(self.now);
         let task = &mut self.tasks[t];
         let Some(ramped) = &mut task.ramped else { return };

@@ -67,9 +67,7 @@ impl Machine {
         }
         self.release_cpu(c);
         self.tasks[t].enter(State::Runnable, self.now);
-        if self.tasks[t].ramped.is_some() {
-            self.follow(t);
-        }
+        self.follow(t);
         if why == SwitchOut::Preempted {
             self.tasks[t].totals.preemptions += 1;
         }
@@ -162,9 +160,7 @@ impl Machine {
             self.share_core(c);
         }
         self.set_power(c);
-        if self.tasks[t].ramped.is_some() {
-            self.follow(t);
-        }
+        self.follow(t);
         observer.switched_in(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
     }
 
@@ -283,9 +279,7 @@ impl Machine {
         }
         self.release_cpu(c);
         self.tasks[t].enter(state, self.now);
-        if self.tasks[t].ramped.is_some() {
-            self.follow(t);
-        }
+        self.follow(t);
         let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
         observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
         if !self.tasks[t].is_interrupt() {

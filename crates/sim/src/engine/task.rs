@@ -113,7 +113,7 @@ pub(super) struct Task {
     /// Patch 11's ramp-up multiplier.
     pub(super) multiplier: u32,
     /// The ramp that its lower clamp follows.
-    pub(super) ramped: Option<Ramped>,
+    pub(super) ramped: Option<Box<Ramped>>,
     pub(super) creator: Creator,
     pub(super) initial_util: Option<u32>,
     pub(super) program: Program,

@@ -3,6 +3,7 @@
 use super::{ConditionSetup, Model};
 use crate::machine::error::MachineError;
 use crate::plan::PlannedCondition;
+use crate::ramped::by_clamps;
 use flyball_control::{SETTINGS, Scope, Settings};
 use flyball_governors::{Governor, Tunable};
 use flyball_host::Scheduling;
@@ -55,8 +56,8 @@ impl ConditionSetup {
             }
         }
         let settings = &asked.settings;
-        let clamps = settings.clamp().is_some() || ramps_by_clamps(model, settings);
-        if clamps && !model.kernel.uclamp {
+        let ramps = settings.response_ramp.is_some() && by_clamps(&model.kernel);
+        if (ramps || settings.clamp().is_some()) && !model.kernel.uclamp {
             let kernel = &model.kernel.name;
             remarks.add("uclamp".to_owned(), format!("the kernel {kernel} has no uclamp"))?;
         }
@@ -70,11 +71,6 @@ impl ConditionSetup {
         })?;
         Ok(ConditionSetup { domains, load, site, degraded: remarks.degraded })
     }
-}
-
-/// Whether a ramp is followed by clamps: where the kernel has none of its own.
-pub(super) fn ramps_by_clamps(model: &Model, settings: &Settings) -> bool {
-    settings.response_ramp.is_some() && !model.kernel.features.util_est_ramp_up
 }
 
 /// What cannot be applied: an error, or a remark where the experiment allows to degrade.

@@ -1,6 +1,6 @@
 //! One trial: a simulation from an idle machine to the end of its last window.
 
-use super::control::{DomainControl, class_of, ramps_by_clamps};
+use super::control::{DomainControl, class_of};
 use super::events::{Both, Events, Gather};
 use super::watch::{Seen, Watch};
 use super::window::{Next, WindowTask};
@@ -8,6 +8,7 @@ use super::{ConditionSetup, ModelRun, load};
 use crate::machine::error::MachineError;
 use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::protocol::windows::trial::{Grid, TrialLabels, WindowRecord};
+use crate::ramped::by_clamps;
 use flyball_governors::{Governor, ResponseRamp};
 use flyball_load::{LoadProof, Recorder, Tolerance};
 use flyball_platform::{ClockDomain, Platform};
@@ -226,13 +227,9 @@ impl Trial<'_> {
         duration: Nanos,
     ) -> Result<Setup, MachineError> {
         let kernel = self.run.model.kernel.clone();
-        let settings = &self.condition.asked.settings;
-        let ramp = settings.response_ramp;
-        // By the kernel's own ramp where it has one; the multiplier of all other tasks is 1, load tracking's own.
-        let (own, by_clamps) = match ramps_by_clamps(&self.run.model, settings) {
-            true => (None, ramp.map(ResponseRamp::new)),
-            false => (ramp, None),
-        };
+        let ramp = self.condition.asked.settings.response_ramp;
+        // Else the kernel's own; the multiplier of all other tasks is 1, load tracking's own.
+        let by_clamps = by_clamps(&kernel);
         let domains = &self.setup.domains;
         let governors: Option<Vec<Box<dyn Governor>>> =
             domains.iter().map(|domain| domain.governor()).collect();
@@ -247,8 +244,8 @@ impl Trial<'_> {
             allowed: self.condition.cpus.iter().flat_map(|cpus| cpus.iter()).collect(),
             uclamp_min,
             uclamp_max,
-            rampup_multiplier: own,
-            clamp_ramp: by_clamps,
+            rampup_multiplier: ramp.filter(|_| !by_clamps),
+            clamp_ramp: ramp.filter(|_| by_clamps).map(ResponseRamp::new),
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,

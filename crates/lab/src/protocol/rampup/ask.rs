@@ -4,6 +4,7 @@
 use crate::protocol::rampup::model::Case;
 use crate::protocol::rampup::plan::{Condition, Plan};
 use crate::protocol::rampup::variant::Variant;
+use crate::ramped::by_clamps;
 use flyball_sim::scenario::{
     Node, Scenario, ScenarioError, Source, from_tree, keys, kinds, parse_text, set,
 };
@@ -101,17 +102,15 @@ impl Ask {
         set(&mut base, "platform", &toml_text(platform))?;
         set(&mut base, "kernel", &toml_text(kernel))?;
         set(&mut base, "phases", &self.phases.to_string())?;
-        let has_series = |words: &[String]| words.iter().any(|word| word == SERIES);
         for word in &self.words {
-            place(&mut base, word, has_series(&self.words))?;
+            place(&mut base, word)?;
         }
         let mut cases = Vec::new();
         for variant in &self.variants {
             for gap in &variant.gaps {
                 let mut tree = base.clone();
-                let series = has_series(&self.words) || has_series(&variant.words);
                 for word in &variant.words {
-                    place(&mut tree, word, series)?;
+                    place(&mut tree, word)?;
                 }
                 set(&mut tree, "task.0.sleeps", &variant.sleeps.to_string())?;
                 set(&mut tree, "task.0.gap", &toml_text(&format!("{}ns", gap.0)))?;
@@ -122,7 +121,7 @@ impl Ask {
                     condition: variant.name.clone(),
                     gap: *gap,
                     sleeps: variant.sleeps,
-                    scenario: scenario(&tree)?,
+                    scenario: with_ramp(tree, self.words.iter().chain(&variant.words))?,
                 });
             }
         }
@@ -147,19 +146,30 @@ fn apply(condition: &mut Condition, key: &str, value: &str) -> Result<(), AskErr
     condition.set(key, value).map_err(AskError::Setting)
 }
 
-/// The word for a kernel with the response-time series.
-const SERIES: &str = "series";
+/// The key of a ramp, which is the kernel's own or followed by clamps: a matter of the kernel.
+const RAMP: &str = "ramp";
 
-/// One word of a variant: where its key belongs follows from its name. With the `series` a ramp is the kernel's own,
-/// else its clamps follow it, as on a machine.
-fn place(tree: &mut Node, word: &str, series: bool) -> Result<(), AskError> {
-    if word == SERIES {
+/// The scenario with the last ramp among these words.
+fn with_ramp<'a>(
+    mut tree: Node,
+    words: impl DoubleEndedIterator<Item = &'a String>,
+) -> Result<Scenario, AskError> {
+    let plain = scenario(&tree)?;
+    let mut pairs = words.rev().filter_map(|word| word.split_once('='));
+    let Some((_, multiplier)) = pairs.find(|(key, _)| *key == RAMP) else { return Ok(plain) };
+    let key = if by_clamps(&plain.kernel) { "clamp_ramp" } else { "rampup_multiplier" };
+    set(&mut tree, &format!("task.0.{key}"), multiplier)?;
+    scenario(&tree)
+}
+
+/// One word of a variant: where its key belongs follows from its name. A ramp is left to [`with_ramp`].
+fn place(tree: &mut Node, word: &str) -> Result<(), AskError> {
+    if word == "series" {
         return Ok(set(tree, "features.series", "true")?);
     }
     let (key, value) = word.split_once('=').ok_or_else(|| AskError::Word(word.to_owned()))?;
-    if key == "ramp" {
-        let key = if series { "rampup_multiplier" } else { "clamp_ramp" };
-        return Ok(set(tree, &format!("task.0.{key}"), value)?);
+    if key == RAMP {
+        return Ok(());
     }
     let has = |keys: &[keys::Key]| keys.iter().any(|known| known.name == key);
     let rampup = kinds::KINDS.iter().find(|kind| kind.name == "rampup");
