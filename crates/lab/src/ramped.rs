@@ -8,16 +8,10 @@ use crate::protocol::rampup::Variant;
 use crate::protocol::windows::{self, Context};
 use crate::session::{BLAME, Destination, EnergyLog, EnergySide, Metered, Outcome, Progress};
 use flyball_host::{Host, Topology};
-use flyball_platform::Kernel;
 use std::sync::Arc;
 
 /// Name of the condition without.
 pub const WITHOUT: &str = Variant::ONLY;
-
-/// Whether a ramp on a model of this kernel is followed by clamps, as on a machine: the kernel has none of its own.
-pub(crate) fn by_clamps(kernel: &Kernel) -> bool {
-    !kernel.features.util_est_ramp_up
-}
 
 /// Name of the condition with a ramp of this multiplier.
 #[must_use]

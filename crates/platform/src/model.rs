@@ -280,6 +280,13 @@ pub enum IdleGovernor {
     Teo,
 }
 
+impl Kernel {
+    /// Whether a ramp of a task's demand is followed by clamps: the kernel raises no estimate by itself.
+    pub fn ramps_by_clamps(&self) -> bool {
+        !self.features.util_est_ramp_up
+    }
+}
+
 impl Platform {
     /// The clock domain of a CPU; None where the platform has no such CPU.
     pub fn domain(&self, cpu: CpuId) -> Option<&ClockDomain> {

@@ -3,7 +3,6 @@
 use super::{ConditionSetup, Model};
 use crate::machine::error::MachineError;
 use crate::plan::PlannedCondition;
-use crate::ramped::by_clamps;
 use flyball_control::{SETTINGS, Scope, Settings};
 use flyball_governors::{Governor, Tunable};
 use flyball_host::Scheduling;
@@ -56,7 +55,7 @@ impl ConditionSetup {
             }
         }
         let settings = &asked.settings;
-        let ramps = settings.response_ramp.is_some() && by_clamps(&model.kernel);
+        let ramps = settings.response_ramp.is_some() && model.kernel.ramps_by_clamps();
         if (ramps || settings.clamp().is_some()) && !model.kernel.uclamp {
             let kernel = &model.kernel.name;
             remarks.add("uclamp".to_owned(), format!("the kernel {kernel} has no uclamp"))?;

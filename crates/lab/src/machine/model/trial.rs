@@ -8,7 +8,6 @@ use super::{ConditionSetup, ModelRun, load};
 use crate::machine::error::MachineError;
 use crate::plan::{PlannedCondition, PlannedTrial};
 use crate::protocol::windows::trial::{Grid, TrialLabels, WindowRecord};
-use crate::ramped::by_clamps;
 use flyball_governors::{Governor, ResponseRamp};
 use flyball_load::{LoadProof, Recorder, Tolerance};
 use flyball_platform::{ClockDomain, Platform};
@@ -229,7 +228,7 @@ impl Trial<'_> {
         let kernel = self.run.model.kernel.clone();
         let ramp = self.condition.asked.settings.response_ramp;
         // Else the kernel's own; the multiplier of all other tasks is 1, load tracking's own.
-        let by_clamps = by_clamps(&kernel);
+        let by_clamps = kernel.ramps_by_clamps();
         let domains = &self.setup.domains;
         let governors: Option<Vec<Box<dyn Governor>>> =
             domains.iter().map(|domain| domain.governor()).collect();

@@ -4,7 +4,6 @@
 use crate::protocol::rampup::model::Case;
 use crate::protocol::rampup::plan::{Condition, Plan};
 use crate::protocol::rampup::variant::Variant;
-use crate::ramped::by_clamps;
 use flyball_sim::scenario::{
     Node, Scenario, ScenarioError, Source, from_tree, keys, kinds, parse_text, set,
 };
@@ -157,7 +156,7 @@ fn with_ramp<'a>(
     let plain = scenario(&tree)?;
     let mut pairs = words.rev().filter_map(|word| word.split_once('='));
     let Some((_, multiplier)) = pairs.find(|(key, _)| *key == RAMP) else { return Ok(plain) };
-    let key = if by_clamps(&plain.kernel) { "clamp_ramp" } else { "rampup_multiplier" };
+    let key = if plain.kernel.ramps_by_clamps() { "clamp_ramp" } else { "rampup_multiplier" };
     set(&mut tree, &format!("task.0.{key}"), multiplier)?;
     scenario(&tree)
 }
