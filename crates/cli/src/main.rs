@@ -27,6 +27,11 @@ use flyball_host::{Signal, end_on_signals, end_soon, last_signal};
 use flyball_units::Nanos;
 use std::process::ExitCode;
 
+/// The one of musl gives memory back to the kernel at every turn, and takes it again.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     // A command that has something to keep or to restore listens itself, from then on.
     end_on_signals();
