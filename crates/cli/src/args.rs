@@ -260,13 +260,13 @@ pub struct BenchArgs {
     /// Print what would run, in which order and for how long, and stop
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the named experiment, or a commented template, into a new file to edit, and stop
+    /// Write the named experiment, that of CMD, or a commented template, into a new file to edit, and stop
     #[arg(
         long,
         value_name = "FILE",
         num_args = 0..=1,
         default_missing_value = "experiment.toml",
-        conflicts_with_all = ["program", "dry_run"]
+        conflicts_with = "dry_run"
     )]
     pub init: Option<PathBuf>,
     /// Measure only: the report can be made later, and elsewhere

@@ -57,6 +57,18 @@ fn a_program_of_the_users_own() {
     );
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("true"), "{stdout}");
+    // The same as a file to change.
+    let (code, _, stderr) = run(dir.path(), &["bench", "--init", "true.toml", "--", "true"]);
+    assert_eq!(code, 0, "{stderr}");
+    let plan =
+        |what: &[&str]| run(dir.path(), &[&["bench", "--dry-run", "--seed", "7"], what].concat()).1;
+    let (direct, kept) =
+        (plan(&["--period", "50ms", "--", "true"]), plan(&["--period", "50ms", "true.toml"]));
+    let order = |text: &str| {
+        text.lines().filter(|line| line.contains("idle")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(!order(&direct).is_empty(), "{direct}");
+    assert_eq!(order(&direct), order(&kept));
     let (code, _, stderr) = run(dir.path(), &["bench", "--", "false"]);
     assert_eq!(code, 3, "{stderr}");
     let (code, _, stderr) = run(dir.path(), &["bench", "--", "./no-such-program"]);

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
-    if let Some(file) = &args.init {
+    if let Some(file) = args.init.as_ref().filter(|_| args.program.is_empty()) {
         return templates::experiment(file, args.experiment.as_deref(), talk);
     }
     let host = machine::with_faults(args.faults.as_deref())?;
@@ -26,6 +26,9 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let rules = reporting::rules(&args.output)?;
     let groups = args.trace.as_deref().map(groups).transpose()?;
     let (experiment, folder) = experiment(&args, &host)?;
+    if let Some(file) = &args.init {
+        return templates::for_program(file, &experiment, talk);
+    }
     let context = runs::context(folder.as_deref());
     let margin = experiment.margin;
     let target = machine::to_measure(&args.machine)?;

@@ -77,6 +77,13 @@ pub struct Experiment {
     pub conditions: Vec<Condition>,
 }
 
+impl Experiment {
+    /// As a TOML file; none where a number is too large for one.
+    pub fn text(&self) -> Option<String> {
+        toml::to_string(self).ok()
+    }
+}
+
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }

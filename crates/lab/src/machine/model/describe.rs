@@ -20,7 +20,7 @@ pub(super) fn manifest(run: &ModelRun) -> Manifest {
         plan: PlanRecord::of("trials", run.plan.trials.len()),
         command: command.into_iter().map(str::to_owned).collect(),
         seed: Some(run.experiment.seed),
-        experiment: toml::to_string(&run.experiment).ok(),
+        experiment: run.experiment.text(),
         flyball: run.flyball.clone(),
         machine: Some(machine(&run.model)),
         workloads: workloads(run),

@@ -220,7 +220,7 @@ fn manifest(
         command: context.origin.command.clone(),
         flyball: context.origin.flyball.clone(),
         seed: Some(experiment.seed),
-        experiment: toml::to_string(experiment).ok(),
+        experiment: experiment.text(),
         machine: Some(describe::describe(topology, host)),
         workloads: experiment
             .workloads
