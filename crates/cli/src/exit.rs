@@ -11,7 +11,7 @@ pub enum Exit {
     Ok,
     /// Done, and something was found: a finding, or a `--fail-if` that holds.
     Finding,
-    /// A `--fail-if` that these data do not decide.
+    /// A `--fail-if` that these data do not decide; a machine that does not become quiet.
     Undecided,
     /// The command line is wrong.
     Usage,
@@ -42,7 +42,7 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Unsupported, 4, "not supported on this machine, or not permitted"),
     (Exit::InvalidRun, 5, "the run is not valid: its figures must not be used"),
     (Exit::RestoreFailed, 6, "a setting of the machine could not be restored"),
-    (Exit::Undecided, 7, "a --fail-if that these data do not decide"),
+    (Exit::Undecided, 7, "not decided: a --fail-if by these data, or what needs a quiet machine"),
     (Exit::Own, 125, "Flyball itself failed (a command that it runs keeps its own code)"),
     (Exit::Interrupted, 130, "interrupted; what was measured until then is kept"),
     (Exit::Terminated, 143, "the same, asked to end by SIGTERM"),

@@ -100,14 +100,24 @@ pub fn after_run(
     let run = Run::open(dir)?;
     let runs = [RunData::beside(run.name(), dir, run)?];
     let report = analyse(&runs, &analysis(args, Some(margin), runs[0].manifest.seed));
-    let page = write_page(&report, args, Some(dir.join(PAGE)))?;
-    print(host, &report, args.format, rules, &[dir.to_path_buf()], page, talk)?;
+    let page = write_page(&report, args, Some(dir.join(PAGE)));
+    let written = page.as_ref().ok().cloned().flatten();
+    print(host, &report, args.format, rules, &[dir.to_path_buf()], written, talk)?;
+    page?;
     let judged = judge(&report, rules, talk)?;
     Ok((report.comparisons, judged))
 }
 
-/// The rules of `--fail-if`, read before anything runs.
+/// The rules of `--fail-if`, read before anything runs; and whether there is a place for the page.
 pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
+    if let Some(folder) = args.page.as_deref().and_then(Path::parent)
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let text =
+            format!("--page: expected a file in an existing folder, found {}", folder.display());
+        return Err(Failure::input(text).hint("make the folder first, or name another place"));
+    }
     let parse = |text: &String| {
         Gate::parse(text)
             .map_err(|error| Failure::usage(format!("--fail-if: {error}")).hint(error.hint()))

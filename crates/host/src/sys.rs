@@ -31,6 +31,7 @@ linux! {
     pub(crate) mod sched;
     pub(crate) mod signal;
     pub(crate) mod socket;
+    mod spawn;
     pub(crate) mod task;
     pub(crate) mod usage;
     pub(crate) mod watch;

@@ -206,6 +206,65 @@ fn children_are_run_timed_and_captured() {
     assert!(!exit.is_success());
 }
 
+/// It is our memory in which a child begins, but nothing else of ours: no handler, no blocked signal, no file.
+#[test]
+fn children_begin_afresh() {
+    apart(|host| {
+        host.catch_interrupts().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let kept = fs_err::canonicalize(folder.path()).unwrap();
+        let output = |program: &str, arguments: &[&str]| {
+            let spec = ProcessSpec {
+                environment: vec![("ADDED".into(), "word".into())],
+                folder: Some(folder.path().to_owned()),
+                ..ProcessSpec::new(program, arguments).captured()
+            };
+            let exit = host.spawn(&spec).unwrap().wait(None).unwrap().unwrap();
+            assert!(exit.is_success(), "{exit:?}");
+            String::from_utf8(exit.stdout).unwrap()
+        };
+        let status = output("cat", &["/proc/self/status"]);
+        let signals = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            u64::from_str_radix(line.trim(), 16).unwrap()
+        };
+        let pipe = 1 << (libc::SIGPIPE - 1);
+        assert_eq!((signals("SigBlk:"), signals("SigCgt:"), signals("SigIgn:") & pipe), (0, 0, 0));
+        // Files that whoever started us left open are passed on, ours are not; one is the folder that is listed.
+        let passed_on = |file: &fs_err::DirEntry| {
+            let info = fs_err::read_to_string(file.path()).unwrap_or_default();
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+            let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+            flags.is_some_and(|flags| flags & libc::O_CLOEXEC as u32 == 0)
+        };
+        let ours = fs_err::read_dir("/proc/self/fdinfo").unwrap().map(Result::unwrap);
+        let expected = ours.filter(passed_on).count() + 1;
+        assert_eq!(output("ls", &["/proc/self/fd"]).lines().count(), expected);
+        let told = output("sh", &["-c", "cat; pwd; echo $ADDED $PATH; ps -o pgid= $$; echo $$"]);
+        let told: Vec<&str> = told.lines().map(str::trim).collect();
+        let path = host.env("PATH").unwrap();
+        assert_eq!(told[..2], [kept.to_str().unwrap(), &format!("word {path}")]);
+        assert_eq!(told[2], told[3], "a group of its own");
+        // As execvp does it: a script that names no interpreter.
+        let script = folder.path().join("script");
+        fs_err::write(&script, "echo \"$1 $ADDED\"\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode;
+        fs_err::set_permissions(&script, mode(0o755)).unwrap();
+        assert_eq!(output("./script", &["one"]), "one word\n");
+        fs_err::set_permissions(&script, mode(0o644)).unwrap();
+        let refused = |program: &str, spec: ProcessSpec| {
+            let error = host.spawn(&ProcessSpec { program: program.into(), ..spec }).unwrap_err();
+            error.errno()
+        };
+        let plain = ProcessSpec::default;
+        assert_eq!(refused(script.to_str().unwrap(), plain()), Some(Errno::EACCES));
+        assert_eq!(refused("no-such-program", plain()), Some(Errno::ENOENT));
+        assert_eq!(refused("", plain()), Some(Errno::ENOENT));
+        let nowhere = ProcessSpec { folder: Some("/no-such-folder".into()), ..plain() };
+        assert_eq!(refused("true", nowhere), Some(Errno::ENOENT));
+    });
+}
+
 #[test]
 fn children_can_be_given_up() {
     let host = RealHost::new();

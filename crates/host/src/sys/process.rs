@@ -1,15 +1,14 @@
 //! Starting, waiting for and killing child processes.
-#![expect(unsafe_code, reason = "wait4, pidfd and the child's death signal")]
+#![expect(unsafe_code, reason = "wait4 and pidfd")]
 
 use super::schedstat::SchedStatReader;
+use super::spawn::{Started, Tie, spawn};
 use super::task::pidfd;
 use super::{check, clock, usage};
-use crate::{Call, Errno, Exit, HostError, Input, Output, ProcessSpec, SchedStat, Signal, Status};
+use crate::{Call, Errno, Exit, HostError, ProcessSpec, SchedStat, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,34 +36,29 @@ impl Child {
     pub(crate) fn spawn(spec: &ProcessSpec) -> Result<Child, HostError> {
         let name = spec.program.to_string_lossy().into_owned();
         let fail = |error: std::io::Error| HostError::call(Call::Spawn, &name, Errno::of(&error));
-        let mut command = command(spec);
-        let started = clock::now();
-        let mut child = command.spawn().map_err(fail)?;
-        let pid = child.id() as libc::pid_t;
-        let mut this = match pidfd(pid as u32, 0) {
-            Ok(handle) => {
-                let account = SchedStatReader::of_process(pid as u32).ok();
-                Child {
-                    name,
-                    pid,
-                    handle,
-                    started,
-                    stdout: None,
-                    stderr: None,
-                    account,
-                    reaped: false,
-                }
-            }
+        let begun = clock::now();
+        let Started { pid, stdout, stderr } = spawn(spec, Tie::Ours).map_err(fail)?;
+        match pidfd(pid as u32, 0) {
+            Ok(handle) => Ok(Child {
+                name,
+                pid,
+                handle,
+                started: begun,
+                stdout: stdout.map(Drain::start),
+                stderr: stderr.map(Drain::start),
+                account: SchedStatReader::of_process(pid as u32).ok(),
+                reaped: false,
+            }),
             Err(errno) => {
                 // Without a handle it could not be waited for with a time limit: give it up.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(HostError::call(Call::Spawn, name, errno));
+                // SAFETY: a child of ours that is not reaped, and a null pointer for its status.
+                unsafe {
+                    libc::kill(pid, libc::SIGKILL);
+                    libc::waitpid(pid, std::ptr::null_mut(), 0);
+                }
+                Err(HostError::call(Call::Spawn, name, errno))
             }
-        };
-        this.stdout = child.stdout.take().map(Drain::start);
-        this.stderr = child.stderr.take().map(Drain::start);
-        Ok(this)
+        }
     }
 
     /// The child's process id.
@@ -78,10 +72,15 @@ impl Child {
         if self.reaped {
             return Err(HostError::call(Call::Wait, &self.name, Errno::ECHILD));
         }
+        let own = SchedStatReader::of_this_thread().ok();
+        let delay = || own.as_ref()?.read().ok().map(|account| account.run_delay);
+        let before = delay();
         if !self.poll(deadline)? {
             return Ok(None);
         }
         let elapsed = clock::now().since(self.started);
+        // The end is seen when this thread has a CPU: what it waits for one is waiting, too.
+        let late = before.zip(delay()).map_or(Nanos::ZERO, |(before, after)| after.since(before));
         let account = self.account.as_ref().and_then(|account| account.read().ok());
         let (status, usage) = self.reap()?;
         let alone =
@@ -89,7 +88,7 @@ impl Child {
         Ok(Some(Exit {
             status,
             usage,
-            waited: account.filter(alone).map(|account| account.run_delay),
+            waited: account.filter(alone).map(|account| Nanos(account.run_delay.0 + late.0)),
             elapsed,
             stdout: self.stdout.take().map(Drain::finish).unwrap_or_default(),
             stderr: self.stderr.take().map(Drain::finish).unwrap_or_default(),
@@ -190,69 +189,8 @@ impl Drop for Child {
 /// Starts `spec` in a session of its own, so that neither the end of this process nor a signal of the
 /// terminal ends it; its number. Whoever takes over orphans collects it.
 pub(crate) fn spawn_detached(spec: &ProcessSpec) -> Result<u32, HostError> {
-    let mut command = described(spec);
-    // SAFETY: the closure runs between fork and exec and makes one async-signal-safe call; building an
-    // error from a number does not allocate.
-    unsafe {
-        command.pre_exec(|| match libc::setsid() {
-            -1 => Err(std::io::Error::last_os_error()),
-            _ => Ok(()),
-        });
-    }
-    match command.spawn() {
-        Ok(child) => Ok(child.id()),
-        Err(error) => {
-            Err(HostError::call(Call::Spawn, spec.program.to_string_lossy(), Errno::of(&error)))
-        }
-    }
-}
-
-/// The standard library's description of `spec`.
-fn described(spec: &ProcessSpec) -> Command {
-    #[expect(clippy::disallowed_methods, reason = "this is where the door opens")]
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.arguments).envs(spec.environment.iter().map(|(name, value)| (name, value)));
-    if let Some(folder) = &spec.folder {
-        command.current_dir(folder);
-    }
-    let stdin = match spec.stdin {
-        Input::Empty => Stdio::null(),
-        Input::Inherit => Stdio::inherit(),
-    };
-    command.stdin(stdin).stdout(stdio(spec.stdout)).stderr(stdio(spec.stderr));
-    command
-}
-
-/// As [`described`], with the death signal.
-fn command(spec: &ProcessSpec) -> Command {
-    let mut command = described(spec);
-    // A group of its own, so that what the child starts can be ended with it.
-    command.process_group(0);
-    // SAFETY: getpid returns a number.
-    let parent = unsafe { libc::getpid() };
-    // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls:
-    // prctl, getppid; building an error from a number does not allocate.
-    unsafe {
-        command.pre_exec(move || {
-            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-            // The parent may have died before the request: then nobody would kill this child.
-            if libc::getppid() != parent {
-                return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
-            }
-            Ok(())
-        });
-    }
-    command
-}
-
-fn stdio(output: Output) -> Stdio {
-    match output {
-        Output::Discard => Stdio::null(),
-        Output::Capture => Stdio::piped(),
-        Output::Inherit => Stdio::inherit(),
-    }
+    let fail = |error| HostError::call(Call::Spawn, spec.program.to_string_lossy(), Errno::of(&error));
+    spawn(spec, Tie::Nobody).map(|started| started.pid as u32).map_err(fail)
 }
 
 /// Reads a pipe in a thread of its own, so that the child never waits for us.

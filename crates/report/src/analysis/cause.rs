@@ -580,31 +580,82 @@ fn who(part: &CausePart) -> String {
     }
 }
 
-/// Behind a figure: `, +1916 us [1540, 2291]: +1876 us [1502, 2250] from waiting for the CPU, +40.1 us
-/// [31.0, 49.2] from cycles; nothing from lateness and frequency`. One part alone is the whole.
-pub(super) fn sentence(cause: &Cause) -> String {
-    let whole = cause.total_us.value.abs();
-    let nothing =
-        |found: &&CausePart| found.us.value.abs() < NEGLIGIBLE * whole && !found.us.excludes(0.0);
-    let (none, some): (Vec<&CausePart>, Vec<&CausePart>) = cause.parts.iter().partition(nothing);
-    let sizes = some.iter().map(|found| {
-        format!("{} from {}{}", words::microseconds(&found.us), found.part.name(), who(found))
-    });
-    let sizes = sizes.collect::<Vec<_>>().join(", ");
-    let names: Vec<String> = none.iter().map(|found| found.part.name().to_owned()).collect();
-    let total = match some.len() {
-        0 | 1 => String::new(),
-        _ => format!(", {}", words::microseconds(&cause.total_us)),
+/// Behind a figure: `, +1916 us: +1876 us [1502, 2250] from waiting for the CPU, +40.1 us [31.0, 49.2]
+/// from cycles; not decided: the backlog of windows before +30.0 us [-12.0, 72.0]; nothing from lateness and frequency`. One
+/// part alone is the whole. `whole`: as the whole is to be told.
+pub(super) fn sentence(cause: &Cause, whole: &Estimate) -> String {
+    let least = NEGLIGIBLE * cause.total_us.value.abs();
+    let is_small = |found: &CausePart| found.us.value.abs() < least;
+    let is_shown = |found: &&CausePart| match found.us.low {
+        Some(_) => found.us.excludes(0.0),
+        None => !is_small(found),
     };
-    match none.is_empty() {
-        true => format!("{total}: {sizes}"),
-        false => format!("{total}: {sizes}; nothing from {}", words::list(&names)),
+    let (shown, rest): (Vec<&CausePart>, Vec<&CausePart>) = cause.parts.iter().partition(is_shown);
+    let (nothing, open): (Vec<&CausePart>, Vec<&CausePart>) =
+        rest.into_iter().partition(|found| is_small(found));
+    let total = match shown.len() + open.len() {
+        0 | 1 => String::new(),
+        _ => format!(", {}", words::microseconds(whole)),
+    };
+    let size = |found: &CausePart| words::microseconds(&found.us);
+    let list = |parts: &[&CausePart], word: &dyn Fn(&CausePart) -> String| {
+        parts.iter().map(|found| word(found) + &who(found)).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = total;
+    if !shown.is_empty() {
+        let from = |found: &CausePart| format!("{} from {}", size(found), found.part.name());
+        text += &format!(": {}", list(&shown, &from));
     }
+    if !open.is_empty() {
+        let named = |found: &CausePart| format!("{} {}", found.part.name(), size(found));
+        text += &format!("; not decided: {}", list(&open, &named));
+    }
+    if !nothing.is_empty() {
+        let names: Vec<String> = nothing.iter().map(|f| f.part.name().to_owned()).collect();
+        text += &format!("; nothing from {}", words::list(&names));
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What an interval with zero in it leaves open is no cause.
+    #[test]
+    fn parts_are_causes_where_their_intervals_say_so() {
+        let part = |part, us| CausePart { part, us, who: Vec::new() };
+        let parts = vec![
+            part(Part::Waiting, Estimate::between(1876.0, 1502.0, 2250.0)),
+            part(Part::Backlog, Estimate::between(30.0, -12.0, 72.0)),
+            part(Part::Lateness, Estimate::between(1.0, -2.0, 4.0)),
+        ];
+        let cause = |parts| Cause {
+            of: Judged::Response,
+            quantile: 0.99,
+            total_us: Estimate::between(1907.0, 1540.0, 2291.0),
+            parts,
+            missing: Vec::new(),
+            windows: [1, 1],
+        };
+        let told = |parts: &[CausePart]| {
+            let cause = cause(parts.to_vec());
+            sentence(&cause, &Estimate::bare(cause.total_us.value))
+        };
+        assert_eq!(
+            told(&parts),
+            ", +1907 us: +1876 us [1502, 2250] from waiting for the CPU; not decided: the backlog of windows before +30.0 us \
+             [-12.0, 72.0]; nothing from lateness"
+        );
+        assert_eq!(told(&parts[..1]), ": +1876 us [1502, 2250] from waiting for the CPU");
+        assert_eq!(
+            told(&parts[1..]),
+            "; not decided: the backlog of windows before +30.0 us [-12.0, 72.0]; nothing from lateness"
+        );
+        // A model's parts have none.
+        let bare = part(Part::Frequency, Estimate::bare(1907.0));
+        assert_eq!(told(&[bare]), ": +1907 us from frequency");
+    }
 
     /// A window of 100 us of its own and 6 of interrupts, as kernels account for it that count them
     /// as the thread's time, and that do not.

@@ -117,15 +117,29 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
                 false => "there are no intervals to say more".to_owned(),
             };
             let figure = first.map(size).unwrap_or_default();
-            let figure = match first.is_some_and(|e| e.verdict == VerdictWord::Equivalent) {
-                true => format!("{figure}; {wide}: {}", names(VerdictWord::Undecided)),
-                false => format!("{figure}: {wide}"),
+            // What is decided comes first.
+            let (figure, rest) = match first.filter(|e| e.verdict == VerdictWord::Equivalent) {
+                Some(first) => {
+                    let others = of(VerdictWord::Equivalent).filter(|e| !std::ptr::eq(*e, first));
+                    let equal: Vec<String> =
+                        [figure].into_iter().chain(others.map(Effect::name)).collect();
+                    let open = names(VerdictWord::Undecided);
+                    (
+                        format!("equal within {margin}: {}", words::list(&equal)),
+                        format!("; {wide}: {open}"),
+                    )
+                }
+                None => {
+                    let equal = match of(VerdictWord::Equivalent).next() {
+                        Some(_) => {
+                            format!("; equal within {margin}: {}", names(VerdictWord::Equivalent))
+                        }
+                        None => String::new(),
+                    };
+                    (format!("{figure}: {wide}"), equal)
+                }
             };
-            let equal = match of(VerdictWord::Equivalent).next() {
-                Some(_) => format!("; equal within {margin}: {}", names(VerdictWord::Equivalent)),
-                None => String::new(),
-            };
-            format!("{figure}{equal}{}", limits(matter))
+            format!("{figure}{rest}{}", limits(matter))
         }
     }
 }
@@ -134,10 +148,13 @@ fn total(matter: &Matter<'_>, verdict: VerdictWord) -> String {
 /// its name.
 fn because(matter: &Matter<'_>, first: &Effect) -> String {
     let Some(cause) = matter.cause else { return String::new() };
-    let sentence = cause::sentence(cause);
     match is_of(cause, first) {
-        true => sentence,
-        false => format!("; {} {}{sentence}", cause.of.name(), quantile_name(cause.quantile)),
+        // The figure has its interval: that of the whole, drawn by itself, would be another one.
+        true => cause::sentence(cause, &Estimate::bare(cause.total_us.value)),
+        false => {
+            let sentence = cause::sentence(cause, &cause.total_us);
+            format!("; {} {}{sentence}", cause.of.name(), quantile_name(cause.quantile))
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::Style;
 use super::TerminalOptions;
-use crate::model::{Comparison, Finding, Report};
+use crate::model::{Comparison, Finding, Report, VerdictWord};
 use crate::text;
 
 /// Verdicts shown in the short form.
 const MAX_VERDICTS: usize = 4;
+/// Lines of an effect that are shown whatever stands below: its size, and the first of its causes.
+const EFFECT_LINES: usize = 3;
 /// Columns of the longest verdict.
 const WORD: usize = 10;
 
@@ -37,7 +39,7 @@ pub(super) fn unfinished(report: &Report, width: usize, style: Style) -> Vec<Str
 }
 
 /// Verdicts in words, the most important first, in at most `room` lines (but never less than one
-/// line for each of the first [`MAX_VERDICTS`]).
+/// line for each of the first [`MAX_VERDICTS`], and [`EFFECT_LINES`] for an effect).
 pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize) -> Vec<String> {
     let verbose = room == usize::MAX;
     let mut lines = vec![style.bold("Verdicts")];
@@ -63,9 +65,13 @@ pub(super) fn verdicts(report: &Report, width: usize, style: Style, room: usize)
         .map(|c| text::wrap(&text::plain(&c.sentence), width.saturating_sub(indent)))
         .collect();
     // Beside the title's lines a sentence costs nothing.
-    let least: Vec<usize> = shown.iter().map(|c| names(c, title).len()).collect();
-    let taken = lines.len() + closing.len() + least.iter().sum::<usize>();
     let lengths: Vec<usize> = sentences.iter().map(Vec::len).collect();
+    let least = shown.iter().zip(&lengths).map(|(c, length)| {
+        let effect = if c.verdict == VerdictWord::Effect { EFFECT_LINES } else { 1 };
+        names(c, title).len().max(effect.min(*length))
+    });
+    let least: Vec<usize> = least.collect();
+    let taken = lines.len() + closing.len() + least.iter().sum::<usize>();
     let keeps = share(&least, &lengths, room.saturating_sub(taken));
     for ((comparison, sentence), keep) in shown.iter().zip(sentences).zip(keeps) {
         lines.extend(verdict(comparison, title, &cut(sentence, keep, width - indent), style));

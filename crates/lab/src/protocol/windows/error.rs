@@ -105,8 +105,8 @@ impl Diagnostic for BenchError {
     fn hint(&self) -> Option<String> {
         match self {
             BenchError::NotQuiet { .. } => Some(
-                "end those programs, or wait longer; without waiting, blocks that others disturb are \
-                 done again"
+                "end those programs, wait longer, or measure beside them and allow blocks that they disturb to be \
+                 done again: retry = 8"
                     .to_owned(),
             ),
             BenchError::NotApplied { setting, .. } => Some(format!(
