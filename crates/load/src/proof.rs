@@ -226,7 +226,8 @@ impl LoadProof {
                 "the hypervisor took up to {steal:.0} % of a CPU: use a quieter host or dedicated CPUs"
             )),
             () if waited >= 2.0 => Some(
-                "other programs wanted the same CPUs: stop them, or use pinned load on other CPUs"
+                "other programs wanted the same CPUs: stop them, or ask for a load that fits beside them, such \
+                 as half of one CPU: load = \"cpu=1,50%\""
                     .to_owned(),
             ),
             () => None,
