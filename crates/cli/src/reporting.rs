@@ -108,16 +108,21 @@ pub fn after_run(
     Ok((report.comparisons, judged))
 }
 
-/// The rules of `--fail-if`, read before anything runs; and whether there is a place for the page.
-pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
-    if let Some(folder) = args.page.as_deref().and_then(Path::parent)
-        && !folder.as_os_str().is_empty()
-        && !folder.is_dir()
-    {
-        let text =
-            format!("--page: expected a file in an existing folder, found {}", folder.display());
-        return Err(Failure::input(text).hint("make the folder first, or name another place"));
+/// What is asked of a report, checked before anything is measured: the rules, and a folder for the page.
+pub fn asked(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
+    let folder = args.page.as_deref().and_then(Path::parent);
+    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        None => rules(args),
+        Some(folder) => {
+            let found = folder.display();
+            let text = format!("--page: expected a file in an existing folder, found {found}");
+            Err(Failure::input(text).hint("make the folder first, or name another place"))
+        }
     }
+}
+
+/// The rules of `--fail-if`.
+pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
     let parse = |text: &String| {
         Gate::parse(text)
             .map_err(|error| Failure::usage(format!("--fail-if: {error}")).hint(error.hint()))

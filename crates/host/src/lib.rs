@@ -81,7 +81,6 @@ pub use sys::dma_latency::IdleLatencyHold;
 #[cfg(target_os = "linux")]
 pub use sys::huge::HugePages;
 pub use sys::kept::{Access, KeptFile};
-pub use sys::own_memory::OwnMemory;
 pub use sys::programs::{Guest, Knock, ProgramSocket};
 pub use sys::schedstat::SchedStatReader;
 pub use sys::signal::{end_on_signals, end_soon, last as last_signal};

@@ -118,8 +118,9 @@ pub struct Exit {
     pub status: Status,
     /// What the kernel counted for it and for the children it waited for (wait4).
     pub usage: ThreadUsage,
-    /// Time that it was ready to run and waited for a CPU, and whoever waits for its end did. None where that is not known of all of it:
-    /// several threads or children, or a kernel that does not count it.
+    /// Time that it was ready to run and waited for a CPU, and that whoever waits for its end did. None
+    /// where that is not known of all of it: several threads or children, or a kernel that does not
+    /// count it.
     pub waited: Option<Nanos>,
     /// From before its start until its end was seen, on CLOCK_MONOTONIC.
     pub elapsed: Nanos,

@@ -23,7 +23,6 @@ linux! {
     pub(crate) mod cycles;
     pub(crate) mod huge;
     pub(crate) mod memory;
-    pub(crate) mod own_memory;
     mod perf;
     mod poll;
     pub(crate) mod process;
@@ -41,8 +40,8 @@ linux! {
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{
-    access, bell, bpf, clock, cycles, memory, own_memory, process, programs, sched, signal, socket,
-    task, usage, watch,
+    access, bell, bpf, clock, cycles, memory, process, programs, sched, signal, socket, task,
+    usage, watch,
 };
 
 #[cfg(target_os = "linux")]

@@ -265,6 +265,21 @@ fn children_begin_afresh() {
     });
 }
 
+/// A copy of our memory would take the longer the more we have, and each page would fault again after it.
+#[test]
+fn a_start_copies_nothing_of_ours() {
+    apart(|host| {
+        let mut memory = vec![1_u8; 32 << 20];
+        let before = host.usage().unwrap().minor_faults;
+        assert!(
+            host.spawn(&ProcessSpec::new("true", [""; 0])).unwrap().wait(None).unwrap().is_some()
+        );
+        memory.iter_mut().step_by(4096).for_each(|byte| *byte = std::hint::black_box(2));
+        let faults = host.usage().unwrap().minor_faults - before;
+        assert!(faults < 1000, "{faults} of {} pages", memory.len() / 4096);
+    });
+}
+
 #[test]
 fn children_can_be_given_up() {
     let host = RealHost::new();

@@ -1,7 +1,6 @@
 //! What a load thread does while it works, in chunks of a chosen length.
 
 use super::Kind;
-use flyball_host::OwnMemory;
 use flyball_units::Nanos;
 use std::hint::black_box;
 
@@ -25,7 +24,7 @@ pub enum Work {
     /// A buffer read and written line by line, from `at` on.
     Memory {
         /// The buffer.
-        buffer: OwnMemory,
+        buffer: Vec<u64>,
         /// Next element.
         at: usize,
     },
@@ -40,8 +39,9 @@ impl Work {
             Kind::Float => Some(Work::Float([0.1, 0.2, 0.3, 0.4])),
             Kind::Memory => {
                 let length = usize::try_from(bytes / 8).ok()?.max(LINE) / LINE * LINE;
-                let mut buffer = OwnMemory::zeroed(length)?;
-                buffer.iter_mut().zip(0..).for_each(|(word, at)| *word = black_box(at));
+                let mut buffer = Vec::new();
+                buffer.try_reserve_exact(length).ok()?;
+                buffer.extend((0..length as u64).map(black_box));
                 Some(Work::Memory { buffer, at: 0 })
             }
         }

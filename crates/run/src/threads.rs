@@ -15,7 +15,7 @@ const WANTED: &str = "RAYON_NUM_THREADS";
 pub fn start_threads() {
     static START: Once = Once::new();
     START.call_once(|| {
-        let waiting: Vec<Sender<ThreadBuilder>> = (0..wanted()).map_while(|_| waiting()).collect();
+        let waiting: Vec<Sender<ThreadBuilder>> = (0..wanted()).map_while(|_| thread()).collect();
         // Refused where somebody started threads otherwise: then there is nothing to do.
         let _ = match waiting.len() {
             0 => ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global(),
@@ -42,7 +42,7 @@ fn wanted() -> usize {
 }
 
 /// A thread that waits for what it is to do; none where the system gives none.
-fn waiting() -> Option<Sender<ThreadBuilder>> {
+fn thread() -> Option<Sender<ThreadBuilder>> {
     let (work, asked) = channel::<ThreadBuilder>();
     let wait = move || asked.recv().map_or((), ThreadBuilder::run);
     Builder::new().spawn(wait).is_ok().then_some(work)

@@ -15,7 +15,7 @@ use flyball_units::{MachineSpec, Nanos};
 pub fn run(args: AbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
     host.catch_interrupts()?;
-    let rules = reporting::rules(&args.output)?;
+    let rules = reporting::asked(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
     let margin = args.turns.margin()?;
     let length = match args.blocks {

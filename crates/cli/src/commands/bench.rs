@@ -23,7 +23,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     let host = machine::with_faults(args.faults.as_deref())?;
     host.catch_interrupts()?;
-    let rules = reporting::rules(&args.output)?;
+    let rules = reporting::asked(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
     let groups = args.trace.as_deref().map(groups).transpose()?;
     let (experiment, folder) = experiment(&args, &host)?;

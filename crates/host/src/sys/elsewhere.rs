@@ -294,39 +294,6 @@ pub(crate) mod memory {
     }
 }
 
-pub(crate) mod own_memory {
-    use std::ops::{Deref, DerefMut};
-
-    /// Memory of this process, which starts no others here.
-    #[derive(Debug)]
-    pub struct OwnMemory(Vec<u64>);
-
-    impl OwnMemory {
-        /// So many words of 8 bytes; none where there is no memory for them.
-        #[must_use]
-        pub fn zeroed(words: usize) -> Option<OwnMemory> {
-            let mut memory = Vec::new();
-            memory.try_reserve_exact(words).ok()?;
-            memory.resize(words, 0);
-            Some(OwnMemory(memory))
-        }
-    }
-
-    impl Deref for OwnMemory {
-        type Target = [u64];
-
-        fn deref(&self) -> &[u64] {
-            &self.0
-        }
-    }
-
-    impl DerefMut for OwnMemory {
-        fn deref_mut(&mut self) -> &mut [u64] {
-            &mut self.0
-        }
-    }
-}
-
 pub(crate) mod process {
     use super::refused;
     use crate::{Call, Exit, HostError, ProcessSpec, Signal};

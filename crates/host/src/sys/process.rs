@@ -4,7 +4,7 @@
 use super::schedstat::SchedStatReader;
 use super::spawn::{Started, Tie, spawn};
 use super::task::pidfd;
-use super::{check, clock, usage};
+use super::{check, clock, sched, usage};
 use crate::{Call, Errno, Exit, HostError, ProcessSpec, SchedStat, Signal, Status};
 use flyball_units::Nanos;
 use std::io::Read;
@@ -72,7 +72,7 @@ impl Child {
         if self.reaped {
             return Err(HostError::call(Call::Wait, &self.name, Errno::ECHILD));
         }
-        let own = SchedStatReader::of_this_thread().ok();
+        let own = SchedStatReader::open(sched::thread_id()).ok();
         let delay = || own.as_ref()?.read().ok().map(|account| account.run_delay);
         let before = delay();
         if !self.poll(deadline)? {

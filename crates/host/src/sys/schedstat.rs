@@ -24,12 +24,6 @@ impl SchedStatReader {
         Self::at(format!("/proc/self/task/{tid}/schedstat"))
     }
 
-    /// Opens the account of this thread.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn of_this_thread() -> Result<SchedStatReader, HostError> {
-        Self::at("/proc/thread-self/schedstat".to_owned())
-    }
-
     /// Opens the account of the first thread of a process.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_process(pid: u32) -> Result<SchedStatReader, HostError> {

@@ -581,8 +581,8 @@ fn who(part: &CausePart) -> String {
 }
 
 /// Behind a figure: `, +1916 us: +1876 us [1502, 2250] from waiting for the CPU, +40.1 us [31.0, 49.2]
-/// from cycles; not decided: the backlog of windows before +30.0 us [-12.0, 72.0]; nothing from lateness and frequency`. One
-/// part alone is the whole. `whole`: as the whole is to be told.
+/// from cycles; not decided: lateness +30.0 us [-12.0, 72.0]; nothing from frequency`. One part alone is
+/// the whole. `whole`: as the whole is to be told.
 pub(super) fn sentence(cause: &Cause, whole: &Estimate) -> String {
     let least = NEGLIGIBLE * cause.total_us.value.abs();
     let is_small = |found: &CausePart| found.us.value.abs() < least;

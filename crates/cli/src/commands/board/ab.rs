@@ -14,7 +14,7 @@ use flyball_units::{BoardSpec, MachineSpec};
 pub fn run(args: &BoardAbArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::real();
     host.catch_interrupts()?;
-    let rules = reporting::rules(&args.output)?;
+    let rules = reporting::asked(&args.output)?;
     let sides = sides(args)?;
     let (mut experiment, folder) = experiments::named_or_file(&args.experiment)?;
     if experiment.conditions.len() != 1 {
