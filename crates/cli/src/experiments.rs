@@ -29,5 +29,9 @@ pub fn for_program(
     host: &Arc<dyn Host>,
     dry_run: bool,
 ) -> Result<Experiment, Failure> {
+    if program.first().is_some_and(String::is_empty) {
+        let hint = "a variable of the shell may be empty";
+        return Err(Failure::usage("expected a program after `--`, found an empty text").hint(hint));
+    }
     Ok(experiment::of_program(program, host.as_ref(), if dry_run { 0 } else { PILOTS })?)
 }

@@ -13,9 +13,15 @@ pub fn time(flag: &str, text: &str) -> Result<Duration, Failure> {
     text.parse().map_err(|slip: Mismatch| slip.at(flag).into())
 }
 
-/// `--duration`, where it is given.
+/// `--duration`, where it is given: more than nothing.
 pub fn duration(text: Option<&str>) -> Result<Option<Nanos>, Failure> {
-    text.map(|text| Ok(time("--duration", text)?.0)).transpose()
+    let Some(text) = text else { return Ok(None) };
+    match time("--duration", text)?.0 {
+        Nanos::ZERO => {
+            Err(Failure::usage(format!("--duration: expected a time above 0, found {text}")))
+        }
+        duration => Ok(Some(duration)),
+    }
 }
 
 /// The groups of events that `--trace[=GROUPS]` names; none where it names none.

@@ -29,11 +29,12 @@ pub fn nearest_key(message: &str) -> Option<(&str, &str)> {
 /// What serde says, with words for Rust's names of types.
 #[must_use]
 pub fn in_words(message: &str) -> String {
-    const WORDS: [(&str, &str); 4] = [
+    const WORDS: [(&str, &str); 5] = [
         ("expected u8", "expected a whole number from 0 to 255"),
         ("expected u32", "expected a whole number from 0 to 4294967295"),
         ("expected u64", "expected a whole number of 0 or more"),
         ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list, such as [\"a\", \"b\"]"),
     ];
     match WORDS.iter().find(|(rust, _)| message.contains(rust)) {
         Some((rust, words)) => message.replacen(rust, words, 1),
