@@ -89,8 +89,8 @@ catalogue! {
         "`/sys/kernel/sched_ext/state`";
         "A scheduler loaded from BPF places tasks, and may set frequencies. warn."
     ResponseTime = "response-time":
-        "`sched_util_clamp_min`, governors, the journal of clamps";
-        "How a program's demand can be answered faster here, or why not: ok. warn where a controller of clamps was killed, and so was its guardian: threads may have clamps, slices and nice values of it still."
+        "`sched_util_clamp_min`, governors, `scaling_min_freq`, the journal of clamps";
+        "How a program's demand can be answered faster here, or why not: ok. warn where a controller of clamps or limits was killed, and so was its guardian: threads may have clamps, slices and nice values of it still, and frequencies raised limits."
     IdleStates = "idle-states":
         "`cpuN/cpuidle/stateN/{latency,disable}`";
         "Leaving a deep idle state takes up to its exit latency, at each wake-up after a pause. warn above 20 us, note above 2 us."

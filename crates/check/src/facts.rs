@@ -82,7 +82,7 @@ impl Facts {
         // What may not be looked at is another user's.
         let controller = qos_folder(host).ok().and_then(|folder| status(host, &folder).ok());
         Ok(Facts {
-            response: backend(host, By::Clamps).map_err(|error| error.to_string()),
+            response: backend(host, By::best(host)).map_err(|error| error.to_string()),
             controller,
             permissions: Permissions::probe(host),
             timer_slack: host.timer_slack_get().map_err(&mut keep).ok(),

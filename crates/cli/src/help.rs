@@ -16,7 +16,17 @@ pub fn command() -> Command {
          Start: flyball      Platforms, governors, scenarios, exit codes: flyball help\n",
         groups(&plain)
     );
-    plain.help_template(template)
+    numbers(plain.help_template(template))
+}
+
+/// A number below zero is a value, if a wrong one, and no flag.
+fn numbers(command: Command) -> Command {
+    let named =
+        |argument: Arg| match argument.is_positional() || !argument.get_action().takes_values() {
+            true => argument,
+            false => argument.allow_negative_numbers(true),
+        };
+    command.mut_args(named).mut_subcommands(numbers)
 }
 
 fn groups(command: &Command) -> String {

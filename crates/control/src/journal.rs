@@ -36,6 +36,9 @@ pub(crate) struct Entry {
     /// What the hold writes; none where it only watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
+    /// Whether its owner writes it meanwhile, again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moves: bool,
 }
 
 impl Journal {
@@ -63,7 +66,7 @@ impl Journal {
                 None => {
                     known.insert(step.path.clone(), self.files.len());
                     let old = Some(step.old.clone()).filter(|old| !old.is_empty());
-                    self.files.push(Entry { path: step.path.clone(), old, new });
+                    self.files.push(Entry { path: step.path.clone(), old, new, moves: false });
                 }
             }
         }
@@ -87,7 +90,7 @@ impl Journal {
                 // Without a value, the file may be absent, or could not be read: see `forget`.
                 if concerned && !known.contains_key(&path) {
                     known.insert(path.clone(), self.files.len());
-                    self.files.push(Entry { path, old: value, new: None });
+                    self.files.push(Entry { path, old: value, new: None, moves });
                 }
             }
         }
@@ -98,7 +101,7 @@ impl Journal {
             for (path, value) in &machine.tunables {
                 if !known.contains_key(path) {
                     let old = Some(value.clone());
-                    self.files.push(Entry { path: path.clone(), old, new: None });
+                    self.files.push(Entry { path: path.clone(), old, new: None, moves: false });
                 }
             }
         }
@@ -236,7 +239,12 @@ mod tests {
             boot_id: "b".into(),
             owner: ProcessIdentity { pid: 7, start: 21 },
             created: Nanos(5),
-            files: vec![Entry { path: path.into(), old: Some("1".into()), new: None }],
+            files: vec![Entry {
+                path: path.into(),
+                old: Some("1".into()),
+                new: None,
+                moves: false,
+            }],
         }
     }
 

@@ -65,6 +65,12 @@ pub(crate) fn restore(host: &dyn Host, files: &[Entry]) -> Outcome {
         // Whether it worked is seen below.
         let _ = host.write(&entry.path, old);
     }
+    // The kernel shows what was written a moment later: what its owner has just written may look as it was.
+    for (entry, old) in files.iter().rev().filter_map(|it| Some((it, it.old.as_ref()?))) {
+        if entry.moves {
+            let _ = host.write(&entry.path, old);
+        }
+    }
     for pause in ROUNDS {
         wait(host, pause);
         if write_again(host, files) == 0 {

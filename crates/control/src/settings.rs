@@ -77,6 +77,8 @@ pub enum Moving {
     Speed,
     /// `scaling_min_freq` and `scaling_max_freq`, under whatever governor.
     Limits,
+    /// `scaling_min_freq` alone.
+    LowerLimits,
 }
 
 impl Moving {
@@ -85,6 +87,7 @@ impl Moving {
         match self {
             Moving::Speed => &["scaling_setspeed"],
             Moving::Limits => &["scaling_max_freq", "scaling_min_freq"],
+            Moving::LowerLimits => &["scaling_min_freq"],
         }
     }
 }

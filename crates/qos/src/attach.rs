@@ -20,12 +20,27 @@ pub struct Attached<'a> {
 }
 
 impl<'a> Attached<'a> {
+    /// Looks whether one can be had: beside settings of the machine that are held meanwhile, or alone.
+    ///
+    /// # Errors
+    /// What this machine cannot do.
+    pub fn preflight(host: &dyn Host, beside_hold: bool) -> Result<(), QosError> {
+        let by = By::best(host);
+        backend(host, by)?;
+        match by == By::Limits && beside_hold {
+            false => Ok(()),
+            true => Err(Mismatch::value("a ramp without other settings of the machine", "both")
+                .hint("without clamps a ramp holds the lower limits of frequencies itself")
+                .into()),
+        }
+    }
+
     /// Starts one, and returns when the thread's demand follows the ramp.
     ///
     /// # Errors
     /// What this machine cannot do; a controller that does not come to it.
     pub fn to_this_thread(host: &'a dyn Host, multiplier: u32) -> Result<Attached<'a>, QosError> {
-        backend(host, By::Clamps)?;
+        Attached::preflight(host, false)?;
         let folder = qos_folder(host)?;
         if let Status::Running { owner, .. } = status(host, &folder)? {
             return Err(QosError::Busy(Some(owner)));

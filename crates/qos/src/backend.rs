@@ -1,6 +1,7 @@
 //! What this kernel and its driver have for it, with the reason.
 
 use crate::{By, QosError};
+use flyball_control::ControlError;
 use flyball_host::Host;
 use flyball_units::Mismatch;
 use serde::Serialize;
@@ -10,6 +11,10 @@ use std::path::Path;
 const BOUND: &str = "/proc/sys/kernel/sched_util_clamp_min";
 const CPUFREQ: &str = "/sys/devices/system/cpu/cpufreq";
 const GOVERNOR: &str = "schedutil";
+/// The lower limit of a policy's frequency.
+const LIMIT: &str = "scaling_min_freq";
+/// Governors whose frequency is the highest, or somebody's own.
+const FIXED: [&str; 2] = ["performance", "userspace"];
 
 /// How it is done here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,19 +41,26 @@ pub fn backend(host: &dyn Host, by: By) -> Result<Backend, QosError> {
                 .hint("in a virtual machine, the host decides"),
         );
     }
-    if by == By::SchedExt {
-        return sched_ext(host, &release, &policies);
+    match by {
+        By::Clamps => clamps(host, &release, &policies),
+        By::SchedExt => sched_ext(host, &release, &policies),
+        By::Limits => limits(host, &release, &policies),
     }
+}
+
+/// By clamps of threads.
+fn clamps(host: &dyn Host, release: &str, policies: &[Policy]) -> Result<Backend, QosError> {
+    let unsupported = |slip: Mismatch| Err(QosError::Unsupported(slip));
     let Some(bound) = text(host, BOUND) else {
         return unsupported(
             Mismatch::value(
                 "a kernel with utilisation clamps (CONFIG_UCLAMP_TASK)",
                 format!("Linux {release} without them"),
             )
-            .hint("for all programs at once, and at the cost of a permanent one: hold a higher lowest frequency"),
+            .hint("let the lower limit of its CPU follow the thread, as root"),
         );
     };
-    let others = others(&policies);
+    let others = others(policies);
     if others.len() == policies.len() {
         let slip = Mismatch::value(
             "the governor schedutil, which alone heeds utilisation clamps",
@@ -57,8 +69,8 @@ pub fn backend(host: &dyn Host, by: By) -> Result<Backend, QosError> {
         return unsupported(match policies.iter().any(|policy| policy.offers) {
             true => slip.hint("set the governor for as long as the program runs"),
             false => slip.hint(
-                "this driver chooses the frequency itself, for a CPU and not for a task: \
-                 prefer performance over energy on all CPUs",
+                "this driver chooses the frequency itself, for a CPU and not for a task: let the lower limit of\
+                  its CPU follow the thread, as root",
             ),
         });
     }
@@ -130,11 +142,71 @@ fn sched_ext(host: &dyn Host, release: &str, policies: &[Policy]) -> Result<Back
     Ok(Backend { name: "sched_ext ramp", reason, notes })
 }
 
+/// By the lower limit of the CPU on which a thread runs.
+fn limits(host: &dyn Host, release: &str, policies: &[Policy]) -> Result<Backend, QosError> {
+    let unsupported = |slip: Mismatch| Err(QosError::Unsupported(slip));
+    let (rising, fixed): (Vec<_>, Vec<_>) = policies.iter().partition(|policy| policy.can_rise());
+    let Some(first) = rising.first() else {
+        let why = |policy: &&Policy| format!("{}: {}", policy.name, policy.why_not());
+        let all: Vec<String> = fixed.iter().map(why).collect();
+        return unsupported(Mismatch::value(
+            "a policy whose frequency its lower limit can raise",
+            all.join(", "),
+        ));
+    };
+    let path = format!("{CPUFREQ}/{}/{LIMIT}", first.name);
+    let writable = host.writable(Path::new(&path));
+    if !writable.map_err(QosError::host("asking for permission"))? {
+        return Err(ControlError::Permission { path: path.into() }.into());
+    }
+    let mut notes: Vec<String> = fixed
+        .iter()
+        .map(|policy| {
+            format!("{}: {}: its lower limit raises nothing", policy.name, policy.why_not())
+        })
+        .collect();
+    notes.push(
+        "for a CPU and not for a thread: whatever else runs on the CPUs of the same clock has that \
+         frequency, too, and no thread comes to a faster core by it"
+            .to_owned(),
+    );
+    let reason = match (&first.driver, first.governor.as_str()) {
+        (_, GOVERNOR) => {
+            format!("Linux {release}: the lowest frequency that {GOVERNOR} may choose")
+        }
+        (Some(driver), _) if !first.offers => {
+            format!("Linux {release}: the lowest frequency that {driver} may choose")
+        }
+        (_, other) => format!("Linux {release}: the lowest frequency that {other} may choose"),
+    };
+    Ok(Backend { name: "limits ramp", reason, notes })
+}
+
 struct Policy {
     name: String,
     governor: String,
+    driver: Option<String>,
+    /// Lower and upper limit, kHz.
+    range: Option<(u64, u64)>,
     /// Whether it could have [`GOVERNOR`].
     offers: bool,
+}
+
+impl Policy {
+    /// Whether its frequency can be below its upper limit, and above its lower one.
+    fn can_rise(&self) -> bool {
+        self.range.is_some_and(|(least, most)| least < most)
+            && !FIXED.contains(&self.governor.as_str())
+    }
+
+    /// Why not.
+    fn why_not(&self) -> String {
+        match self.range {
+            None => "no limits".to_owned(),
+            Some((least, most)) if least >= most => format!("limits {least} to {most} kHz"),
+            Some(_) => format!("governor {}", self.governor),
+        }
+    }
 }
 
 fn policies(host: &dyn Host) -> Vec<Policy> {
@@ -144,7 +216,10 @@ fn policies(host: &dyn Host) -> Vec<Policy> {
         let governor = file("scaling_governor")?;
         let available = file("scaling_available_governors").unwrap_or_default();
         let offers = available.split_ascii_whitespace().any(|offered| offered == GOVERNOR);
-        Some(Policy { name, governor, offers })
+        let khz = |name: &str| file(name)?.parse().ok();
+        let range = khz(LIMIT).zip(khz("scaling_max_freq"));
+        let driver = file("scaling_driver");
+        Some(Policy { name, governor, driver, range, offers })
     };
     names.into_iter().filter(|name| name.starts_with("policy")).filter_map(of).collect()
 }
@@ -186,7 +261,7 @@ mod tests {
     fn what_is_missing_is_named_with_what_can_be_had() {
         let (error, hint) = refused(&machine("schedutil", ""));
         assert!(error.contains("CONFIG_UCLAMP_TASK") && error.contains("7.3.4"), "{error}");
-        assert!(hint.contains("lowest frequency"), "{hint}");
+        assert!(hint.contains("lower limit"), "{hint}");
         let (error, hint) = refused(&machine("powersave", CLAMPS));
         assert!(error.contains("schedutil") && error.contains("policy0 has powersave"), "{error}");
         assert!(hint.contains("set the governor"), "{hint}");
@@ -205,6 +280,32 @@ mod tests {
         let notes = backend(&machine("schedutil", &more), By::Clamps).unwrap().notes;
         assert!(notes[0].contains("policy2 has performance"), "{notes:?}");
         assert!(notes[1].contains("512 of 1024") && notes[2].contains("invariance"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_lower_limit_does_it_for_root_where_the_frequency_can_rise() {
+        let range = |least: u32, most: u32| {
+            format!(
+                "{CPUFREQ}/policy0/{LIMIT} = {least}\n{CPUFREQ}/policy0/scaling_max_freq = {most}\n\
+                 {CPUFREQ}/policy0/scaling_driver = intel_pstate\n"
+            )
+        };
+        let found = |governor, range: &str, root| {
+            let mut manifest = flyball_host::manifest::Manifest::default();
+            manifest.calls.writable.insert(CPUFREQ.into(), root);
+            backend(&machine(governor, range).with_manifest(manifest), By::Limits)
+        };
+        let there = found("ondemand", &range(600, 900), true).unwrap();
+        assert_eq!((there.name, there.notes.len()), ("limits ramp", 1));
+        assert_eq!(there.reason, "Linux 7.3.4: the lowest frequency that ondemand may choose");
+        let error = found("ondemand", &range(600, 900), false).unwrap_err();
+        assert_eq!(error.kind(), flyball_units::ErrorKind::Permission, "{error}");
+        for (governor, range) in [("performance", range(600, 900)), ("ondemand", range(900, 900))] {
+            let error = found(governor, &range, true).unwrap_err().to_string();
+            assert!(error.contains("can raise"), "{error}");
+            let why = if governor == "performance" { governor } else { "900 to 900" };
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use flyball_control::ControlError;
 use flyball_host::{HostError, ProcessIdentity};
 use flyball_units::{Diagnostic, ErrorKind, Mismatch};
 
@@ -23,6 +24,9 @@ pub enum QosError {
     /// The journal is not one of ours.
     #[error(transparent)]
     Journal(Mismatch),
+    /// Limits of frequencies that cannot be held, or are not as they were.
+    #[error("the limits of frequencies: {0}")]
+    Limits(#[from] ControlError),
     /// Somebody else does it already.
     #[error("expected no other controller, found {}", holder(.0))]
     Busy(Option<ProcessIdentity>),
@@ -53,6 +57,7 @@ impl Diagnostic for QosError {
             QosError::Unsupported(_) => ErrorKind::Unsupported,
             QosError::BadInput(_) => ErrorKind::Usage,
             QosError::Journal(_) => ErrorKind::BadInput,
+            QosError::Limits(error) => error.kind(),
             QosError::Busy(_) | QosError::Controller(_) => ErrorKind::Own,
             QosError::Left(_) => ErrorKind::Restore,
         }
@@ -64,6 +69,10 @@ impl Diagnostic for QosError {
             QosError::Unsupported(slip) | QosError::BadInput(slip) | QosError::Journal(slip) => {
                 slip.hint.clone()
             }
+            QosError::Limits(error) if error.kind() == ErrorKind::Restore => {
+                Some("restore the limits, as root".to_owned())
+            }
+            QosError::Limits(error) => error.hint(),
             QosError::Busy(Some(owner)) => {
                 Some(format!("wait for it, or look at it with: ps -p {}", owner.pid))
             }

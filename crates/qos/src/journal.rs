@@ -52,6 +52,9 @@ pub(crate) struct Journal {
     /// Threads that were given another share of their CPU; the last entry of one counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lent: Vec<Lent>,
+    /// Whether lower limits are raised: what they were is in the journal of holds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
     /// The socket for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
@@ -113,6 +116,7 @@ impl Journal {
             asked: Vec::new(),
             own: Vec::new(),
             lent: Vec::new(),
+            limits: false,
             socket: None,
             prune_at: 0,
         })

@@ -2,6 +2,7 @@
 
 use crate::QosError;
 use crate::journal::{Journal, State, boot_id, read};
+use flyball_control::{ControlError, Recovered as Limits, recover as recover_limits, state_folder};
 use flyball_host::{Errno, Host, HostError, ProcessIdentity, Task};
 use flyball_units::Nanos;
 use serde::Serialize;
@@ -27,7 +28,14 @@ pub enum Recovered {
         processes: usize,
         /// Threads whose clamp was removed.
         threads: usize,
+        /// Limits of frequencies that were restored, where those were raised.
+        #[serde(skip_serializing_if = "is_none")]
+        limits: usize,
     },
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Removes what a controller that was killed left, by the journal in `folder`.
@@ -58,9 +66,23 @@ pub(crate) fn leftovers(
     if owner.is_alive(host) && ProcessIdentity::this(host).as_ref() != Ok(&owner) {
         return Err(QosError::Busy(Some(owner)));
     }
+    let limits = if journal.limits { limits(host, owner) } else { Ok(0) };
+    // Whatever became of the limits, threads have theirs.
     let (processes, threads) = sweep(host, &journal)?;
+    let limits = limits?;
     state.clear(host)?;
-    Ok(Recovered::Removed { owner, processes, threads })
+    Ok(Recovered::Removed { owner, processes, threads, limits })
+}
+
+/// Restores the limits that a controller raised: how many.
+fn limits(host: &dyn Host, controller: ProcessIdentity) -> Result<usize, ControlError> {
+    match recover_limits(host, &state_folder(host)) {
+        Ok(Limits::Restored { files, .. }) => Ok(files),
+        Ok(Limits::Nothing | Limits::EarlierBoot { .. }) => Ok(0),
+        // Whoever holds settings now restored what was left before it began.
+        Err(ControlError::Busy { owner: Some(owner), .. }) if owner != controller => Ok(0),
+        Err(error) => Err(error),
+    }
 }
 
 /// The guardian: waits for the end of the controller that the journal in `folder` names, however it
@@ -140,7 +162,8 @@ pub(crate) fn restore(
         return Ok(false);
     }
     let taken = take_back(host, journal, &task)?;
-    let Some(own) = journal.own(task.identity()) else { return Ok(taken) };
+    let own = journal.own(task.identity()).filter(|_| !journal.limits);
+    let Some(own) = own else { return Ok(taken) };
     // A real-time thread has the whole by its class; ours is below that.
     let now = host.least_utilization(&task)?;
     if now == own || (own == 0 && is_real_time(host, &task)) {

@@ -215,6 +215,11 @@ impl Rules {
         first.is_none_or(|rule| rule.process.0.is_none() && rule.thread.0.is_none())
     }
 
+    /// Whether one of them gives a ramp.
+    pub(crate) fn has_ramps(&self) -> bool {
+        self.rules.iter().any(|rule| rule.treatment.ramp.is_some())
+    }
+
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()

@@ -3,11 +3,11 @@
 mod asked;
 
 use crate::journal::{Journal, Own, State};
-use crate::kernel::KernelRamp;
+use crate::means::Means;
 use crate::programs::Programs;
 use crate::recover::{Recovered, give_back, is_gone, leftovers, sweep, take_back};
 use crate::threads::{Counts, Inherited, Threads};
-use crate::{Backend, By, QosError, Rules, Target, Whose, Wish, backend};
+use crate::{Backend, QosError, Rules, Target, Whose, Wish, backend};
 use flyball_governors::ClampRamp;
 use flyball_host::{
     Child, FairShare, Host, HostError, Input, Output, ProcessIdentity, ProcessSpec, Status, Task,
@@ -16,6 +16,7 @@ use flyball_host::{
 use flyball_units::{Mismatch, Nanos};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Between two looks before the first one.
 const PERIOD: Nanos = Nanos::from_millis(4);
@@ -44,6 +45,9 @@ pub struct Ended {
     /// CPU time that it took in that.
     #[serde(rename = "cpu_time_ns")]
     pub cpu_time: Nanos,
+    /// Whether lower limits were set, and not clamps.
+    #[serde(skip)]
+    pub limits: bool,
     /// Guardians that ended and were replaced.
     pub guardians_lost: u32,
     /// How the program ended, where one was run.
@@ -58,7 +62,7 @@ pub struct Ended {
 /// What this machine cannot do; threads that may not be watched or changed; the journal. Unless its
 /// kind is that of restoring, no clamp is left.
 pub fn run(
-    host: &dyn Host,
+    host: &Arc<dyn Host>,
     folder: &Path,
     wish: &Wish,
     stdin: Input,
@@ -67,14 +71,13 @@ pub fn run(
     if wish.rules.is_empty() && wish.socket.is_none() {
         return Err(Mismatch::value("a rule or more, or a socket", "neither").into());
     }
+    let shared = host;
+    let host = shared.as_ref();
     let backend = backend(host, wish.by)?;
     let state = State::lock_alone(host, folder)?;
     let recovered = leftovers(host, folder, &state)?;
     try_on_this_thread(host)?;
-    let kernel = match wish.by {
-        By::Clamps => None,
-        By::SchedExt => Some(KernelRamp::start(host)?),
-    };
+    let means = Means::start(shared, wish)?;
     // Else the first clamps wait for what this program lies on, 30 ms and more on a board's shared folder.
     let _ = host.load_program();
     begun(&backend, &recovered);
@@ -82,12 +85,13 @@ pub fn run(
         .map_err(QosError::host("preparing the journal"))?;
     let programs = wish.socket.as_ref().map(|socket| asked::listen(host, folder, socket, wish));
     let programs = programs.transpose()?;
+    journal.limits = matches!(means, Means::Limits(_));
     journal.socket = programs.as_ref().map(|programs| programs.socket().path().to_owned());
     let mut session = Session {
         host,
         state,
         journal,
-        threads: Threads::new(wish.rules.clone(), kernel),
+        threads: Threads::new(wish.rules.clone(), means),
         children: wish.children,
         refused: Vec::new(),
         programs,
@@ -110,6 +114,7 @@ pub fn run(
         wakes: session.wakes,
         elapsed,
         cpu_time,
+        limits: session.journal.limits,
         guardians_lost: session.guardians.saturating_sub(1),
         program,
     })
@@ -317,8 +322,9 @@ impl Session<'_> {
         }
         self.threads.lend(host);
         // What ends stays ready: it wakes this again, and then there are no records to have been woken by.
+        let mut again = None;
         if self.woken && !look.heard {
-            self.threads.drop_ended(host);
+            again = self.threads.drop_ended(host).then(|| host.now());
             self.keep_guarded()?;
         }
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
@@ -327,8 +333,9 @@ impl Session<'_> {
             true => (Vec::new(), Some(host.now() + self.period)),
             false => (self.threads.watches(), None),
         };
-        let again = self.programs.as_ref().and_then(Programs::next);
-        let deadline = deadline.into_iter().chain(until).chain(look.next).chain(again).min();
+        let asked_again = self.programs.as_ref().and_then(Programs::next);
+        let others = [until, look.next, asked_again, again].into_iter().flatten();
+        let deadline = deadline.into_iter().chain(others).min();
         if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());
         }
@@ -444,10 +451,13 @@ impl Session<'_> {
     fn disinherit(&self, pid: u32, tid: u32, own: u32) -> Result<(), HostError> {
         let task = self.host.open_task(pid, tid)?;
         let taken = take_back(self.host, &self.journal, &task)?;
-        if self.host.least_utilization(&task)? == own && !taken {
+        let inherits = !self.journal.limits && self.host.least_utilization(&task)? != own;
+        if !inherits && !taken {
             return Ok(());
         }
-        give_back(self.host, &task, own)?;
+        if inherits {
+            give_back(self.host, &task, own)?;
+        }
         // It may have made others before: they are looked for among all descendants.
         let _ = sweep_children(self.host, &self.journal, pid);
         Ok(())
@@ -478,9 +488,11 @@ impl Session<'_> {
 
     /// Gives all threads what they had; the journal goes where none is left.
     fn end(&mut self) -> Result<(), QosError> {
-        let sure = self.threads.release(self.host);
+        let (sure, floors) = self.threads.release(self.host);
         self.journal.own.extend(sure);
+        let restored = floors.map_or(Ok(()), |floors| floors.end());
         sweep(self.host, &self.journal)?;
+        restored?;
         self.state.clear(self.host)
     }
 }

@@ -29,6 +29,8 @@ pub enum Status {
         socket: Option<PathBuf>,
         /// Processes that it took in and that still run.
         processes: Vec<ProcessIdentity>,
+        /// Whether it raises the lower limits of frequencies, and not clamps.
+        limits: bool,
     },
     /// A controller died, and so did its guardian: threads may have clamps still.
     Left {
@@ -36,6 +38,8 @@ pub enum Status {
         owner: ProcessIdentity,
         /// Processes that it took in and that still run.
         processes: Vec<ProcessIdentity>,
+        /// Whether it raised the lower limits of frequencies, and not clamps.
+        limits: bool,
     },
 }
 
@@ -46,6 +50,8 @@ pub struct Overview {
     pub backend: Option<Backend>,
     /// ... by a program in the kernel.
     pub inside: Option<Backend>,
+    /// ... by the lower limits of CPUs.
+    pub limits: Option<Backend>,
     /// Whether it is being done.
     pub controller: Status,
     /// Programs at the socket.
@@ -66,10 +72,11 @@ pub fn overview(host: &dyn Host) -> Result<Overview, QosError> {
         _ => None,
     };
     let programs = served(host, socket);
-    let (clamps, inside) = (backend(host, By::Clamps), backend(host, By::SchedExt));
-    let refused = clamps.as_ref().err().filter(|_| inside.is_err()).cloned();
-    let (backend, inside) = (clamps.ok(), inside.ok());
-    Ok(Overview { backend, inside, controller, programs, refused })
+    let [clamps, inside, limits] =
+        [By::Clamps, By::SchedExt, By::Limits].map(|by| backend(host, by));
+    let refused = clamps.as_ref().err().filter(|_| inside.is_err() && limits.is_err()).cloned();
+    let (backend, inside, limits) = (clamps.ok(), inside.ok(), limits.ok());
+    Ok(Overview { backend, inside, limits, controller, programs, refused })
 }
 
 /// Looks; nothing is changed.
@@ -93,7 +100,8 @@ pub fn status(host: &dyn Host, folder: &Path) -> Result<Status, QosError> {
             multiplier: journal.multiplier,
             socket: journal.socket,
             processes,
+            limits: journal.limits,
         },
-        false => Status::Left { owner, processes },
+        false => Status::Left { owner, processes, limits: journal.limits },
     })
 }

@@ -26,11 +26,18 @@ pub fn recovered(recovered: &Recovered) -> Option<String> {
     match recovered {
         Recovered::Nothing => None,
         Recovered::EarlierBoot { owner } => {
-            Some(format!("the clamps of {owner} ended with an earlier boot"))
+            Some(format!("what {owner} had set ended with an earlier boot"))
         }
-        Recovered::Removed { owner, processes, threads } => Some(format!(
-            "removed what {owner} left when it was killed: {threads} clamps of {processes} processes"
-        )),
+        Recovered::Removed { owner, processes, threads, limits } => {
+            let limits = match limits {
+                0 => String::new(),
+                some => format!(", {some} limits of frequencies"),
+            };
+            Some(format!(
+                "removed what {owner} left when it was killed: {threads} clamps of {processes} \
+                 processes{limits}"
+            ))
+        }
     }
 }
 
@@ -39,8 +46,9 @@ pub fn ended(ended: &Ended) -> Vec<String> {
     let seconds = ended.elapsed.as_secs_f64().max(1e-9);
     let counts = &ended.counts;
     let mut lines = vec![format!(
-        "{} threads, {} clamps set, {} removed; {:.0} wake-ups a second, {:.2} % of a CPU",
+        "{} threads, {} {} set, {} removed; {:.0} wake-ups a second, {:.2} % of a CPU",
         counts.threads,
+        if ended.limits { "limits" } else { "clamps" },
         counts.set,
         counts.removed,
         ended.wakes as f64 / seconds,
@@ -69,7 +77,7 @@ pub fn ended(ended: &Ended) -> Vec<String> {
 
 /// How it is done here, whether it is being done, and who asks for it.
 pub fn overview(found: &Overview) -> String {
-    let hows = [&found.backend, &found.inside].into_iter().flatten().map(how);
+    let hows = [&found.backend, &found.inside, &found.limits].into_iter().flatten().map(how);
     let served = found.programs.as_ref().map(served).unwrap_or_default();
     hows.collect::<String>() + &status(&found.controller) + &served
 }
@@ -112,16 +120,22 @@ pub fn status(status: &Status) -> String {
     };
     match status {
         Status::Idle => "no controller runs, and none left anything\n".to_owned(),
-        Status::Running { owner, elapsed, guarded, multiplier: of, processes, .. } => format!(
-            "{owner} controls clamps for {:.0} s, {}\n{}\nprocesses  {}\n",
-            elapsed.as_secs_f64(),
-            if *guarded { "with a guardian" } else { "without a guardian" },
-            multiplier(*of),
-            numbers(processes)
-        ),
-        Status::Left { owner, processes } => format!(
-            "{owner} was killed, and so was its guardian: threads may have clamps still\n\
-             processes  {}\n",
+        Status::Running { owner, elapsed, guarded, multiplier: of, processes, limits, .. } => {
+            format!(
+                "{owner} controls {} for {:.0} s, {}\n{}\nprocesses  {}\n",
+                if *limits { "limits of frequencies" } else { "clamps" },
+                elapsed.as_secs_f64(),
+                if *guarded { "with a guardian" } else { "without a guardian" },
+                multiplier(*of),
+                numbers(processes)
+            )
+        }
+        Status::Left { owner, processes, limits } => format!(
+            "{owner} was killed, and so was its guardian: {}\nprocesses  {}\n",
+            match limits {
+                true => "the lowest frequencies may be raised still",
+                false => "threads may have clamps still",
+            },
             numbers(processes)
         ),
     }

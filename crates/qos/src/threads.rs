@@ -5,8 +5,10 @@ mod counts;
 mod lent;
 
 use crate::burst::Burst;
+use crate::floors::{Floors, cpu_of};
 use crate::journal::{Journal, Lent, Own};
 use crate::kernel::KernelRamp;
+use crate::means::Means;
 use crate::recover::{give_back, is_gone};
 use crate::{Rules, Treatment};
 use flyball_governors::{ClampRamp, ClampStep, ResponseRamp};
@@ -33,6 +35,8 @@ struct Watched {
     own: u32,
     /// The clamp that it has.
     now: u32,
+    /// What the lower limit of its CPU has for it.
+    floor: u32,
     /// What a rule gives it; none where it is only watched for what it makes.
     treatment: Option<Treatment>,
     /// The ramp that the kernel follows by itself; then there is none in `treatment`.
@@ -65,8 +69,7 @@ const NAMES: Nanos = Nanos::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Threads {
     rules: Rules,
-    /// The ramp inside of the kernel, where that follows it.
-    kernel: Option<KernelRamp>,
+    means: Means,
     all: Vec<Watched>,
     /// Filled at each look, kept to be filled again.
     records: Vec<SwitchRecord>,
@@ -98,10 +101,10 @@ pub(crate) struct Look {
 }
 
 impl Threads {
-    pub fn new(rules: Rules, kernel: Option<KernelRamp>) -> Threads {
+    pub fn new(rules: Rules, means: Means) -> Threads {
         Threads {
             rules,
-            kernel,
+            means,
             all: Vec::new(),
             records: Vec::new(),
             named: [Nanos::ZERO; 2],
@@ -183,7 +186,11 @@ impl Threads {
         }
         let task = host.open_task(pid, tid)?;
         let now = host.least_utilization(&task)?;
-        let own = inherited.map_or(now, |inherited| inherited.least);
+        let own = match (&self.means, inherited) {
+            (Means::Clamps | Means::Inside(_), Some(inherited)) => inherited.least,
+            // No clamp is ours.
+            (Means::Limits(_), _) | (_, None) => now,
+        };
         let (treatment, inside) = match guest {
             true => (None, None),
             false => self.treatment(host, pid, tid),
@@ -193,7 +200,7 @@ impl Threads {
         let (identity, runs) = ThreadIdentity::read(host, pid, tid)?;
         let burst = Burst::new(runs, host.now());
         self.counts.threads += 1;
-        if let (Some(kernel), Some(ramp)) = (&mut self.kernel, inside) {
+        if let (Some(kernel), Some(ramp)) = (self.means.inside_mut(), inside) {
             kernel.tag(identity, ramp)?;
         }
         let before = inherited.and_then(|inherited| inherited.share);
@@ -210,6 +217,7 @@ impl Threads {
             burst,
             own,
             now,
+            floor: 0,
             treatment,
             inside,
             loan,
@@ -228,7 +236,7 @@ impl Threads {
         tid: u32,
     ) -> (Option<Treatment>, Option<ResponseRamp>) {
         let found = self.found(host, pid, tid);
-        match (&self.kernel, found) {
+        match (self.means.inside(), found) {
             (Some(_), Some(treatment)) => {
                 (Some(Treatment { ramp: None, ..treatment }), treatment.ramp)
             }
@@ -288,7 +296,7 @@ impl Threads {
         }
         thread.treatment = treatment;
         thread.inside = inside;
-        if let Some(kernel) = &mut self.kernel {
+        if let Some(kernel) = self.means.inside_mut() {
             // What is not tagged has no ramp: nothing to undo.
             let _ = match inside {
                 Some(ramp) => kernel.tag(identity, ramp),
@@ -330,7 +338,7 @@ impl Threads {
     pub fn look(&mut self, host: &dyn Host, journal: &mut Journal) -> Result<Look, HostError> {
         let mut look = Look::default();
         let mut failed = None;
-        let Threads { all, records, counts, kernel, .. } = self;
+        let Threads { all, records, counts, means, .. } = self;
         all.retain_mut(|thread| {
             records.clear();
             thread.watch.read(records);
@@ -347,7 +355,7 @@ impl Threads {
                 }
             }
             if ended {
-                thread.untag(kernel.as_ref());
+                thread.untag(means.inside());
                 look.guests_left |= thread.guest;
                 return false;
             }
@@ -380,8 +388,18 @@ impl Threads {
                 Some(lasts) => look.next = look.next.into_iter().chain([now + lasts]).min(),
                 None => {}
             }
-            let wanted = thread.treatment.unwrap_or_default().clamp(demand);
-            match thread.set(host, wanted, counts) {
+            let treatment = thread.treatment.unwrap_or_default();
+            if let Means::Limits(floors) = means {
+                thread.raise(
+                    host,
+                    floors,
+                    demand.map_or(0, |demand| treatment.clamp(Some(demand))),
+                );
+                let leaves = thread.is_left();
+                look.guests_left |= leaves;
+                return !leaves;
+            }
+            match thread.set(host, treatment.clamp(demand), counts) {
                 Ok(true) => {
                     let leaves = thread.is_left();
                     look.guests_left |= leaves;
@@ -409,27 +427,41 @@ impl Threads {
                 }
             }
         });
+        if let Means::Limits(floors) = means {
+            match floors.tell() {
+                Ok((raised, back)) => {
+                    (counts.set, counts.removed) = (counts.set + raised, counts.removed + back)
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
         failed.map_or(Ok(look), Err)
     }
 
-    /// Drops the threads that have ended without a record of it.
-    pub fn drop_ended(&mut self, host: &dyn Host) {
-        let Threads { all, kernel, .. } = self;
+    /// Drops the threads that have ended without a record of it; whether something is to be looked at again for that.
+    pub fn drop_ended(&mut self, host: &dyn Host) -> bool {
+        let Threads { all, means, .. } = self;
+        let before = all.len();
         all.retain(|thread| {
             let alive = thread.task.is_alive(host);
             if !alive {
-                thread.untag(kernel.as_ref());
+                thread.untag(means.inside());
             }
             alive
         });
+        // A clamp ends with its thread; a limit does not.
+        all.len() < before && matches!(means, Means::Limits(_))
     }
 
     /// Gives every thread what it had. Those are returned of which that is sure: what they have from
-    /// here on is their own.
-    pub fn release(&mut self, host: &dyn Host) -> Vec<Own> {
+    /// here on is their own. And the limits, where they are what is raised: they are restored by their end.
+    pub fn release(&mut self, host: &dyn Host) -> (Vec<Own>, Option<Box<Floors>>) {
         let mut sure = Vec::new();
-        // With the program, its ramps go.
-        self.kernel = None;
+        // With a program in the kernel, its ramps go.
+        let floors = match std::mem::replace(&mut self.means, Means::Clamps) {
+            Means::Limits(floors) => Some(floors),
+            Means::Clamps | Means::Inside(_) => None,
+        };
         for thread in &mut self.all {
             let changed = thread.now != thread.own;
             let ours = changed && host.least_utilization(&thread.task).as_ref() == Ok(&thread.now);
@@ -441,7 +473,7 @@ impl Threads {
                 sure.push(Own { thread: thread.task.identity(), least: None });
             }
         }
-        sure
+        (sure, floors)
     }
 }
 
@@ -468,6 +500,15 @@ impl Watched {
 
     fn ramp(&self) -> Option<ResponseRamp> {
         self.treatment.and_then(|treatment| treatment.ramp)
+    }
+
+    /// Asks for it by the lower limit of the CPU on which the thread is.
+    fn raise(&mut self, host: &dyn Host, floors: &mut Floors, demand: u32) {
+        self.floor = demand;
+        // Where it is takes a system call: nobody asks for one that has nothing.
+        if let Some(cpu) = (demand > 0).then(|| cpu_of(host, &self.task)).flatten() {
+            floors.ask(cpu, demand);
+        }
     }
 
     /// Gives the thread the clamp of `demand`, or what it had where that is less. False where another
@@ -535,7 +576,7 @@ mod tests {
     fn what_another_program_sets_meanwhile_is_left_alone() {
         let host = machine();
         let mut journal = Journal::new(&host, Some(4)).unwrap();
-        let mut threads = Threads::new(ramped(), None);
+        let mut threads = Threads::new(ramped(), Means::Clamps);
         assert!(threads.take_process(&host, 50, &mut journal).unwrap());
         pass(&host, 4);
         threads.look(&host, &mut journal).unwrap();
@@ -559,7 +600,7 @@ mod tests {
     #[test]
     fn a_new_thread_has_what_its_maker_had_before() {
         let host = machine();
-        let mut threads = Threads::new(ramped(), None);
+        let mut threads = Threads::new(ramped(), Means::Clamps);
         // It was made while its maker had a clamp of ours.
         let task = host.open_task(50, 51).unwrap();
         host.least_utilization_set(&task, Some(400)).unwrap();
@@ -577,12 +618,12 @@ mod tests {
         let faults = "watch_switches:51=EMFILE";
         let faulty =
             flyball_host::FaultyHost::parse(std::sync::Arc::new(machine()), faults).unwrap();
-        let mut threads = Threads::new(ramped(), None);
+        let mut threads = Threads::new(ramped(), Means::Clamps);
         let mut journal = Journal::new(&host, Some(4)).unwrap();
         assert!(threads.take_process(&faulty, 50, &mut journal).unwrap());
         assert_eq!((threads.counts.threads, threads.counts.left_out), (1, 1));
         let all = flyball_host::FaultyHost::parse(std::sync::Arc::new(host), "open_task=EPERM");
-        let mut none = Threads::new(ramped(), None);
+        let mut none = Threads::new(ramped(), Means::Clamps);
         assert!(none.take_process(&all.unwrap(), 50, &mut journal).is_err());
     }
 }

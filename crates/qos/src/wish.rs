@@ -1,7 +1,7 @@
 //! What is asked for: whose threads, and how fast.
 
 use crate::users::users_of;
-use crate::{QosError, Rules};
+use crate::{QosError, Rules, backend};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_units::{Mismatch, Nanos, Share};
@@ -117,6 +117,17 @@ pub enum By {
     Clamps,
     /// A program in the kernel (sched_ext), which asks for frequency alone.
     SchedExt,
+    /// The lower policy limit of the CPU on which a thread runs: frequency alone, for whatever runs there.
+    Limits,
+}
+
+impl By {
+    /// The first that this machine has, of those that are no program in the kernel: clamps where it has neither.
+    #[must_use]
+    pub fn best(host: &dyn Host) -> By {
+        let found = [By::Clamps, By::Limits].into_iter().find(|by| backend(host, *by).is_ok());
+        found.unwrap_or_default()
+    }
 }
 
 impl std::str::FromStr for By {
@@ -126,7 +137,8 @@ impl std::str::FromStr for By {
         match text {
             "clamps" => Ok(By::Clamps),
             "sched_ext" => Ok(By::SchedExt),
-            other => Err(Mismatch::text("clamps or sched_ext", other)),
+            "limits" => Ok(By::Limits),
+            other => Err(Mismatch::text("clamps, limits or sched_ext", other)),
         }
     }
 }
@@ -144,6 +156,13 @@ pub struct Wish {
     pub by: By,
     /// Where programs may ask for themselves: at this path, or without one in the journal's folder.
     pub socket: Option<Option<PathBuf>>,
+}
+
+impl Wish {
+    /// Whether any thread may come to have a ramp.
+    pub(crate) fn has_ramps(&self) -> bool {
+        self.socket.is_some() || self.rules.has_ramps()
+    }
 }
 
 /// A ramp as people ask for it.

@@ -44,7 +44,8 @@ fn controller_process() {
     let wish = Wish { target, rules, children: false, by: By::Clamps, socket: None };
     host.catch_interrupts().unwrap();
     let folder = flyball_qos::qos_folder(&host).unwrap();
-    let ended = run(&host, &folder, &wish, Input::Empty, &mut |_, _| ()).unwrap();
+    let shared: std::sync::Arc<dyn Host> = std::sync::Arc::new(host);
+    let ended = run(&shared, &folder, &wish, Input::Empty, &mut |_, _| ()).unwrap();
     let seconds = ended.elapsed.as_secs_f64();
     eprintln!(
         "{:>6} switches a second: {:.3} % of a CPU, {:.0} wake-ups a second",

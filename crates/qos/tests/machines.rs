@@ -28,12 +28,19 @@ fn thread(pid: u32, tid: u32, state: char, parent: u32, start: u32) -> String {
     format!("{leader}/proc/{pid}/task/{tid}/stat = {stat}\n")
 }
 
+/// A kernel whose schedutil heeds clamps.
+const CLAMPS: &str = "/proc/sys/kernel/osrelease = 7.3.4\n/proc/sys/kernel/sched_util_clamp_min = 1024\n\
+     /sys/devices/system/cpu/cpufreq/policy0/scaling_governor = schedutil\n";
+
 fn machine() -> Arc<RecordedHost> {
+    machine_of(CLAMPS)
+}
+
+fn machine_of(kernel: &str) -> Arc<RecordedHost> {
     let this = thread(7, 7, 'S', 1, 100);
     let listing = [
-        "/proc/sys/kernel/osrelease = 7.3.4\n/proc/sys/kernel/sched_util_clamp_min = 1024\n\
-         /proc/sys/kernel/random/boot_id = one\n/proc/self/status = Uid: 0 0 0 0\n\
-         /sys/devices/system/cpu/cpufreq/policy0/scaling_governor = schedutil\n",
+        "/proc/sys/kernel/random/boot_id = one\n/proc/self/status = Uid: 0 0 0 0\n",
+        kernel,
         &this.lines().next().unwrap().replace("/proc/7/stat", "/proc/self/stat"),
         "\n",
         &this.replace("game", "flyball"),
@@ -50,6 +57,7 @@ fn machine() -> Arc<RecordedHost> {
     let mut manifest = Manifest::default();
     manifest.calls.writable.insert("/state".into(), true);
     manifest.calls.writable.insert("/run".into(), true);
+    manifest.calls.writable.insert("/sys/devices/system/cpu/cpufreq".into(), true);
     let host = RecordedHost::from_listing(&listing).unwrap().with_manifest(manifest);
     let host = host.with_env("FLYBALL_STATE", "/state");
     let task = host.open_task(50, 52).unwrap();
@@ -73,11 +81,21 @@ fn ramped() -> Rules {
 
 const BEFORE: [u32; 6] = [0, 0, OWN, 0, 0, 0];
 
-fn play(host: &dyn Host, names: &[&str]) -> Result<Ended, QosError> {
+/// Until all that is wished has ended.
+fn control(host: &Arc<impl Host + 'static>, wish: &Wish) -> Result<Ended, QosError> {
+    let host: Arc<dyn Host> = host.clone();
+    run(&host, Path::new(STATE), wish, Input::Empty, &mut |_, _| ())
+}
+
+fn faulty(machine: &Arc<RecordedHost>, faults: &str) -> Arc<FaultyHost> {
+    Arc::new(FaultyHost::parse(machine.clone(), faults).unwrap())
+}
+
+fn play(host: &Arc<impl Host + 'static>, names: &[&str]) -> Result<Ended, QosError> {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     let target = Target::Running { pids: Vec::new(), names, threads: Vec::new() };
     let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps, socket: None };
-    run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
+    control(host, &wish)
 }
 
 fn has_journal(host: &dyn Host) -> bool {
@@ -88,7 +106,7 @@ fn has_journal(host: &dyn Host) -> bool {
 fn running_threads_are_clamped_and_all_is_as_before_at_the_end() {
     let host = machine();
     let begin = host.now();
-    let ended = play(host.as_ref(), &["game"]).unwrap();
+    let ended = play(&host, &["game"]).unwrap();
     // Two threads ran: 50 from 0, and 52 from its own clamp on, which the ramp passes after 4 ms.
     assert_eq!((ended.counts.threads, ended.counts.foreign, ended.counts.left_out), (3, 0, 0));
     let time = host.now().since(begin);
@@ -105,13 +123,13 @@ fn running_threads_are_clamped_and_all_is_as_before_at_the_end() {
 fn a_second_controller_is_refused_whatever_its_folder() {
     let host = machine();
     let first = host.lock_folder(Path::new("/run/flyball-qos")).unwrap();
-    let error = play(host.as_ref(), &["game"]).unwrap_err();
+    let error = play(&host, &["game"]).unwrap_err();
     assert!(matches!(error, QosError::Busy(None)), "{error}");
     assert_eq!(clamps(host.as_ref()), BEFORE);
     // What a killed one left is removed beside it.
     assert_eq!(recover(host.as_ref(), Path::new(STATE)).unwrap(), Recovered::Nothing);
     drop(first);
-    play(host.as_ref(), &["game"]).unwrap();
+    play(&host, &["game"]).unwrap();
 }
 
 #[test]
@@ -120,23 +138,16 @@ fn a_single_thread_is_treated_and_its_process_left_alone() {
     host.put(Path::new("/proc/50/status"), "Tgid:\t50\n");
     let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![50] };
     let wish = Wish { target, rules: ramped(), children: false, by: By::Clamps, socket: None };
-    let ended = run(host.as_ref(), Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).unwrap();
+    let ended = control(&host, &wish).unwrap();
     assert_eq!((ended.counts.threads, ended.counts.removed), (1, 1));
     assert_eq!(clamps(host.as_ref()), BEFORE);
     // Killed half-way: the other thread's own clamp is not taken for ours.
-    let faulty = FaultyHost::parse(host.clone(), "wait_tasks#3+=EIO,remove_file=EIO").unwrap();
-    assert!(run(&faulty, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ()).is_err());
+    let dying = faulty(&host, "wait_tasks#3+=EIO,remove_file=EIO");
+    assert!(control(&dying, &wish).is_err());
     recover(host.as_ref(), Path::new(STATE)).unwrap();
     assert_eq!(clamps(host.as_ref()), BEFORE);
     let target = Target::Running { pids: Vec::new(), names: Vec::new(), threads: vec![99] };
-    let error = run(
-        host.as_ref(),
-        Path::new(STATE),
-        &Wish { target, ..wish },
-        Input::Empty,
-        &mut |_, _| (),
-    )
-    .unwrap_err();
+    let error = control(&host, &Wish { target, ..wish }).unwrap_err();
     assert_eq!(error.to_string(), "expected a thread that runs, found none with number 99");
 }
 
@@ -160,7 +171,7 @@ fn named() -> Arc<RecordedHost> {
 const RULES: &str = "[[rule]]\nprocess = \"game\"\nthread = \"render\"\nramp = 4\nnice = -5\n\
                      [[rule]]\nprocess = \"game\"\nthread = \"load*\"\nclass = \"background\"\n";
 
-fn by_rules(host: &dyn Host, target: Target) -> Result<Ended, QosError> {
+fn by_rules(host: &Arc<impl Host + 'static>, target: Target) -> Result<Ended, QosError> {
     let wish = Wish {
         target,
         rules: Rules::read(RULES).unwrap(),
@@ -168,7 +179,7 @@ fn by_rules(host: &dyn Host, target: Target) -> Result<Ended, QosError> {
         by: By::Clamps,
         socket: None,
     };
-    run(host, Path::new(STATE), &wish, Input::Empty, &mut |_, _| ())
+    control(host, &wish)
 }
 
 #[test]
@@ -176,7 +187,7 @@ fn rules_give_each_thread_its_own_and_all_of_it_is_taken_back() {
     let machine = named();
     // Killed in the middle: nothing is given back by itself.
     let faults = "wait_tasks#20+=EIO,fair_share_set#3+=EIO,remove_file=EIO";
-    let host = FaultyHost::parse(machine.clone(), faults).unwrap();
+    let host = faulty(&machine, faults);
     let error = by_rules(&host, Target::Named(Whose::default())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
     assert_eq!(share(machine.as_ref(), 50, 50), FRESH, "no rule fits it");
@@ -201,8 +212,7 @@ fn a_nice_value_that_could_not_be_given_back_is_not_changed() {
     machine.put(Path::new("/proc/self/status"), "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000000\n");
     machine
         .put(Path::new("/proc/self/limits"), "Max nice priority         0                    0\n");
-    let host =
-        FaultyHost::parse(machine.clone(), "wait_tasks#20+=EIO,fair_share_set#2+=EIO").unwrap();
+    let host = faulty(&machine, "wait_tasks#20+=EIO,fair_share_set#2+=EIO");
     assert!(by_rules(&host, Target::Named(Whose::default())).is_err());
     assert_eq!(share(machine.as_ref(), 50, 51), FairShare { most: 512, ..FRESH });
     assert_eq!(share(machine.as_ref(), 50, 52), FRESH);
@@ -219,7 +229,7 @@ fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
         let machine = named();
         // One failure at this call, and the end behind it.
         let faults = format!("any#{call}=EIO,wait_tasks#12+=EIO");
-        let host = FaultyHost::parse(machine.clone(), &faults).unwrap();
+        let host = faulty(&machine, &faults);
         let result = by_rules(&host, Target::Named(Whose::default()));
         if has_journal(machine.as_ref()) {
             assert!(result.is_err(), "call {call}");
@@ -239,7 +249,7 @@ fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
     // Dead from a call on.
     for call in 1.. {
         let machine = named();
-        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}+=EIO")).unwrap();
+        let host = faulty(&machine, &format!("any#{call}+=EIO"));
         let _ = by_rules(&host, Target::Named(Whose::default()));
         assert!(before(machine.as_ref()) || has_journal(machine.as_ref()), "call {call}");
         recover(machine.as_ref(), Path::new(STATE)).unwrap();
@@ -252,7 +262,7 @@ fn any_call_may_fail_by_rules_too_and_nothing_is_left() {
 
 #[test]
 fn who_is_not_there_is_said() {
-    let error = play(machine().as_ref(), &["gane"]).unwrap_err();
+    let error = play(&machine(), &["gane"]).unwrap_err();
     assert_eq!(error.to_string(), "expected a process that runs, found none with name \"gane\"");
     assert_eq!(error.kind(), ErrorKind::Usage);
 }
@@ -261,7 +271,7 @@ fn who_is_not_there_is_said() {
 fn any_call_may_fail_and_no_clamp_is_left() {
     for call in 1.. {
         let machine = machine();
-        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}=EIO")).unwrap();
+        let host = faulty(&machine, &format!("any#{call}=EIO"));
         let result = play(&host, &["game"]);
         if let Err(QosError::Left(_)) = &result {
             recover(machine.as_ref(), Path::new(STATE)).unwrap();
@@ -284,7 +294,7 @@ fn a_controller_that_dies_at_any_call_is_recovered() {
     let (mut found, mut nothing) = (0, 0);
     for call in 1.. {
         let machine = machine();
-        let host = FaultyHost::parse(machine.clone(), &format!("any#{call}+=EIO")).unwrap();
+        let host = faulty(&machine, &format!("any#{call}+=EIO"));
         let result = play(&host, &["game"]);
         if host.calls() < call {
             assert!(result.is_ok());
@@ -305,7 +315,7 @@ fn a_controller_that_dies_at_any_call_is_recovered() {
 #[test]
 fn children_that_inherited_a_clamp_lose_it_and_older_ones_keep_theirs() {
     let machine = machine();
-    let host = FaultyHost::parse(machine.clone(), "wait_tasks#5+=EIO,remove_file=EIO").unwrap();
+    let host = faulty(&machine, "wait_tasks#5+=EIO,remove_file=EIO");
     let set = |pid, least| {
         let task = machine.open_task(pid, pid).unwrap();
         machine.least_utilization_set(&task, Some(least)).unwrap();
@@ -322,7 +332,7 @@ fn children_that_inherited_a_clamp_lose_it_and_older_ones_keep_theirs() {
 #[test]
 fn the_journal_of_an_earlier_boot_and_a_foreign_one() {
     let machine = machine();
-    let host = FaultyHost::parse(machine.clone(), "remove_file=EIO").unwrap();
+    let host = faulty(&machine, "remove_file=EIO");
     assert!(play(&host, &["game"]).is_err());
     let path = Path::new("/state/qos/qos.json");
     let journal = machine.read(path).unwrap();
@@ -344,7 +354,7 @@ fn the_journal_of_an_earlier_boot_and_a_foreign_one() {
 #[test]
 fn one_controller_at_a_time() {
     let machine = machine();
-    let host = FaultyHost::parse(machine.clone(), "remove_file=EIO").unwrap();
+    let host = faulty(&machine, "remove_file=EIO");
     assert!(play(&host, &["game"]).is_err());
     let path = Path::new("/state/qos/qos.json");
     let journal = machine.read(path).unwrap();
@@ -366,6 +376,84 @@ fn one_controller_at_a_time() {
     recover(machine.as_ref(), Path::new(STATE)).unwrap();
     let gone: Result<u32, HostError> = machine.open_task(99, 99).map(|_| 0);
     assert!(gone.is_err());
+}
+
+/// One without clamps: two CPUs of a clock each, the second of half the capacity. Threads run on the first.
+const LIMITS: &str = "/proc/sys/kernel/osrelease = 6.12.1\n/sys/devices/system/cpu/online = 0-1\n\
+     /sys/devices/system/cpu/possible = 0-1\n/sys/devices/system/cpu/present = 0-1\n\
+     /sys/devices/system/cpu/cpu0/cpu_capacity = 1024\n/sys/devices/system/cpu/cpu1/cpu_capacity = 512\n";
+
+fn limited() -> Arc<RecordedHost> {
+    let policy = |cpu: u32, least: u32, most: u32| {
+        let folder = format!("/sys/devices/system/cpu/cpufreq/policy{cpu}");
+        format!(
+            "{folder}/affected_cpus = {cpu}\n{folder}/related_cpus = {cpu}\n\
+             {folder}/cpuinfo_min_freq = 600000\n{folder}/cpuinfo_max_freq = 2400000\n\
+             {folder}/scaling_min_freq = {least}\n{folder}/scaling_max_freq = {most}\n\
+             {folder}/scaling_driver = acpi-cpufreq\n{folder}/scaling_governor = ondemand\n\
+             {folder}/scaling_available_governors = ondemand\n"
+        )
+    };
+    machine_of(&[LIMITS, &policy(0, 600_000, 2_000_000), &policy(1, 800_000, 2_400_000)].concat())
+}
+
+/// The lower limits.
+fn floors(host: &dyn Host) -> [String; 2] {
+    [0, 1].map(|policy| {
+        let path = format!("/sys/devices/system/cpu/cpufreq/policy{policy}/scaling_min_freq");
+        host.read(Path::new(&path)).unwrap().trim().to_owned()
+    })
+}
+
+const FLOORS: [&str; 2] = ["600000", "800000"];
+
+fn by_limits(host: &Arc<impl Host + 'static>) -> Result<Ended, QosError> {
+    let names = vec!["game".to_owned()];
+    let target = Target::Running { pids: Vec::new(), names, threads: Vec::new() };
+    let by = By::best(host.as_ref());
+    control(host, &Wish { target, rules: ramped(), children: false, by, socket: None })
+}
+
+#[test]
+fn without_clamps_the_lower_limit_of_its_cpu_follows_a_thread() {
+    let machine = limited();
+    assert_eq!(By::best(machine.as_ref()), By::Limits);
+    // Killed in the middle: it stands where it was last.
+    let host = faulty(&machine, "wait_tasks#8+=EIO,write#6+=EIO");
+    let error = by_limits(&host).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
+    // Up to the upper one, which is somebody's; the other CPU has nobody.
+    assert_eq!(floors(machine.as_ref()), ["2000000", "800000"]);
+    assert_eq!(clamps(machine.as_ref()), BEFORE);
+    let found = recover(machine.as_ref(), Path::new(STATE)).unwrap();
+    assert!(matches!(found, Recovered::Removed { limits: 1.., .. }), "{found:?}");
+    assert_eq!(floors(machine.as_ref()), FLOORS);
+    let ended = by_limits(&machine).unwrap();
+    // From 600 MHz in steps of the ramp to the upper limit.
+    assert!((4..=12).contains(&ended.counts.set), "{ended:?}");
+    assert_eq!(floors(machine.as_ref()), FLOORS);
+    assert!(!has_journal(machine.as_ref()) && !machine.exists(Path::new("/state/hold.json")));
+}
+
+#[test]
+fn any_call_may_fail_and_no_limit_is_left() {
+    for kind in ["", "+"] {
+        for call in 1.. {
+            let machine = limited();
+            let host = faulty(&machine, &format!("any#{call}{kind}=EIO"));
+            let result = by_limits(&host);
+            let left = floors(machine.as_ref()) != FLOORS;
+            assert!(!left || result.is_err(), "call {call}{kind}: {result:?}");
+            recover(machine.as_ref(), Path::new(STATE)).unwrap();
+            // A hold that was killed before the controller's own journal.
+            flyball_control::recover(machine.as_ref(), Path::new("/state")).unwrap();
+            assert_eq!(floors(machine.as_ref()), FLOORS, "call {call}{kind}: {result:?}");
+            if host.calls() < call {
+                assert!(result.is_ok() && call > 100, "{call}: {result:?}");
+                break;
+            }
+        }
+    }
 }
 
 /// A pipe, a link or another user's file in the place of the journal is refused, and nobody waits for it.

@@ -41,7 +41,8 @@ fn service_process() {
     let wish = Wish { target, rules, children: false, by: By::Clamps, socket };
     host.catch_interrupts().unwrap();
     let folder = flyball_qos::qos_folder(&host).unwrap();
-    let ended = run(&host, &folder, &wish, Input::Empty, &mut |_, _| ());
+    let shared: std::sync::Arc<dyn Host> = std::sync::Arc::new(host);
+    let ended = run(&shared, &folder, &wish, Input::Empty, &mut |_, _| ());
     println!("{ended:?}");
     assert!(ended.is_ok(), "{ended:?}");
 }

@@ -29,10 +29,10 @@ pub struct QosArgs {
     /// All threads get this: ui, audio, render or background
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["ramp", "reach", "headroom"])]
     pub class: Option<String>,
-    /// By what: clamps (from outside of the kernel), or sched_ext (a program in the kernel, by frequency alone;
-    /// root)
-    #[arg(long, value_name = "WAY", default_value = "clamps")]
-    pub by: By,
+    /// By what: clamps (of threads), limits (the lowest frequency of the CPU that a thread is on; root), or sched_ext
+    /// (a program in the kernel, by frequency alone; root); clamps where the machine heeds them, else limits
+    #[arg(long, value_name = "WAY")]
+    pub by: Option<By>,
     /// Take in the processes that they start, too
     #[arg(long)]
     pub children: bool,

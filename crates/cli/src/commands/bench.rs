@@ -9,8 +9,9 @@ use crate::{experiments, machine, output, reporting, runs, templates};
 use flyball_capture::trace::Group;
 use flyball_console::Bar;
 use flyball_host::Host;
-use flyball_lab::experiment::{self, Experiment};
+use flyball_lab::experiment::{self, Experiment, fit_loads};
 use flyball_lab::job;
+use flyball_lab::protocol::windows::beside;
 use flyball_lab::session::{BLAME, Progress};
 use flyball_lab::{CostTable, Machine};
 use flyball_units::MachineSpec;
@@ -26,7 +27,7 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let rules = reporting::asked(&args.output)?;
     args.out.as_deref().map_or(Ok(()), flyball_run::check_empty)?;
     let groups = args.trace.as_deref().map(groups).transpose()?;
-    let (experiment, folder) = experiment(&args, &host)?;
+    let (mut experiment, folder) = experiment(&args, &host)?;
     if let Some(file) = &args.init {
         return templates::for_program(file, &experiment, talk);
     }
@@ -34,6 +35,11 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     let margin = experiment.margin;
     let target = machine::to_measure(&args.machine)?;
     let machine = machine(&args, &target)?;
+    let others = (target == MachineSpec::Host).then(|| beside(host.as_ref())).flatten();
+    // What somebody wrote down is done as it is written.
+    let ours = args.experiment.is_none() && args.quiet.wait_quiet.is_none();
+    let fitted = others.as_ref().filter(|_| ours);
+    let fitted = fitted.and_then(|others| fit_loads(&mut experiment, others.share));
     let prepared = machine.prepare(&host, experiment, &context)?;
     reporting::check_baseline(
         prepared.plan().conditions.iter().map(|condition| condition.name.as_str()),
@@ -51,7 +57,13 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     }
     prepared.announce(&mut bar);
     if target == MachineSpec::Host && !talk.quiet {
-        args.quiet.advise(flyball_lab::protocol::windows::busy(host.as_ref()), &mut bar);
+        let told = others.map(|others| match fitted {
+            Some(percent) => {
+                format!("{}: the load is {percent} % of each CPU, not 90", others.told)
+            }
+            None => format!("{}: they take time from what is measured", others.told),
+        });
+        args.quiet.advise(told, &mut bar);
     }
     let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.

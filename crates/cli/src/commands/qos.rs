@@ -9,7 +9,7 @@ use crate::{machine, output, program};
 use flyball_governors::ResponseRamp;
 use flyball_host::Host;
 use flyball_qos::{
-    Ask, Rules, Target, Treatment, Whose, Wish, guard, overview, qos_folder, recover,
+    Ask, By, Rules, Target, Treatment, Whose, Wish, guard, overview, qos_folder, recover,
     run as control, text,
 };
 use flyball_run::disk::{DESCRIPTION_BYTES, read_text};
@@ -54,9 +54,10 @@ pub fn run(args: &QosArgs, talk: Talk) -> Result<Exit, Failure> {
         (None, None) => Rules::all(Treatment::ramp(asked(&args.ramp, args.headroom)?)),
     };
     let socket = args.socket.clone();
-    let wish = Wish { target, rules, children: args.children, by: args.by, socket };
+    let by = args.by.unwrap_or_else(|| By::best(host.as_ref()));
+    let wish = Wish { target, rules, children: args.children, by, socket };
     host.catch_interrupts()?;
-    let ended = control(host.as_ref(), &folder, &wish, program::stdin(), &mut |how, left| {
+    let ended = control(&host, &folder, &wish, program::stdin(), &mut |how, left| {
         output::lines(text::recovered(left));
         if !talk.quiet {
             output::lines(text::begun(how, &wish.rules));

@@ -163,7 +163,7 @@ impl Session<'_> {
     ) -> Result<bool, HostError> {
         let task = self.host.open_task(process.pid, tid)?;
         let taken = super::take_back(self.host, &self.journal, &task)?;
-        if self.host.least_utilization(&task)? == own {
+        if self.journal.limits || self.host.least_utilization(&task)? == own {
             return Ok(taken);
         }
         super::give_back(self.host, &task, own).map(|()| true)

@@ -51,7 +51,7 @@ pub struct AskedThread {
     pub deadline: Option<Nanos>,
     /// Whether it works.
     pub works: bool,
-    /// Its lower clamp.
+    /// Its lower clamp, or what the lower limit of its CPU has for it.
     pub least: u32,
 }
 
@@ -91,7 +91,7 @@ impl Threads {
             return true;
         }
         // Its number is another thread's by now.
-        thread.untag(self.kernel.as_ref());
+        thread.untag(self.means.inside());
         self.all.retain(|thread| !thread.is(pid, tid));
         false
     }
@@ -204,7 +204,7 @@ impl Threads {
                 class: asked.class.as_ref().map(|(name, _)| name.clone()),
                 deadline: asked.deadline.map(|(within, _)| within),
                 works: asked.work.is_some(),
-                least: thread.now,
+                least: thread.now.max(thread.floor),
             })
         };
         self.all.iter().filter_map(of).collect()

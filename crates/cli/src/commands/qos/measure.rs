@@ -14,7 +14,7 @@ use flyball_lab::protocol::rampup::{Ask, Variant};
 use flyball_lab::ramped::{self as lab, WITHOUT, with_and_without};
 use flyball_lab::session::{Destination, Outcome};
 use flyball_lab::{Machine, Model, Order};
-use flyball_qos::{By, backend};
+use flyball_qos::{By, backend, text};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::kinds::rampup;
 use flyball_report::ramped::{self, Conditions, Figure};
@@ -38,8 +38,11 @@ pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
     let conditions = Conditions { without: WITHOUT, with: &name };
     let model = args.predict.as_deref().map(model).transpose()?;
     // Before anything is written: a prediction alone is an answer, too.
-    let how = backend(host.as_ref(), By::Clamps);
+    let how = backend(host.as_ref(), By::best(host.as_ref()));
     let how = if model.is_some() { Ok(how) } else { how.map(Ok) }?;
+    if let (Ok(backend), false) = (&how, talk.quiet) {
+        output::lines(text::how(backend).lines().map(str::to_owned));
+    }
     let folder = runs::destination(args.out.as_deref()).empty(host.as_ref(), "qos")?;
     let mut measuring = Measuring { host: &host, args, conditions, folder, talk };
     let mut figures = Vec::new();

@@ -53,11 +53,11 @@ pub fn prepare(host: &Arc<dyn Host>, plan: Plan, origin: &Origin) -> Result<Prep
                     .at(format!("CPUs of condition \"{}\"", condition.name)),
             ));
         }
+        let request = condition.settings.held();
         if condition.settings.response_ramp.is_some() {
-            flyball_qos::backend(host.as_ref(), flyball_qos::By::Clamps)
+            Attached::preflight(host.as_ref(), !request.is_empty())
                 .map_err(|source| ramp(condition, source))?;
         }
-        let request = condition.settings.held();
         if !request.is_empty() {
             preflight(host.as_ref(), &request).map_err(|source| control(condition, source))?;
         }

@@ -175,20 +175,27 @@ pub(super) fn users(usage: &CpuUsage) -> String {
     }
 }
 
-/// What is said before the first block where others use many of the CPUs: who.
-pub fn busy(host: &dyn Host) -> Option<String> {
+/// Others that use many of the CPUs before the first block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// Their share of all CPUs' time.
+    pub share: f64,
+    /// Who they are, for people.
+    pub told: String,
+}
+
+/// Looks for a moment who else uses the CPUs; none where they are few.
+pub fn beside(host: &dyn Host) -> Option<Beside> {
     let before = ProcessTimes::read(host).ok()?;
     // Accounts are in ticks of 10 ms: a shorter look tells nothing.
     let _ = host.sleep_until(before.at() + GLANCE);
     let root = ProcessIdentity::this(host).ok()?.pid;
     let usage = ProcessTimes::read(host).ok()?.since(&before, root);
     let cpus = usage.cpus as f64;
-    let others = usage.share_taken() * cpus;
-    (usage.share_taken() >= DISTURBING).then(|| {
-        let users = users(&usage);
-        format!(
-            "others use {others:.1} of {cpus} CPUs ({users}): they take time from what is measured"
-        )
+    let share = usage.share_taken();
+    (share >= DISTURBING).then(|| {
+        let (others, users) = (share * cpus, users(&usage));
+        Beside { share, told: format!("others use {others:.1} of {cpus} CPUs ({users})") }
     })
 }
 

@@ -6,13 +6,16 @@ use super::settings;
 use crate::experiment::{Experiment, ProbeTiming, Workload};
 use crate::machine::describe;
 use crate::plan::{Plan, PlannedCondition, plan};
-use crate::protocol::windows::trial::{self, ProbeMode, TrialLabels, TrialPlan, overheads};
+use crate::protocol::windows::trial::{
+    self, ProbeMode, TrialError, TrialLabels, TrialPlan, overheads,
+};
 use crate::session::Origin;
 use crate::workloads;
 use flyball_host::{Grant, Host, Permissions, Power, Topology};
 use flyball_load::{Placement, Site};
 use flyball_probe::{Calibration, Chain, calibrate, on_cpu};
 use flyball_probe::{board, calibration_targets};
+use flyball_qos::Attached;
 use flyball_run::Manifest;
 use flyball_run::manifest::{BoardRecord, CheckOutcome, CheckRecord, ClockRecord, PlanRecord};
 use flyball_signal::input::Recording;
@@ -106,6 +109,10 @@ pub fn prepare(
     if !prepared.experiment.degrade {
         for condition in &prepared.plan.conditions {
             let plan = prepared.trial_plan(TrialLabels::default(), condition);
+            if plan.response_ramp.is_some() {
+                let beside_hold = condition.asked.held().is_some();
+                Attached::preflight(host.as_ref(), beside_hold).map_err(TrialError::from)?;
+            }
             let refused = trial::refused(host.as_ref(), &plan)?;
             if let Some(setting) = refused.into_iter().next() {
                 let condition = condition.name.clone();
