@@ -87,7 +87,7 @@ pub struct MeasureArgs {
     /// Blocks in which runs with and without take turns, and spins of each
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..=10_000))]
     pub repeats: u32,
-    /// Time for which CMD is run again and again in a turn, such as 2s; by default ten runs
+    /// Time for which CMD is run again and again in a turn, such as 2s; by default ten runs, of slow programs fewer
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Simulate the spins first, on model:NAME[,kernel=K], with clamps that follow the same ramp

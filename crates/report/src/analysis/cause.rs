@@ -275,10 +275,11 @@ impl Known {
         if self.interrupts {
             parts.push(Part::Interrupts);
         }
+        let off = if self.run_delay { Part::OffCpu } else { Part::WithoutCpu };
         match (self.cpu_time, self.speed) {
             (false, _) => parts.push(Part::Execution),
-            (true, None | Some(Speed::Changing)) => parts.extend([Part::OffCpu, Part::OnCpu]),
-            (true, Some(_)) => parts.extend([Part::OffCpu, Part::Frequency, Part::Cycles]),
+            (true, None | Some(Speed::Changing)) => parts.extend([off, Part::OnCpu]),
+            (true, Some(_)) => parts.extend([off, Part::Frequency, Part::Cycles]),
         }
         parts
     }
@@ -291,7 +292,11 @@ impl Known {
         if !self.cpu_time {
             missing.push("how much of the execution was on the CPU".to_owned());
         } else if !self.run_delay {
-            missing.push("how much of the time off the CPU was waiting for it".to_owned());
+            missing.push(
+                "how much of the time without a CPU was waiting for one (of programs with threads or \
+                 children, events beside the windows tell)"
+                    .to_owned(),
+            );
         }
         let speed = match self.speed {
             _ if !self.cpu_time => None,
@@ -560,7 +565,7 @@ fn difference_of(
         Part::Waiting => simple(WAITING),
         Part::Backlog => simple(BACKLOG),
         Part::Lateness => simple(LATE),
-        Part::OffCpu => simple(OFF),
+        Part::OffCpu | Part::WithoutCpu => simple(OFF),
         Part::Interrupts => simple(IRQ),
         // Where the time on the CPU is not known, all of the execution is taken for it.
         Part::OnCpu | Part::Execution => simple(ON),
@@ -622,6 +627,23 @@ mod tests {
     use super::*;
 
     /// What an interval with zero in it leaves open is no cause.
+    #[test]
+    fn what_nobody_knows_to_be_waiting_is_not_called_anything_else() {
+        let known = |run_delay| Known {
+            released: false,
+            backlog: false,
+            wake_delay: false,
+            cpu_time: true,
+            path: false,
+            run_delay,
+            interrupts: false,
+            speed: None,
+        };
+        assert_eq!(known(true).parts(), [Part::Waiting, Part::OffCpu, Part::OnCpu]);
+        assert_eq!(known(false).parts(), [Part::WithoutCpu, Part::OnCpu]);
+        assert!(known(false).missing()[0].contains("children"), "{:?}", known(false).missing());
+    }
+
     #[test]
     fn parts_are_causes_where_their_intervals_say_so() {
         let part = |part, us| CausePart { part, us, who: Vec::new() };

@@ -114,9 +114,11 @@ pub enum Part {
     /// Late for another reason than waiting: the timer, the way out of an idle state. All lateness
     /// where nobody looked at how much of it was waiting.
     Lateness,
-    /// Off the CPU inside the window and not known to be ready: sleep, I/O, page faults, or waiting
-    /// that was not recorded.
+    /// Off the CPU inside the window and not ready: sleep, I/O, page faults.
     OffCpu,
+    /// Off the CPU inside the window, where nobody knows how much of it was waiting: a program whose threads or
+    /// children did some of its work, a kernel that does not account for it.
+    WithoutCpu,
     /// Interrupts on its CPU while it ran, where events beside the windows tell of them: a window that
     /// takes longer has more ticks of the timer, too.
     Interrupts,
@@ -139,6 +141,7 @@ impl Part {
             Part::Backlog => "the backlog of windows before",
             Part::Lateness => "lateness",
             Part::OffCpu => "time off the CPU",
+            Part::WithoutCpu => "time without a CPU (waiting for one, or asleep)",
             Part::Interrupts => "interrupts",
             Part::Frequency => "frequency",
             Part::Cycles => "cycles",
