@@ -135,7 +135,12 @@ fn read_table(
     }
     let path = |extension| dir.join(format!("{name}.{extension}"));
     let (parquet, lines) = (path("parquet"), path("ndjson"));
-    let rows = match (parquet.exists(), lines.exists()) {
+    // What cannot be looked at is not taken for what is not there.
+    let is_there = |path: &Path| {
+        path.try_exists().map_err(|error| Error::io(path, "to look for the table", &error))
+    };
+    let (is_whole, has_lines) = (is_there(&parquet)?, is_there(&lines)?);
+    let rows = match (is_whole, has_lines) {
         (true, beside) => match read_parquet(&parquet, columns, closed, table) {
             Ok(rows) => {
                 if beside {
@@ -162,7 +167,7 @@ fn read_table(
         (false, false) => 0,
     };
     let short = closed.filter(|closed| rows != closed.rows);
-    Ok(short.map(|closed| match (rows, parquet.exists() || lines.exists()) {
+    Ok(short.map(|closed| match (rows, is_whole || has_lines) {
         (_, false) => format!("the table {name} of {} rows is missing", closed.rows),
         (rows, true) => format!("the table {name} has {rows} of {} rows", closed.rows),
     }))
