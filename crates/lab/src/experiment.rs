@@ -14,7 +14,7 @@ mod program;
 pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
 pub use condition::{Class, Condition, Placement};
 pub use error::ExperimentError;
-pub use fit::fit_loads;
+pub(crate) use fit::fit_loads;
 pub use model::{Experiment, Input, ProbeTiming, Workload};
 pub use program::{PILOTS, of_program};
 

@@ -69,8 +69,8 @@ fn clamps(host: &dyn Host, release: &str, policies: &[Policy]) -> Result<Backend
         return unsupported(match policies.iter().any(|policy| policy.offers) {
             true => slip.hint("set the governor for as long as the program runs"),
             false => slip.hint(
-                "this driver chooses the frequency itself, for a CPU and not for a task: let the lower limit of\
-                  its CPU follow the thread, as root",
+                "this driver chooses the frequency itself, for a CPU and not for a task: let the lower limit \
+                 of its CPU follow the thread, as root",
             ),
         });
     }

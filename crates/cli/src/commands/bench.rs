@@ -9,7 +9,7 @@ use crate::{experiments, machine, output, reporting, runs, templates};
 use flyball_capture::trace::Group;
 use flyball_console::Bar;
 use flyball_host::Host;
-use flyball_lab::experiment::{self, Experiment, fit_loads};
+use flyball_lab::experiment::{self, Experiment};
 use flyball_lab::job;
 use flyball_lab::protocol::windows::beside;
 use flyball_lab::session::{BLAME, Progress};
@@ -31,15 +31,14 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
     if let Some(file) = &args.init {
         return templates::for_program(file, &experiment, talk);
     }
-    let context = runs::context(folder.as_deref());
-    let margin = experiment.margin;
     let target = machine::to_measure(&args.machine)?;
     let machine = machine(&args, &target)?;
-    let others = (target == MachineSpec::Host).then(|| beside(host.as_ref())).flatten();
     // What somebody wrote down is done as it is written.
     let ours = args.experiment.is_none() && args.quiet.wait_quiet.is_none();
-    let fitted = others.as_ref().filter(|_| ours);
-    let fitted = fitted.and_then(|others| fit_loads(&mut experiment, others.share));
+    let mut look = || beside(host.as_ref(), ours.then_some(&mut experiment));
+    let others = (target == MachineSpec::Host).then(&mut look).flatten();
+    let context = runs::context(folder.as_deref());
+    let margin = experiment.margin;
     let prepared = machine.prepare(&host, experiment, &context)?;
     reporting::check_baseline(
         prepared.plan().conditions.iter().map(|condition| condition.name.as_str()),
@@ -56,14 +55,8 @@ pub fn run(args: BenchArgs, talk: Talk) -> Result<Exit, Failure> {
         );
     }
     prepared.announce(&mut bar);
-    if target == MachineSpec::Host && !talk.quiet {
-        let told = others.map(|others| match fitted {
-            Some(percent) => {
-                format!("{}: the load is {percent} % of each CPU, not 90", others.told)
-            }
-            None => format!("{}: they take time from what is measured", others.told),
-        });
-        args.quiet.advise(told, &mut bar);
+    if !talk.quiet {
+        args.quiet.advise(others, &mut bar);
     }
     let destination = runs::destination(args.out.as_deref());
     // A model and a board record their own events.

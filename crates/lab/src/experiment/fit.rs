@@ -8,7 +8,7 @@ const LEAST: u8 = 20;
 
 /// Replaces heavy load, of which nothing would be proven where others use this share of all CPUs' time, by one of each CPU
 /// that leaves half of what is free to what is measured. Returns its percentage; none where no load is heavy.
-pub fn fit_loads(experiment: &mut Experiment, others: f64) -> Option<u8> {
+pub(crate) fn fit_loads(experiment: &mut Experiment, others: f64) -> Option<u8> {
     let half = (50.0 * (1.0 - others.clamp(0.0, 1.0))) as u8;
     let percent = (half / 10 * 10).max(LEAST);
     let mut fitted = None;

@@ -18,8 +18,8 @@ pub mod trial;
 
 pub use conditions::ConditionLog;
 pub use error::BenchError;
+pub use others::beside;
 pub(crate) use others::crowded;
-pub use others::{Beside, beside};
 pub use prepare::{Context, Prepared, prepare};
 
 use crate::plan::{PlannedCondition, PlannedTrial};

@@ -7,6 +7,7 @@
 //! such blocks aside favours no side.
 
 use super::telemetry::RowSender;
+use crate::experiment::{Experiment, fit_loads};
 use flyball_host::{CpuUsage, Host, HostError, ProcessIdentity, ProcessTimes, Wake};
 use flyball_run::CpuUser;
 use flyball_units::Nanos;
@@ -175,17 +176,9 @@ pub(super) fn users(usage: &CpuUsage) -> String {
     }
 }
 
-/// Others that use many of the CPUs before the first block.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
-    /// Their share of all CPUs' time.
-    pub share: f64,
-    /// Who they are, for people.
-    pub told: String,
-}
-
-/// Looks for a moment who else uses the CPUs; none where they are few.
-pub fn beside(host: &dyn Host) -> Option<Beside> {
+/// Looks for a moment who else uses the CPUs, before the first block, and fits what `ours` loads them with beside
+/// them. What is to be said of it, where they are many.
+pub fn beside(host: &dyn Host, ours: Option<&mut Experiment>) -> Option<String> {
     let before = ProcessTimes::read(host).ok()?;
     // Accounts are in ticks of 10 ms: a shorter look tells nothing.
     let _ = host.sleep_until(before.at() + GLANCE);
@@ -194,8 +187,12 @@ pub fn beside(host: &dyn Host) -> Option<Beside> {
     let cpus = usage.cpus as f64;
     let share = usage.share_taken();
     (share >= DISTURBING).then(|| {
+        let so = match ours.and_then(|experiment| fit_loads(experiment, share)) {
+            Some(percent) => format!("the load is {percent} % of each CPU, not 90"),
+            None => "they take time from what is measured".to_owned(),
+        };
         let (others, users) = (share * cpus, users(&usage));
-        Beside { share, told: format!("others use {others:.1} of {cpus} CPUs ({users})") }
+        format!("others use {others:.1} of {cpus} CPUs ({users}): {so}")
     })
 }
 
