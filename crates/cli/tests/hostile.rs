@@ -178,7 +178,9 @@ fn asked_when(
     signal: &str,
     wait: impl FnOnce(u32),
 ) -> (Option<i32>, Duration) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_flyball"))
+    // Shells let what they start in the background ignore SIGINT.
+    let mut child = Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_flyball")])
         .current_dir(dir)
         .args(arguments)
         .stdout(Stdio::null())

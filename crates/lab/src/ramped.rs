@@ -4,11 +4,17 @@
 use crate::experiment::{Condition, Experiment, Placement, ProbeTiming};
 use crate::job::recorded;
 use crate::machine::MachineError;
-use crate::protocol::rampup::Variant;
+use crate::protocol::rampup::{Ask, Variant};
 use crate::protocol::windows::{self, Context};
 use crate::session::{BLAME, Destination, EnergyLog, EnergySide, Metered, Outcome, Progress};
 use flyball_host::{Host, Topology};
+use flyball_units::{Mismatch, Nanos};
 use std::sync::Arc;
+
+/// Length of each spin: by load tracking's own pace the highest frequency takes some 130 ms.
+const SPIN: Nanos = Nanos::from_millis(250);
+/// Phases of tick and poll on a model.
+const PHASES: u32 = 20;
 
 /// Name of the condition without.
 pub const WITHOUT: &str = Variant::ONLY;
@@ -37,6 +43,24 @@ pub fn with_and_without(experiment: Experiment, program: &str, multiplier: u32) 
         conditions: vec![without, ramped],
         ..experiment
     }
+}
+
+/// Spins with and without it, on any machine.
+///
+/// # Errors
+/// None of our own conditions has one.
+pub fn spins(multiplier: u32, repeats: u32, seed: u64) -> Result<Ask, Mismatch> {
+    let base = Variant::usual(false);
+    let with = with(multiplier);
+    Ok(Ask {
+        words: Vec::new(),
+        variants: vec![base.with(WITHOUT, "")?, base.with(&with, &with)?],
+        spin: SPIN,
+        repeats,
+        phases: PHASES,
+        seed,
+        events: None,
+    })
 }
 
 /// Runs it; `trace`: with the events that tell what others wait.

@@ -1,6 +1,7 @@
 //! A program with and without a ramp of its demand, by the verdicts of this project: how soon a spin has its
 //! frequency, how long the program's runs take, what it costs in energy and what others pay.
 
+use crate::analysis::{AnalysisOptions, RunData, analyse};
 use crate::kinds::rampup::Findings;
 use crate::model::{Estimate, Judged, Report, VerdictWord, quantile_name};
 use crate::text;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Share of the highest rate whose time is told, in percent.
 const LEVEL_PERCENT: u32 = 80;
@@ -23,7 +25,7 @@ const TAIL: f64 = 0.99;
 const COMM: usize = 15;
 
 /// The two conditions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Conditions<'a> {
     /// As it is.
     pub without: &'a str,
@@ -85,9 +87,52 @@ pub fn time_to_level(found: &Findings, conditions: Conditions<'_>) -> Figure {
     }
 }
 
-/// What runs of a program with and without say; `program` is the name of its file.
-#[must_use]
-pub fn of_runs(
+/// All figures of a measurement, as they are told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured<'a> {
+    /// Name and number of its form.
+    pub schema: &'static str,
+    /// By what the ramp is given on this machine; none where it cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
+    /// The two conditions.
+    #[serde(flatten)]
+    pub conditions: Conditions<'a>,
+    /// The figures, in the order in which they were measured.
+    pub figures: &'a [Figure],
+    /// Where the runs are.
+    pub run: String,
+}
+
+impl Measured<'_> {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Conditions { without, with } = self.conditions;
+        format!("{without} -> {with}\n{}\nRun   {}\n", lines(self.figures), self.run)
+    }
+}
+
+/// What runs of a program with and without, in this directory, say; `program` is the name of its file.
+///
+/// # Errors
+/// A directory that does not read.
+pub fn of_directory(
+    dir: &Path,
+    conditions: Conditions<'_>,
+    (seed, margin): (u64, f64),
+    program: &str,
+) -> flyball_run::Result<Vec<Figure>> {
+    let run = Run::open(dir)?;
+    let data = [RunData::beside(run.name(), dir, run)?];
+    let baseline = Some(conditions.without.to_owned());
+    let options = AnalysisOptions { seed, baseline, margin, ..AnalysisOptions::default() };
+    let report = analyse(&data, &options);
+    let run = Run::open(dir)?;
+    Ok(of_runs(&report, &run, conditions, margin, program))
+}
+
+fn of_runs(
     report: &Report,
     run: &Run,
     conditions: Conditions<'_>,

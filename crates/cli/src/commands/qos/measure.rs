@@ -10,24 +10,17 @@ use crate::{experiments, machine, output, runs};
 use flyball_console::Bar;
 use flyball_host::Host;
 use flyball_lab::experiment;
-use flyball_lab::protocol::rampup::{Ask, Variant};
 use flyball_lab::ramped::{self as lab, WITHOUT, with_and_without};
 use flyball_lab::session::{Destination, Outcome};
 use flyball_lab::{Machine, Model, Order};
 use flyball_qos::{By, backend, text};
-use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::kinds::rampup;
-use flyball_report::ramped::{self, Conditions, Figure};
+use flyball_report::ramped::{self, Conditions, Figure, Measured};
 use flyball_run::{Run, RunState};
-use flyball_units::{MachineSpec, Nanos};
+use flyball_units::MachineSpec;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Length of each spin: by load tracking's own pace the highest frequency takes some 130 ms.
-const SPIN: Nanos = Nanos::from_millis(250);
-/// Phases of tick and poll on a model.
-const PHASES: u32 = 20;
 
 pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
     let host = machine::with_faults(None)?;
@@ -44,7 +37,8 @@ pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
         output::lines(text::how(backend).lines().map(str::to_owned));
     }
     let folder = runs::destination(args.out.as_deref()).empty(host.as_ref(), "qos")?;
-    let mut measuring = Measuring { host: &host, args, conditions, folder, talk };
+    let by = how.as_ref().ok().map(|backend| backend.name);
+    let mut measuring = Measuring { host: &host, args, by, multiplier, conditions, folder, talk };
     let mut figures = Vec::new();
     if let Some(model) = &model {
         let Some(figure) = measuring.spins(model, "predicted")? else {
@@ -64,7 +58,7 @@ pub fn run(args: &MeasureArgs, talk: Talk) -> Result<Exit, Failure> {
         measuring.print(&figures)?;
         return Ok(Exit::Ok);
     }
-    let outcome = measuring.runs(multiplier)?;
+    let outcome = measuring.runs()?;
     figures.extend(measuring.of_runs(&outcome, margin)?);
     measuring.print(&figures)?;
     ended::exit(&outcome, Ok(Exit::Ok))
@@ -82,6 +76,8 @@ fn model(text: &str) -> Result<Model, Failure> {
 struct Measuring<'a> {
     host: &'a Arc<dyn Host>,
     args: &'a MeasureArgs,
+    by: Option<&'static str>,
+    multiplier: u32,
     conditions: Conditions<'a>,
     folder: PathBuf,
     talk: Talk,
@@ -90,19 +86,7 @@ struct Measuring<'a> {
 impl Measuring<'_> {
     /// Spins on a machine, with and without; none where it was interrupted.
     fn spins(&mut self, machine: &dyn Machine, folder: &str) -> Result<Option<Figure>, Failure> {
-        let base = Variant::usual(false);
-        let ask = Ask {
-            words: Vec::new(),
-            variants: vec![
-                base.with(self.conditions.without, "")?,
-                base.with(self.conditions.with, self.conditions.with)?,
-            ],
-            spin: SPIN,
-            repeats: self.args.repeats,
-            phases: PHASES,
-            seed: self.args.turns.seed,
-            events: None,
-        };
+        let ask = lab::spins(self.multiplier, self.args.repeats, self.args.turns.seed)?;
         let to = Destination::Dir(self.folder.join(folder));
         let mut bar = Bar::new(self.talk.quiet);
         let origin = runs::origin();
@@ -115,11 +99,11 @@ impl Measuring<'_> {
     }
 
     /// Runs of the program, with and without.
-    fn runs(&self, multiplier: u32) -> Result<Outcome, Failure> {
+    fn runs(&self) -> Result<Outcome, Failure> {
         let args = self.args;
         let experiment = experiments::for_program(&args.program, self.host, false)?;
         let program = args.program.first().map(String::as_str).unwrap_or_default();
-        let mut experiment = with_and_without(experiment, program, multiplier);
+        let mut experiment = with_and_without(experiment, program, self.multiplier);
         experiment.repeats = args.repeats;
         if let Some(text) = &args.duration {
             experiment.duration = time("--duration", text)?;
@@ -134,38 +118,20 @@ impl Measuring<'_> {
 
     /// What the runs say.
     fn of_runs(&self, outcome: &Outcome, margin: f64) -> Result<Vec<Figure>, Failure> {
-        let run = Run::open(&outcome.dir)?;
-        let data = [RunData::beside(run.name(), &outcome.dir, run)?];
-        let options = AnalysisOptions {
-            seed: self.args.turns.seed,
-            baseline: Some(self.conditions.without.to_owned()),
-            margin,
-            ..AnalysisOptions::default()
-        };
-        let report = analyse(&data, &options);
-        let run = Run::open(&outcome.dir)?;
         let program = self.args.program.first().map(Path::new).and_then(Path::file_name);
         let program = program.unwrap_or_default().to_string_lossy();
-        Ok(ramped::of_runs(&report, &run, self.conditions, margin, &program))
+        let judged = (self.args.turns.seed, margin);
+        Ok(ramped::of_directory(&outcome.dir, self.conditions, judged, &program)?)
     }
 
     fn print(&self, figures: &[Figure]) -> Result<(), Failure> {
-        let folder = self.folder.display();
-        output::result(
-            self.args.format,
-            || {
-                let Conditions { without, with } = self.conditions;
-                format!("{without} -> {with}\n{}\nRun   {folder}\n", ramped::lines(figures))
-            },
-            || {
-                json!({
-                    "schema": "flyball-qos-measure/1",
-                    "without": self.conditions.without,
-                    "with": self.conditions.with,
-                    "figures": figures,
-                    "run": folder.to_string(),
-                })
-            },
-        )
+        let measured = Measured {
+            schema: "flyball-qos-measure/1",
+            by: self.by,
+            conditions: self.conditions,
+            figures,
+            run: self.folder.display().to_string(),
+        };
+        output::result(self.args.format, || measured.text(), || json!(measured))
     }
 }
