@@ -8,7 +8,8 @@ use flyball_units::{CpuSet, Diagnostic, Nanos};
 use std::sync::Arc;
 
 fn scenario(text: &str) -> Scenario {
-    let text = format!("platform = \"board-x86\"\nduration = \"200ms\"\n{text}");
+    let text =
+        format!("platform = \"board-x86\"\nkernel = \"debian-7.3\"\nduration = \"200ms\"\n{text}");
     let open = |_: &str| Err("no files".to_owned());
     read(&text, Source { origin: "test", name: "test", open: &open }).unwrap()
 }
@@ -72,6 +73,7 @@ fn what_only_a_model_has_is_refused() {
         (format!("{spin}rampup_multiplier = 2\n[features]\nseries = true\n"), "rampup_multiplier"),
         (format!("{spin}[[interrupt]]\nmean = \"5ms\"\nwork = \"20us\"\n"), "interrupt"),
         (format!("{spin}cpus = \"3\"\n"), "CPUs among"),
+        (format!("{spin}clamp_ramp = 4\n{spin}name = \"other\"\n"), "the same for all tasks"),
     ] {
         let only = CpuSet::from(flyball_units::CpuId(0));
         let error = Score::new(&scenario(&text), 0, &only).err().unwrap();
@@ -79,6 +81,8 @@ fn what_only_a_model_has_is_refused() {
         assert!(error.to_string().contains(object), "{error}");
         assert!(error.hint().is_some());
     }
+    let both = format!("{spin}clamp_ramp = 4\n{spin}name = \"other\"\nclamp_ramp = 4\n");
+    assert_eq!(Score::new(&scenario(&both), 0, &online()).unwrap().ramp, Some(4));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What stops a scenario from being played.
 
 use flyball_host::HostError;
+use flyball_qos::QosError;
 use flyball_units::{Diagnostic, ErrorKind};
 
 /// A scenario that this machine can't play.
@@ -19,6 +20,9 @@ pub enum PlayError {
     /// There is no CPU to play on.
     #[error("expected a CPU that may be used, found none")]
     NoCpu,
+    /// The ramp of the tasks' clamps cannot be followed here.
+    #[error("clamp_ramp: {0}")]
+    Ramp(#[from] QosError),
     /// The machine refused a call.
     #[error("task {task}: {error}")]
     Host {
@@ -44,6 +48,7 @@ impl Diagnostic for PlayError {
     fn kind(&self) -> ErrorKind {
         match self {
             PlayError::Unplayable { .. } => ErrorKind::BadInput,
+            PlayError::Ramp(error) => error.kind(),
             PlayError::Host { .. } | PlayError::NoCpu => ErrorKind::Unsupported,
         }
     }
@@ -51,6 +56,7 @@ impl Diagnostic for PlayError {
     fn hint(&self) -> Option<String> {
         match self {
             PlayError::Unplayable { .. } => Some("run it on the model".to_owned()),
+            PlayError::Ramp(error) => error.hint(),
             PlayError::NoCpu => None,
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"

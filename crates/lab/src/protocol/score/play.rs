@@ -6,6 +6,7 @@ use crate::protocol::score::signal::Signal;
 use crate::protocol::score::speed::Speed;
 use crate::protocol::score::tasks::Score;
 use flyball_host::{Call, Errno, Host, HostError, Scheduling, Wake};
+use flyball_qos::Attached;
 use flyball_sim::setup::{Class, TaskSetup, random_stream};
 use flyball_units::{CpuSet, Nanos};
 use std::sync::Arc;
@@ -31,15 +32,18 @@ const STACK: usize = 256 * 1024;
 /// halve every 32 ms, so 1024 is less than 1 after ten halves. A task that is born where this program was busy
 /// just now would begin with a part of its utilisation, and at the frequency that it had needed.
 const HEAD_START: Nanos = Nanos::from_millis(400);
+/// A controller takes some 50 ms to start, on a board several times that.
+const WITH_CONTROLLER: Nanos = Nanos::from_secs(3);
 
 /// Plays a score to its end. Every task is a thread of the task's name, born with its class, CPUs and
 /// clamps, as a task that another one forks.
 ///
 /// # Errors
-/// A class, a CPU or a clamp that this program may not have; the tasks that were there by then have
+/// A class, a CPU, a clamp or a ramp that this program may not have; the tasks that were there by then have
 /// ended.
 pub fn play(host: &Arc<dyn Host>, score: Score, speed: Speed) -> Result<Played, PlayError> {
-    let begin = host.now() + HEAD_START;
+    let head_start = if score.ramp.is_some() { WITH_CONTROLLER } else { HEAD_START };
+    let begin = host.now() + head_start;
     let end = begin + score.duration;
     let signals = score.tasks.iter().map(|_| Signal::default()).collect();
     let stage = Arc::new(Stage { host: Arc::clone(host), speed, begin, end, signals });
@@ -66,6 +70,9 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
     let host = stage.host.as_ref();
     let mut tasks: Vec<(usize, TaskSetup)> = score.tasks.into_iter().enumerate().collect();
     tasks.sort_by_key(|(number, task)| (task.start, *number));
+    // Threads that this one makes are taken in.
+    let attached = score.ramp.map(|multiplier| Attached::to_this_thread(host, multiplier));
+    let attached = attached.transpose()?;
     let mut running: Vec<(usize, Performance)> = Vec::with_capacity(tasks.len());
     let mut result = Ok(false);
     for (number, task) in tasks {
@@ -92,6 +99,7 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
     }
     running.sort_by_key(|(number, _)| *number);
     let players = join(running)?;
+    attached.map_or(Ok(()), Attached::end)?;
     result.map(|interrupted| (players, interrupted))
 }
 

@@ -1,6 +1,7 @@
 //! What is played: the tasks of a scenario, as far as a real machine can have them.
 
 use crate::protocol::score::PlayError;
+use flyball_governors::ResponseRamp;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::{Class, Creator, TaskSetup};
 use flyball_units::{CpuSet, Nanos};
@@ -11,6 +12,8 @@ pub struct Score {
     pub tasks: Vec<TaskSetup>,
     /// Of each task: how long after its release an item of it is due, where that is limited.
     pub deadlines: Vec<Option<Nanos>>,
+    /// The multiplier of the ramp that the lower clamps of all of them follow, where they have one.
+    pub ramp: Option<u32>,
     /// How long it lasts.
     pub duration: Nanos,
     /// Seed of the tasks' random streams, the same as in the model.
@@ -23,7 +26,7 @@ impl Score {
     ///
     /// # Errors
     /// What only a model has: scheduler features and hints, a utilisation to begin with, a task that is
-    /// an interrupt; CPUs that are not among `online`.
+    /// an interrupt, different ramps of clamps; CPUs that are not among `online`.
     pub fn new(scenario: &Scenario, phase: u32, online: &CpuSet) -> Result<Score, PlayError> {
         if let Some(hint) = scenario.hints.first() {
             let found = format!("a hint for task {}", hint.task);
@@ -38,6 +41,7 @@ impl Score {
         for task in &built.setup.tasks {
             check(task, online)?;
         }
+        let ramp = ramp(&built.setup.tasks)?;
         let deadline = |task: u32| {
             let group = built.groups.iter().find(|group| group.tasks.contains(&task));
             group.and_then(|group| group.deadline)
@@ -45,6 +49,7 @@ impl Score {
         Ok(Score {
             deadlines: (0..built.setup.tasks.len() as u32).map(deadline).collect(),
             tasks: built.setup.tasks,
+            ramp,
             duration: built.setup.duration,
             seed: built.setup.seed,
         })
@@ -67,11 +72,20 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
         let expected = "no rampup_multiplier: no released kernel has it";
         return Err(refuse(expected, multiplier.to_string()));
     }
-    if task.clamp_ramp.is_some() {
-        return Err(refuse("no clamp_ramp: nobody follows it there", "one".to_owned()));
-    }
     match task.class {
         Class::Fair { .. } | Class::Fifo { .. } => Ok(()),
         Class::Interrupt => Err(refuse("class fair or fifo", "an interrupt".to_owned())),
+    }
+}
+
+/// The ramp of all tasks: one controller follows it, for every thread of the playing.
+fn ramp(tasks: &[TaskSetup]) -> Result<Option<u32>, PlayError> {
+    let ramps = tasks.iter().map(|task| task.clamp_ramp.map(ResponseRamp::multiplier));
+    let mut ramps: Vec<Option<u32>> = ramps.collect();
+    ramps.dedup();
+    match ramps.as_slice() {
+        [] => Ok(None),
+        [ramp] => Ok(*ramp),
+        _ => Err(PlayError::unplayable("clamp_ramp", "the same for all tasks", "different ones")),
     }
 }
