@@ -311,10 +311,16 @@ fn take(host: &dyn Host, folder: &Path) -> Result<FolderLock, QosError> {
 /// The journal in `folder`, where there is one.
 pub(crate) fn read(host: &dyn Host, folder: &Path) -> Result<Option<Journal>, QosError> {
     let path = folder.join(JOURNAL);
-    match host.read_saved(&path) {
-        Ok(text) => Journal::parse(&text, &path).map(Some),
+    let absent = |error: &HostError| error.errno() == Some(Errno::ENOENT);
+    let found = match host.read_saved(&path) {
         // An error of the moment must not pass for "nothing to remove".
-        Err(error) if error.errno() == Some(Errno::ENOENT) && !host.exists(&path) => Ok(None),
+        Err(error) if absent(&error) && !host.exists(&path) => return Ok(None),
+        // It came meanwhile.
+        Err(error) if absent(&error) => host.read_saved(&path),
+        found => found,
+    };
+    match found {
+        Ok(text) => Journal::parse(&text, &path).map(Some),
         Err(source) => Err(QosError::host("reading the journal")(source)),
     }
 }
