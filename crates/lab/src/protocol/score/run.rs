@@ -5,6 +5,7 @@ use crate::machine::describe::{claimed, describe};
 use crate::protocol::score::{BEGIN, Basis, END, PlayError, Played, Score, Speed, play};
 use crate::session::{Destination, Origin, Outcome, SideRecorder, seconds};
 use flyball_host::{Host, Topology};
+use flyball_qos::{By, backend};
 use flyball_run::manifest::{ClockRecord, PlanRecord, WorkloadRecord};
 use flyball_run::name::rfc3339;
 use flyball_run::{Manifest, Marker, Note, RunState, RunWriter};
@@ -35,7 +36,10 @@ impl PreparedScore {
         let topology = Topology::discover(host.as_ref())?;
         let usable = topology.online.intersection(&host.affinity_get()?);
         // Refused before anything is measured or made.
-        Score::new(&scenario, 0, &usable)?;
+        if Score::new(&scenario, 0, &usable)?.ramp.is_some() {
+            // By limits, others would be as fast: it would be another playing than the scenario's.
+            backend(host.as_ref(), By::Clamps).map_err(PlayError::from)?;
+        }
         let fastest = fastest(&topology, &usable).ok_or(PlayError::NoCpu)?;
         let speed = Speed::of(host.as_ref(), &scenario.platform, fastest)?;
         Ok(PreparedScore { host: Arc::clone(host), topology, usable, scenario, speed, origin })
