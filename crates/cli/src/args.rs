@@ -26,7 +26,7 @@ pub use install::InstallArgs;
 pub use model::{RecordChoice, SimArgs};
 pub use qos::{MeasureArgs, QosArgs, QosCommand, RampArgs};
 pub use rampup::RampupArgs;
-pub use replay::{ReplayCommand, ReplayLoadArgs, ReplayWhat, ShadowArgs, TuneArgs};
+pub use replay::{ReplayCommand, ReplayLoadArgs, ReplayWhat, ScenarioArgs, ShadowArgs, TuneArgs};
 pub use reproduce::{ReproduceArgs, ReproduceFormat};
 pub use transition::TransitionArgs;
 

@@ -4,6 +4,7 @@
 //! Scenario ─┬ board: `flyball sim --machine host --trace` ─> runs ── figures ──────┬─> judge: lines, each with
 //!           │ several times in a guest          └ given ──────┐       │   its bar and outcome
 //!           ├ sim: every phase, with what was given <──────────┴ figures
+//!           │ (there, or on the board of an earlier comparison: a prediction)
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! ```
@@ -14,11 +15,12 @@ mod guest;
 mod judge;
 mod one_step;
 mod run;
+mod speed_up;
 mod text;
 
 pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{Background, Given, ItemCost, given, with};
-pub use guest::{LOST_SHARE, Playing, Rehearsed, rehearse, rehearsed};
+pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};
 pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};

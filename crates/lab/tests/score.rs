@@ -18,7 +18,8 @@ fn figures(tasks: &str, change: &dyn Fn(&mut Scenario)) -> Vec<Figures> {
     change(&mut scenario);
     let built = scenario.setup(0);
     let ended = sweep::run(&scenario, None, &|| false, &|_| ()).unwrap();
-    ended.outcomes.iter().map(|outcome| of_outcome(&scenario, &built, outcome)).collect()
+    let figures = |outcome| of_outcome(&scenario, &built, outcome).unwrap();
+    ended.outcomes.iter().map(figures).collect()
 }
 
 /// The figures that differ where the rule is wrong.

@@ -37,7 +37,7 @@ pub use journal::qos_folder;
 pub use recover::{Recovered, guard, recover};
 pub use rules::{Rules, Treatment};
 pub use served::{Served, ServedProgram, served};
-pub use session::{Ended, run};
+pub use session::{CONTROLLER, Ended, run};
 pub use status::{Overview, Status, overview, status};
 pub use threads::AskedThread;
 pub use wish::{Ask, By, Target, Whose, Wish};

@@ -18,6 +18,8 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The kernel's name of a controller.
+pub const CONTROLLER: &str = "flyball-qos";
 /// Between two looks before the first one.
 const PERIOD: Nanos = Nanos::from_millis(4);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
@@ -266,6 +268,8 @@ impl Session<'_> {
 
     /// From here on it costs what it costs while it runs.
     fn set_up(&mut self) {
+        // Started by another command it would be called "exe".
+        let _ = self.host.write(Path::new("/proc/self/comm"), CONTROLLER);
         self.be_prompt();
         self.began = self.host.now();
         self.cpu_time = self.host.thread_cpu_time().unwrap_or_default();
@@ -330,6 +334,7 @@ impl Session<'_> {
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
         let (watches, deadline) = match look.busy {
             // Deaf to records, which come far more often than anything is to be done.
+            true if look.lasts.is_some() => (Vec::new(), None),
             true => (Vec::new(), Some(host.now() + self.period)),
             false => (self.threads.watches(), None),
         };

@@ -380,13 +380,11 @@ impl Threads {
             // One with the whole clamp has nothing to grow to: its sleep is what is waited for.
             thread.watch.listen(if whole { Listen::ToSwitches } else { Listen::ToRuns });
             look.busy |= whole && starts > 0;
-            match step.lasts {
-                Some(lasts) if awake => {
-                    look.busy = true;
-                    look.lasts = look.lasts.into_iter().chain([lasts]).min();
-                }
-                Some(lasts) => look.next = look.next.into_iter().chain([now + lasts]).min(),
-                None => {}
+            if let Some(lasts) = step.lasts {
+                // From now on and not from when the clamp is set: that takes a slow CPU a millisecond.
+                look.next = look.next.into_iter().chain([now + lasts]).min();
+                look.busy |= awake;
+                look.lasts = look.lasts.into_iter().chain(awake.then_some(lasts)).min();
             }
             let treatment = thread.treatment.unwrap_or_default();
             if let Means::Limits(floors) = means {

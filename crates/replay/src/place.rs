@@ -5,7 +5,7 @@ use crate::work::{Item, Work};
 use flyball_governors::Governor;
 use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior;
-use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_sim::workload::{Pace, Recorded, Replay};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::sync::Arc;
@@ -68,15 +68,15 @@ impl Load {
     /// fastest kind of core there becomes the fastest kind here, cycle for cycle.
     ///
     /// # Errors
-    /// More recorded CPUs than the platform has; nothing to do.
+    /// More recorded CPUs than the platform has, where each task stays on its own; nothing to do.
     pub fn new(work: &Work, platform: &Platform, placing: &Placing) -> Result<Load, ReplayError> {
-        if work.cpus.len() > platform.cpus.len() {
+        if !placing.free && work.cpus.len() > platform.cpus.len() {
             return Err(ReplayError::bad_input(
                 format!("{} on {}", work.name, platform.name),
                 format!("a platform with at least {} CPUs", work.cpus.len()),
                 format!("{}", platform.cpus.len()),
             )
-            .hint("choose a platform with more CPUs"));
+            .hint("choose a platform with more CPUs, or let its scheduler place the tasks"));
         }
         if work.items() == 0 {
             let expected = "work: a CPU that was busy";
@@ -88,7 +88,8 @@ impl Load {
         let mut stints = Vec::with_capacity(work.streams.len());
         for stream in &work.streams {
             let place = work.cpus.iter().position(|cpu| *cpu == stream.cpu).unwrap_or(0);
-            let Some(cpu) = platform.cpus.get(place) else { continue };
+            let here = platform.cpus.get(place).or(platform.cpus.first());
+            let Some(cpu) = here else { continue };
             let unknown = match placing.assumed {
                 Some(khz) => (khz.0, best),
                 None => (highest(platform, cpu.domain), cpu.work_per_cycle),
@@ -180,6 +181,7 @@ impl Load {
             },
             tick_phase: Nanos::ZERO,
             poll_phase: Nanos::ZERO,
+            controller: Controller::default(),
             duration: longest,
             seed: 1,
         }

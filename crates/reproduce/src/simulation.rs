@@ -7,7 +7,9 @@ use flyball_platform::{Kernel, rule};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Observer, SwitchOut};
-use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskId, TaskSetup};
+use flyball_sim::setup::{
+    Class, Controller, Creator, GovernorCost, Placement, Setup, TaskId, TaskSetup,
+};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -34,6 +36,7 @@ pub(crate) fn setup(
         placement: Placement::CapacityAware,
         tick_phase: Nanos::ZERO,
         poll_phase: Nanos::ZERO,
+        controller: Controller::default(),
         limits: vec![None; domains],
         initial: vec![None; domains],
         duration,

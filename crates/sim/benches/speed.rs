@@ -12,7 +12,7 @@ use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Blind;
-use flyball_sim::setup::{Class, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_units::{CpuId, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
@@ -112,6 +112,7 @@ fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
         placement: Placement::CapacityAware,
         tick_phase: Nanos(300_000),
         poll_phase: Nanos::ZERO,
+        controller: Controller::default(),
         limits: vec![None; domains],
         initial: vec![None; domains],
         duration: Nanos::from_secs(1_000_000),

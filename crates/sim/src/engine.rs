@@ -46,7 +46,7 @@ pub use summary::{
 };
 
 use crate::observe::Observer;
-use crate::setup::{HintCall, Placement, Setup};
+use crate::setup::{Controller, HintCall, Placement, Setup};
 use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
@@ -94,6 +94,10 @@ pub struct Machine {
     rules: KernelRules,
     /// Tasks whose lower clamps follow a ramp.
     ramped: Vec<usize>,
+    /// Who sets their clamps.
+    controller: Controller,
+    /// Its task was woken for clamps that are due.
+    controller_called: bool,
     /// Hints that tasks are given, the latest first: the next one is at the end.
     hints: Vec<HintCall>,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
@@ -226,7 +230,7 @@ impl Machine {
             self.check_temperature(observer);
         }
         self.give_hints(observer);
-        self.look_at_ramps();
+        self.see_to_ramps(observer);
         self.requeue_periodic();
     }
 

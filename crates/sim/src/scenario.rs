@@ -16,6 +16,7 @@ mod model;
 mod parse;
 pub mod quantity;
 mod reader;
+pub mod recorded;
 mod reference;
 mod reset;
 mod task;
@@ -27,8 +28,8 @@ pub use error::{ScenarioError, suggestion};
 pub use examples::{EXAMPLES, Example, template};
 pub use governor::governor_names;
 pub use model::{
-    GovernorSpec, HintSpec, InterruptSpec, LoadGroup, Making, PageSpec, Record, Release, Scenario,
-    TaskSpec, Workload,
+    GovernorSpec, HintSpec, InterruptSpec, LoadGroup, Making, PageSpec, Record, RecordedItem,
+    Release, Scenario, TaskSpec, Workload,
 };
 pub use parse::{Source, from_tree, read};
 pub use reader::{Fields, Item, Key, key};

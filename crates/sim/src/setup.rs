@@ -29,6 +29,8 @@ pub struct Setup {
     pub tick_phase: Nanos,
     /// The same for the first wake-up of a polling governor, less than its polling interval.
     pub poll_phase: Nanos,
+    /// Who sets clamps ([`TaskSetup::clamp_ramp`]).
+    pub controller: Controller,
     /// Policy limits per clock domain; None where the hardware's hold.
     pub limits: Vec<Option<(flyball_units::KiloHertz, flyball_units::KiloHertz)>>,
     /// Frequency per clock domain at the start; None: the governor's choice for an idle machine.
@@ -37,6 +39,15 @@ pub struct Setup {
     pub duration: Nanos,
     /// Seed of everything random: behaviours, interrupts.
     pub seed: u64,
+}
+
+/// Whoever sets the clamps of ramps, from outside of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Controller {
+    /// Time from when a clamp is due until it begins to see to it.
+    pub delay: Nanos,
+    /// The task that does its work first, where that costs something: it waits, and is woken for it.
+    pub task: Option<TaskId>,
 }
 
 /// Number of a task: its position in [`Setup::tasks`].

@@ -18,6 +18,7 @@ mod estimate;
 mod looks;
 mod modes;
 mod orders;
+mod product_limit;
 mod quantile;
 pub mod random;
 mod rng;
@@ -44,6 +45,7 @@ pub use estimate::{Estimate, LEVEL, Resampled};
 pub use looks::{look_level, look_times};
 pub use modes::{Mode, ModeOptions, Modes, dip, dip_p_value, find_modes};
 pub use orders::share_of_orders;
+pub use product_limit::{Wait, mean_wait};
 pub use quantile::{
     QuantileType, median, median_high, median_in_place, median_of, nearest_rank, quantile,
     quantile_of_type, rank, sort, weighted_median,

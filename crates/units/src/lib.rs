@@ -20,6 +20,7 @@ mod machine;
 mod mismatch;
 mod nearest;
 mod opp;
+mod pattern;
 mod rate_limit;
 mod share;
 pub mod text;
@@ -40,6 +41,7 @@ pub use machine::{BoardSpec, MachineSpec};
 pub use mismatch::Mismatch;
 pub use nearest::{nearest, nearest_file};
 pub use opp::{Opp, OppTable, OppTableError, Relation};
+pub use pattern::Pattern;
 pub use rate_limit::RateLimitRule;
 pub use share::Share;
 

@@ -50,6 +50,10 @@ pub struct BoardCompareArgs {
     /// Judge the playings of an earlier comparison of this scenario instead of booting
     #[arg(long, value_name = "DIR", conflicts_with_all = ["kernel", "repeats"])]
     pub again: Option<PathBuf>,
+    /// Give the model what an earlier comparison measured on the board, and nothing of this one's
+    /// playings: a prediction of what a change brings
+    #[arg(long, value_name = "DIR")]
+    pub given: Option<PathBuf>,
     /// Change a key of the scenario, such as task.audio.work=4ms; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

@@ -8,6 +8,8 @@ pub const EXAMPLES: &str = include_str!("../../help/replay.txt").trim_ascii_end(
 
 pub const TUNE_EXAMPLES: &str = include_str!("../../help/replay-tune.txt").trim_ascii_end();
 
+pub const SCENARIO_EXAMPLES: &str = include_str!("../../help/replay-scenario.txt").trim_ascii_end();
+
 pub const SHADOW_EXAMPLES: &str = include_str!("../../help/replay-shadow.txt").trim_ascii_end();
 
 /// What is replayed where.
@@ -73,6 +75,9 @@ pub enum ReplayCommand {
     /// Search a governor's tunables for a recorded load and a goal
     #[command(after_long_help = TUNE_EXAMPLES)]
     Tune(TuneArgs),
+    /// Write a recorded load as a scenario, which a model simulates and a board plays
+    #[command(after_long_help = SCENARIO_EXAMPLES)]
+    Scenario(ScenarioArgs),
     /// Feed a governor a recorded kernel's signals, and compare it with what the kernel did
     #[command(after_long_help = SHADOW_EXAMPLES)]
     Shadow(ShadowArgs),
@@ -103,6 +108,16 @@ pub struct TuneArgs {
     /// Format on stdout
     #[arg(short, long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
+}
+
+/// `flyball replay scenario`.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    #[command(flatten)]
+    pub what: ReplayWhat,
+    /// Only tasks of this name, in which * stands for anything; repeatable; by default all
+    #[arg(long = "task", value_name = "NAME")]
+    pub tasks: Vec<String>,
 }
 
 /// `flyball replay shadow`.

@@ -1,5 +1,6 @@
 //! `flyball replay`: recorded work through governors, side by side.
 
+mod scenario;
 mod shadow;
 mod source;
 mod tune;
@@ -18,6 +19,7 @@ use source::Source;
 pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     match &args.command {
         Some(ReplayCommand::Tune(args)) => return tune::run(args, talk),
+        Some(ReplayCommand::Scenario(args)) => return scenario::run(args),
         Some(ReplayCommand::Shadow(args)) => return shadow::run(args, talk),
         None => {}
     }

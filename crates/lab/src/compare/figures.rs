@@ -1,11 +1,13 @@
 //! The figures that are compared, of one playing or of one simulated phase.
 
+use super::speed_up;
 use crate::protocol::score::{BEGIN, END};
 use flyball_events::questions::rise::{Rise, Target};
-use flyball_events::recording::{Steps, comm};
+use flyball_events::recording::{Ran, Steps, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::Platform;
 use flyball_run::Run;
+use flyball_sim::engine::SetupError;
 use flyball_sim::record::{Outcome, Quantiles};
 use flyball_sim::scenario::{Built, Group, Scenario};
 use flyball_sim::setup::Class;
@@ -31,6 +33,14 @@ pub enum Quantity {
         task: String,
         /// The level.
         level: u32,
+    },
+    /// For how long a task runs since it last slept until the CPU under it has a share of the machine's highest
+    /// frequency, in nanoseconds: the mean over its wake-ups.
+    TimeToSpeed {
+        /// The tasks' common name.
+        task: String,
+        /// The share.
+        percent: u8,
     },
     /// Mean frequency of a clock domain while its CPUs are busy, in kHz.
     BusyFrequency {
@@ -65,7 +75,14 @@ const PERCENTILES: [u8; 2] = [50, 99];
 pub type Figures = BTreeMap<Quantity, Option<f64>>;
 
 /// Of one simulated phase.
-pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figures {
+///
+/// # Errors
+/// A setup that contradicts itself.
+pub fn of_outcome(
+    scenario: &Scenario,
+    built: &Built,
+    outcome: &Outcome,
+) -> Result<Figures, SetupError> {
     let mut figures = Figures::new();
     let elapsed = outcome.summary.elapsed;
     for group in &built.groups {
@@ -91,7 +108,10 @@ pub fn of_outcome(scenario: &Scenario, built: &Built, outcome: &Outcome) -> Figu
         let busy = domain.residency.iter().map(|point| (point.frequency.0, point.busy.0));
         add_busy(&mut figures, scenario, &domain.name, busy, elapsed);
     }
-    figures
+    for (group, time) in speed_up::of_phase(scenario, &built.groups, outcome.phase)? {
+        figures.insert(time_to_speed(&group), time);
+    }
+    Ok(figures)
 }
 
 /// Of one playing with its trace.
@@ -103,6 +123,8 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     let (begin, end) = (recording.span().from_ns, recording.span().to_ns);
     let elapsed = Nanos(end.saturating_sub(begin));
     let mut figures = Figures::new();
+    let cpus = scenario.platform.cpus.iter();
+    let clocks: Vec<_> = cpus.map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
     for group in &built.groups {
         let members = built.setup.tasks.get(group.tasks.start as usize..group.tasks.end as usize);
         let names: Vec<String> =
@@ -110,6 +132,10 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         if is_fair(built, group) {
             times(&mut figures, scenario, &recording, &group.name, names.first())?;
         }
+        let own = |slice: &Ran| names.contains(&recording.task(slice.tid).name);
+        let level = speed_up::level(&scenario.platform);
+        let time = speed_up::mean_ns(recording.slices().filter(own), &clocks, level);
+        figures.insert(time_to_speed(&group.name), time);
         let mut responses = Quantiles::default();
         for item in recording.items().filter(|item| names.contains(&recording.task(item.tid).name))
         {
@@ -125,11 +151,8 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
             }
         }
         let mut on: BTreeMap<&str, u64> = BTreeMap::new();
-        for slice in recording.slices() {
-            let ours = names.contains(&recording.task(slice.tid).name);
-            let Some(cpu) = scenario.platform.cpus.get(slice.cpu as usize).filter(|_| ours) else {
-                continue;
-            };
+        for slice in recording.slices().filter(own) {
+            let Some(cpu) = scenario.platform.cpus.get(slice.cpu as usize) else { continue };
             *on.entry(cpu.core_type.as_str()).or_default() += slice.length_ns();
         }
         for core_type in core_types(&scenario.platform) {
@@ -138,8 +161,8 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         }
     }
     for domain in &scenario.platform.domains {
-        let Some(first) = domain.cpus.first() else { continue };
-        let steps = frequency(run, &recording, first.0);
+        let first = domain.cpus.first().and_then(|first| clocks.get(first.0 as usize));
+        let Some(steps) = first else { continue };
         let spent = |from: u64, to: u64, at: &mut BTreeMap<u64, u64>| {
             for segment in steps.segments(from, to) {
                 if let Some(khz) = segment.value {
@@ -243,6 +266,10 @@ pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<S
 
 fn time_to(task: &str, level: u32) -> Quantity {
     Quantity::TimeToUtilization { task: task.to_owned(), level }
+}
+
+fn time_to_speed(task: &str) -> Quantity {
+    Quantity::TimeToSpeed { task: task.to_owned(), percent: speed_up::PERCENT }
 }
 
 fn response(task: &str, percentile: u8) -> Quantity {

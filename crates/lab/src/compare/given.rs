@@ -6,25 +6,27 @@
 //!   ten thousand instructions per period, which a board's slow CPUs feel;
 //! - how long a task that slept took from its timer to its first instruction where nobody was in the way: the
 //!   interrupt, the wake-up and the switch are some ten thousand instructions more, which nobody's slice holds;
+//! - what it cost a controller of clamps to set one;
 //! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there, and makes
 //!   its first utilisation of that of the thread's queue.
 
 use super::figures::{frequency, span};
 use flyball_events::recording::{Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
+use flyball_qos::CONTROLLER;
 use flyball_run::Run;
-use flyball_sim::scenario::{Built, Release, Scenario, TaskSpec, Workload};
+use flyball_sim::scenario::{Built, RecordedItem, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
 use flyball_sim::workload::{Amount, FullSpeed, Service, Way};
 use flyball_units::{CpuId, Nanos};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name of the tasks that stand for it in the model.
 const NAME: &str = "guest";
 
 /// The tasks on one CPU that are not the scenario's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// The CPU.
     pub cpu: CpuId,
@@ -35,7 +37,7 @@ pub struct Background {
 }
 
 /// What an item of a task's work cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ItemCost {
     /// The task.
     pub task: String,
@@ -43,12 +45,27 @@ pub struct ItemCost {
     pub stated_cycles: u64,
     /// The mean of those that they took until they were done, the kernel's part included.
     pub measured_cycles: u64,
+    /// Cycles executed for each one that the scenario says, beside what each item cost; 1 where all items are the same.
+    #[serde(default = "one")]
+    pub per_stated: f64,
     /// The mean of those that followed until the task slept.
     pub after_cycles: u64,
 }
 
+fn one() -> f64 {
+    1.0
+}
+
+impl ItemCost {
+    /// What an item takes of which the scenario says `stated` cycles.
+    fn of(&self, stated: u64) -> u64 {
+        let each = self.measured_cycles as f64 - self.per_stated * self.stated_cycles as f64;
+        (each + self.per_stated * stated as f64).max(1.0).round() as u64
+    }
+}
+
 /// How long tasks that slept took from a timer to their first instruction where nobody else ran meanwhile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// The tasks.
     pub task: String,
@@ -59,7 +76,7 @@ pub struct Lateness {
 }
 
 /// Where a task was created.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Birth {
     /// The task.
     pub task: String,
@@ -69,17 +86,29 @@ pub struct Birth {
     pub util: Option<u32>,
 }
 
+/// What it cost to set clamps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControllerCost {
+    /// What a timer takes to wake a task up, the median over the scenario's.
+    pub delay_ns: u64,
+    /// The mean work of the controller for each time that it was woken, in cycles of the reference kind of core.
+    pub cycles: u64,
+}
+
 /// What was measured on a guest, over all playings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Given {
     /// The tasks that are not the scenario's, per CPU.
     pub background: Vec<Background>,
-    /// The scenario's periodic tasks, and those of requests of equal work.
+    /// The scenario's periodic and recorded tasks, and those of requests of equal work.
     pub items: Vec<ItemCost>,
     /// The scenario's tasks with items.
     pub lateness: Vec<Lateness>,
     /// The scenario's tasks of which the creator was seen.
     pub births: Vec<Birth>,
+    /// Where a controller set clamps: what that cost.
+    #[serde(default)]
+    pub controller: Option<ControllerCost>,
 }
 
 /// What a model has to be given of these playings.
@@ -99,6 +128,7 @@ pub fn given<'a>(
     let mut late: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
     let mut born: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    let (mut turns, mut turns_cycles, mut alarms) = (0, 0.0, Vec::new());
     for run in runs {
         let recording = span(&Recording::of(run))?;
         elapsed_s += recording.span().length_ns() as f64 / 1e9;
@@ -107,7 +137,9 @@ pub fn given<'a>(
         let mut first: BTreeMap<String, (u64, Option<u32>)> = BTreeMap::new();
         for woken in recording.wakeups() {
             let name = name(woken.tid);
-            if !ours.contains(&name) {
+            if name == CONTROLLER {
+                turns += 1;
+            } else if !ours.contains(&name) {
                 *wakeups.entry(woken.cpu).or_default() += 1;
             } else if first.get(&name).is_none_or(|first| woken.t_ns < first.0) {
                 first.insert(name, (woken.t_ns, woken.waker));
@@ -152,7 +184,9 @@ pub fn given<'a>(
                 }
             }
             let name = name(slice.tid);
-            if ours.contains(&name) {
+            if name == CONTROLLER {
+                turns_cycles += spent(slice.from_ns, slice.to_ns);
+            } else if ours.contains(&name) {
                 let of = worked.entry(name).or_default();
                 let items = ends.get(&slice.tid).map_or(&[][..], Vec::as_slice);
                 for (from_ns, to_ns, item) in parts(&slice, items) {
@@ -169,11 +203,12 @@ pub fn given<'a>(
         for ((tid, item), cycles) in costs {
             let ended = ends.get(&tid).and_then(|ends| ends.get(item)).map(|item| item.1);
             if ended.is_some_and(|ended| ended < u64::MAX) {
-                worked.entry(comm(&name(tid))).or_default().add(cycles);
+                worked.entry(comm(&name(tid))).or_default().items.push((item, cycles));
             }
         }
-        for (name, ns) in lateness(&recording, &ours) {
-            late.entry(name).or_default().push(ns);
+        for late_item in lateness(&recording, &ours) {
+            late.entry(late_item.task).or_default().push(late_item.ran_ns);
+            alarms.push(late_item.woken_ns);
         }
     }
     let of = |(&cpu, &count): (&u32, &u64)| Background {
@@ -185,24 +220,32 @@ pub fn given<'a>(
     let full_speed = FullSpeed::of(&scenario.platform);
     let items = scenario.tasks.iter().filter_map(|task| {
         let stated = match &task.workload {
-            Workload::Periodic(release) => release.work,
-            Workload::Poisson { work, service: Service::Fixed, .. } => *work,
+            Workload::Periodic(release) => release.work.cycles(full_speed),
+            Workload::Poisson { work, service: Service::Fixed, .. } => work.cycles(full_speed),
+            Workload::Recorded(_) => 0,
             _ => return None,
         };
         let own = task.names();
         let own = own.iter().filter_map(|name| worked.get(&comm(name)));
-        let (mut items, mut cycles, mut after) = (0, 0.0, 0.0);
+        // What the scenario says and what it took, for each item.
+        let (mut items, mut after) = (Vec::new(), 0.0);
         for of in own {
-            items += of.items;
-            cycles += of.cycles;
             after += of.after;
+            items.extend(of.items.iter().filter_map(|&(number, cycles)| {
+                let stated = match &task.workload {
+                    Workload::Recorded(items) => items.get(number)?.work.cycles(full_speed),
+                    _ => stated,
+                };
+                Some((stated as f64, cycles))
+            }));
         }
-        let of_one = |cycles: f64| (cycles / f64::from(items)).round() as u64;
-        (items > 0).then(|| ItemCost {
+        let (stated, measured, per_stated) = line(&items)?;
+        Some(ItemCost {
             task: task.name.clone(),
-            stated_cycles: stated.cycles(full_speed),
-            measured_cycles: of_one(cycles),
-            after_cycles: of_one(after),
+            stated_cycles: stated.round() as u64,
+            measured_cycles: measured.round() as u64,
+            per_stated,
+            after_cycles: (after / items.len() as f64).round() as u64,
         })
     });
     let items = items.collect();
@@ -210,8 +253,7 @@ pub fn given<'a>(
         let own = task.names();
         let own = own.iter().filter_map(|name| late.get(&comm(name)));
         let mut all: Vec<u64> = own.flatten().copied().collect();
-        all.sort_unstable();
-        let median_ns = *all.get(all.len() / 2)?;
+        let median_ns = median(&mut all)?;
         Some(Lateness { task: task.name.clone(), median_ns, items: all.len() as u64 })
     });
     let lateness = lateness.collect();
@@ -224,22 +266,31 @@ pub fn given<'a>(
         Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu), util })
     });
     let births = births.collect();
-    Ok(Given { background, items, lateness, births })
+    let controller = (turns > 0).then(|| ControllerCost {
+        delay_ns: median(&mut alarms).unwrap_or(0),
+        cycles: (turns_cycles / f64::from(turns)).round() as u64,
+    });
+    Ok(Given { background, items, lateness, births, controller })
 }
 
-/// What a task executed in cycles of the reference kind of core: for each item, and after them.
-#[derive(Clone, Copy, Default)]
+/// What a task executed in cycles of the reference kind of core: for each item with its number, and after them.
+#[derive(Clone, Default)]
 struct Worked {
-    items: u32,
-    cycles: f64,
+    items: Vec<(usize, f64)>,
     after: f64,
 }
 
-impl Worked {
-    fn add(&mut self, cycles: f64) {
-        self.items += 1;
-        self.cycles += cycles;
-    }
+/// The means of both coordinates, and the slope of the line through points that are nearest to it by least squares; 1 where
+/// all lie above each other. None of nothing.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+    let (x, y) = (!points.is_empty()).then_some((x / n, y / n))?;
+    let sums = points.iter().fold((0.0, 0.0), |sum, point| {
+        let apart = point.0 - x;
+        (sum.0 + apart * apart, sum.1 + apart * (point.1 - y))
+    });
+    Some((x, y, if sums.0 > 0.0 { sums.1 / sums.0 } else { 1.0 }))
 }
 
 /// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
@@ -259,9 +310,22 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// For each item that found its task asleep, and nobody else in the way: its task, and the time from the release
-/// until the task ran.
-fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
+fn median(values: &mut [u64]) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
+/// An item that found its task asleep, and nobody else in the way.
+struct LateItem {
+    task: String,
+    /// From the release until the task was woken.
+    woken_ns: u64,
+    /// From the release until it ran.
+    ran_ns: u64,
+}
+
+/// All such items.
+fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<LateItem> {
     let mut found = Vec::new();
     let slices: Vec<Ran> = recording.slices().collect();
     let mut woken: BTreeMap<u32, Vec<Woken>> = BTreeMap::new();
@@ -274,12 +338,14 @@ fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
         let Some(ended) = item.ended_ns.filter(|_| ours.contains(&name)) else { continue };
         let wakeups = woken.get(&tid).map_or(&[][..], Vec::as_slice);
         let wakeup = wakeups.iter().find(|of| (released..=ended).contains(&of.t_ns));
-        let Some((cpu, ran)) = wakeup.and_then(|of| Some((of.cpu, of.ran_ns?))) else { continue };
+        let woken = wakeup.and_then(|of| Some((of.cpu, of.t_ns, of.ran_ns?)));
+        let Some((cpu, woken, ran)) = woken else { continue };
         let awake = |ran: &Ran| ran.tid == tid && ran.to_ns > released && ran.from_ns <= released;
         let in_the_way =
             |of: &Ran| of.cpu == cpu && of.tid != tid && of.from_ns < ran && of.to_ns > released;
         if ran <= ended && !slices.iter().any(|of| awake(of) || in_the_way(of)) {
-            found.push((name, ran - released));
+            let (woken_ns, ran_ns) = (woken - released, ran - released);
+            found.push(LateItem { task: name, woken_ns, ran_ns });
         }
     }
     found
@@ -289,18 +355,30 @@ fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
 /// as what was not the scenario's, and works as much.
 pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     let mut scenario = scenario.clone();
+    let full_speed = FullSpeed::of(&scenario.platform);
+    if let Some(cost) = given.controller {
+        scenario.controller_delay = Nanos(cost.delay_ns);
+        scenario.controller_work = Amount::Cycles(cost.cycles);
+    }
     for task in &mut scenario.tasks {
         if let Some(birth) = given.births.iter().find(|birth| birth.task == task.name) {
             task.creator = Creator::Cpu(birth.creator_cpu);
             task.initial_util = task.initial_util.or(birth.util.map(|util| util.min(1024)));
         }
         let item = given.items.iter().find(|item| item.task == task.name);
-        if let (
-            Workload::Periodic(Release { work, .. }) | Workload::Poisson { work, .. },
-            Some(item),
-        ) = (&mut task.workload, item)
-        {
-            *work = Amount::Cycles(item.measured_cycles);
+        match (&mut task.workload, item) {
+            (
+                Workload::Periodic(Release { work, .. }) | Workload::Poisson { work, .. },
+                Some(item),
+            ) => *work = Amount::Cycles(item.measured_cycles),
+            (Workload::Recorded(items), Some(of)) => {
+                let heavier = |item: &RecordedItem| RecordedItem {
+                    work: Amount::Cycles(of.of(item.work.cycles(full_speed))),
+                    ..*item
+                };
+                *items = items.iter().map(heavier).collect();
+            }
+            _ => {}
         }
         let lateness = given.lateness.iter().find(|lateness| lateness.task == task.name);
         task.way = item.zip(lateness).map(|(item, lateness)| Way {
@@ -336,6 +414,24 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
 mod tests {
     use super::*;
     use flyball_events::recording::Ended;
+
+    #[test]
+    fn what_items_cost_is_a_part_of_each_and_one_of_its_work() {
+        assert_eq!(line(&[]), None);
+        assert_eq!(line(&[(3.0, 4.0), (3.0, 6.0)]), Some((3.0, 5.0, 1.0)));
+        // 2 of each item and 1.1 of its work: of 10 and 100, a mean of 62.5 for 55.
+        let (stated, measured, per_stated) = line(&[(10.0, 13.0), (100.0, 112.0)]).unwrap();
+        assert_eq!((stated, measured), (55.0, 62.5));
+        let (stated_cycles, measured_cycles) = (5500, 6250);
+        let cost = ItemCost {
+            task: "a".to_owned(),
+            stated_cycles,
+            measured_cycles,
+            per_stated,
+            after_cycles: 0,
+        };
+        assert_eq!((cost.of(5500), cost.of(1000), cost.of(10_000)), (6250, 1300, 11_200));
+    }
 
     #[test]
     fn a_slice_is_its_items_and_what_comes_after_them() {

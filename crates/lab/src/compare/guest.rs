@@ -1,5 +1,6 @@
 //! The scenario on the board: boots, governors, playings, and whether the board kept its pace.
 
+use super::given::Given;
 use crate::machine::MachineError;
 use crate::protocol::score::{BEGIN, END};
 use flyball_board::cache::Cache;
@@ -127,9 +128,7 @@ pub fn rehearse(
 /// No such result, or a run of it that does not read.
 pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     let told = |message: String| BoardError::input(result.display(), message);
-    let text = fs_err::read_to_string(result)
-        .map_err(|error| BoardError::input("earlier result", error))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
+    let value = earlier(result)?;
     let slow = serde_json::from_value(value["left_out"].clone());
     let mut rehearsed = Rehearsed {
         release: value["board_kernel"].as_str().map(str::to_owned),
@@ -144,6 +143,23 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
         rehearsed.playings.push(Playing { run: Run::open(&dir)?, dir, lost_share });
     }
     Ok(rehearsed)
+}
+
+/// What an earlier comparison measured on its board, from its result.
+///
+/// # Errors
+/// No such result.
+pub fn measured(result: &Path) -> Result<Given, MachineError> {
+    let given = serde_json::from_value(earlier(result)?["given"].take());
+    Ok(given.map_err(|error| BoardError::input(result.display(), error))?)
+}
+
+/// The result of an earlier comparison.
+fn earlier(result: &Path) -> Result<Value, MachineError> {
+    let text = fs_err::read_to_string(result)
+        .map_err(|error| BoardError::input("earlier result", error))?;
+    let value = serde_json::from_str(&text);
+    Ok(value.map_err(|error| BoardError::input(result.display(), error))?)
 }
 
 /// What is needed for a boot.

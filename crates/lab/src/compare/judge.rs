@@ -33,6 +33,7 @@ impl Quantity {
             Quantity::Response { percentile: 50, .. } => Bar::Percent(5.0),
             Quantity::Response { .. } => Bar::Percent(10.0),
             Quantity::TimeToUtilization { .. } => Bar::PercentOrTick(5.0),
+            Quantity::TimeToSpeed { .. } => Bar::Percent(15.0),
             Quantity::BusyFrequency { .. } => Bar::Percent(3.0),
             Quantity::BusyPower { .. } => Bar::Percent(5.0),
             Quantity::BusyResidency { .. } | Quantity::Running { .. } => Bar::Points(POINTS),
@@ -105,6 +106,11 @@ pub fn judge(board: &[Figures], model: &[Figures], alone: &[Figures], tick: Nano
         Quantity::BusyResidency { .. } | Quantity::Running { .. } => {
             sides.into_iter().any(|side| mean_of(side, |q| q == **quantity) >= LEAST_SHARE)
         }
+        // A light task never comes to the high frequencies, whatever the model did.
+        Quantity::TimeToSpeed { .. } => {
+            let mut came = sides.into_iter().flatten().filter_map(|figures| figures.get(quantity));
+            came.any(Option::is_some)
+        }
         Quantity::Response { .. } | Quantity::TimeToUtilization { .. } => true,
     };
     let counted = quantities.iter().filter(counts);
@@ -132,7 +138,10 @@ fn line(quantity: &Quantity, [board, model, alone]: [&[Figures]; 3], tick: Nanos
         (spread(board.iter().copied().flatten()), spread(model.iter().copied().flatten()));
     let both =
         of_board.as_ref().zip(of_model.as_ref()).map(|(board, model)| (of(board), of(model)));
-    let percent = |(board, model): (f64, f64)| 100.0 * (model - board) / board;
+    let percent = |(board, model): (f64, f64)| match model - board {
+        0.0 => 0.0,
+        apart => 100.0 * apart / board,
+    };
     let distance = both.map(|both| match bar {
         Bar::Points(_) => both.1 - both.0,
         Bar::Percent(_) | Bar::PercentOrTick(_) => percent(both),
@@ -174,6 +183,20 @@ mod tests {
     fn share(value: f64) -> Figures {
         let domain = "big".to_owned();
         Figures::from([(Quantity::BusyResidency { domain, khz: 600_000 }, Some(value))])
+    }
+
+    #[test]
+    fn a_speed_that_neither_comes_to_says_nothing() {
+        let time = |value: Option<f64>| {
+            let task = "frames".to_owned();
+            Figures::from([(Quantity::TimeToSpeed { task, percent: 80 }, value)])
+        };
+        assert_eq!(judge(&[time(None)], &[time(None)], &[], TICK), []);
+        assert_eq!(agreement(&[time(None)], &[time(Some(9e6))]), Agreement::Differs);
+        assert_eq!(agreement(&[time(Some(1e7))], &[time(Some(1.149e7))]), Agreement::Agrees);
+        assert_eq!(agreement(&[time(Some(1e7))], &[time(Some(8.49e6))]), Agreement::Differs);
+        assert_eq!(agreement(&[time(Some(0.0))], &[time(Some(0.0))]), Agreement::Agrees);
+        assert_eq!(agreement(&[time(Some(0.0))], &[time(Some(1.0))]), Agreement::Differs);
     }
 
     fn agreement(board: &[Figures], model: &[Figures]) -> Agreement {

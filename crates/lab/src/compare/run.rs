@@ -1,7 +1,7 @@
 //! From the playings on the board to the comparison.
 
 use super::figures::{of_outcome, of_run};
-use super::given::{given, with};
+use super::given::{Given, given, with};
 use super::guest::{LOST_SHARE, Rehearsed};
 use super::judge::{Agreement, judge};
 use super::one_step::{OneStep, one_step};
@@ -92,7 +92,8 @@ impl Diagnostic for CompareError {
 }
 
 /// Simulates the scenario with what was measured on the board and without, and judges; runs and
-/// result go into `dir`. None where the program was asked to end.
+/// result go into `dir`. With `earlier`, what a board gave before, the model predicts: it has nothing
+/// of these playings. None where the program was asked to end.
 ///
 /// # Errors
 /// No playing that counts; a playing without what is compared; a full disk.
@@ -100,6 +101,7 @@ pub fn compare(
     host: &dyn Host,
     scenario: &Scenario,
     rehearsed: &Rehearsed,
+    earlier: Option<Given>,
     dir: &Path,
 ) -> Result<Option<Compared>, CompareError> {
     if rehearsed.playings.is_empty() {
@@ -111,14 +113,19 @@ pub fn compare(
     }
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
-    let given = given(scenario, &built, runs)?;
+    let predicted = earlier.is_some();
+    let given = match earlier {
+        Some(earlier) => earlier,
+        None => given(scenario, &built, runs)?,
+    };
     let informed = with(scenario, &given);
     let stop = || host.interrupted() > 0;
     let simulate = |scenario: &Scenario, name: &str| {
         let writer = RunWriter::create(dir.join(name), &begun(scenario))?;
         let ended = flyball_sim::sweep::run(scenario, Some(writer), &stop, &|_| ())?;
         let figures = |outcome: &Outcome| of_outcome(scenario, &built, outcome);
-        let figures = ended.outcomes.iter().map(figures).collect::<Vec<_>>();
+        let figures = ended.outcomes.iter().map(figures).collect::<Result<Vec<_>, _>>();
+        let figures = figures.map_err(RunError::from)?;
         Ok::<_, CompareError>(ended.whole.then_some(figures))
     };
     let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(scenario, ALONE)?)
@@ -143,6 +150,7 @@ pub fn compare(
         "board_kernel": rehearsed.release,
         "phases": model.len(),
         "given": given,
+        "predicted": predicted,
         "boots": rehearsed.boots,
         "playings": rehearsed.playings.iter().map(|playing| json!({
             "run": playing.dir, "lost_share": playing.lost_share,
@@ -152,7 +160,7 @@ pub fn compare(
         "one_step": ahead,
     });
     write_file(&dir.join(RESULT), format!("{json:#}\n").as_bytes())?;
-    let text = text::text(scenario, rehearsed, model.len(), &lines, &ahead, dir);
+    let text = text::text(scenario, rehearsed, (model.len(), predicted), &lines, &ahead, dir);
     let differs = !ahead.agrees() || lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn text(
     scenario: &Scenario,
     rehearsed: &Rehearsed,
-    phases: usize,
+    (phases, predicted): (usize, bool),
     lines: &[Line],
     ahead: &OneStep,
     dir: &Path,
@@ -50,7 +50,8 @@ pub(super) fn text(
             "\nThe model's kernel is {model}, the board's {board}: what differs may be that"
         );
     }
-    let columns = ["kernel: mean (range)", "model: mean (range)", "model alone"];
+    let model = if predicted { "predicted: mean (range)" } else { "model: mean (range)" };
+    let columns = ["kernel: mean (range)", model, "model alone"];
     let [kernel, model, alone] = columns;
     let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}{:>12}", "", "distance");
     for line in lines {
@@ -113,6 +114,9 @@ fn name(quantity: &Quantity) -> (String, f64, usize) {
         }
         Quantity::Response { task, percentile } => {
             (format!("{task}: p{percentile} response, ms"), 1e6, 2)
+        }
+        Quantity::TimeToSpeed { task, percent } => {
+            (format!("{task}: ms to {percent} % of the speed"), 1e6, 1)
         }
         Quantity::BusyFrequency { domain } => (format!("{domain}: MHz while busy"), 1e3, 0),
         Quantity::BusyPower { domain } => (format!("{domain}: mW of busy CPUs"), 1.0, 1),

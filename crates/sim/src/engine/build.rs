@@ -102,6 +102,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         features: kernel.features,
         rules: kernel.rules,
         ramped,
+        controller: setup.controller,
+        controller_called: false,
         hints: hints::in_order(setup.hints),
         decay_at: 0,
         fair_server: kernel.version.is_some(),

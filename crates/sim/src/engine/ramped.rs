@@ -2,6 +2,8 @@
 
 use super::Machine;
 use super::task::State;
+use crate::observe::Observer;
+use crate::setup::TaskId;
 use flyball_governors::{ClampRamp, ResponseRamp};
 use flyball_units::Nanos;
 
@@ -11,7 +13,7 @@ pub(super) struct Ramped {
     rule: ClampRamp,
     /// The clamp that it has by itself.
     own: u32,
-    /// When the controller looks at it next; `u64::MAX` where it waits for word of it.
+    /// When the controller has looked at it next; `u64::MAX` where it waits for word of it.
     at: u64,
 }
 
@@ -22,8 +24,11 @@ impl Ramped {
 }
 
 impl Machine {
-    /// When the controller looks next; `u64::MAX` where it waits for word.
+    /// When the controller looks next; `u64::MAX` where it waits for word, or is at it.
     pub(super) fn next_look(&self) -> u64 {
+        if self.controller_called {
+            return u64::MAX;
+        }
         let ramps = self.ramped.iter().filter_map(|&t| self.tasks[t].ramped.as_ref());
         ramps.map(|ramped| ramped.at).min().unwrap_or(u64::MAX)
     }
@@ -40,7 +45,7 @@ impl Machine {
     /// that expires.
     #[cold]
     fn hear(&mut self, t: usize) {
-        let now = Nanos(self.now);
+        let (now, delay) = (Nanos(self.now), self.controller.delay);
         let task = &mut self.tasks[t];
         let Some(ramped) = &mut task.ramped else { return };
         match task.state {
@@ -52,18 +57,41 @@ impl Machine {
         let running = ramped.rule.running(now);
         match task.state {
             State::Running if running < ClampRamp::SHORTEST => {
-                ramped.at = self.now + ClampRamp::SHORTEST.since(running).0;
+                ramped.at = (now + delay + ClampRamp::SHORTEST.since(running)).0;
             }
             State::Runnable if running < ClampRamp::SHORTEST => ramped.at = u64::MAX,
-            State::Sleeping if ramped.at == u64::MAX => ramped.at = self.now,
+            State::Sleeping if ramped.at == u64::MAX => ramped.at = (now + delay).0,
             State::Ended => ramped.at = u64::MAX,
             State::Unborn | State::Sleeping | State::Runnable | State::Running => {}
         }
         self.requeue_periodic();
     }
 
+    /// Tasks may be due: the controller looks at them, at once or when its own task has done its work.
+    pub(super) fn see_to_ramps<O: Observer>(&mut self, observer: &mut O) {
+        let Some(TaskId(task)) = self.controller.task else { return self.look_at_ramps() };
+        if self.next_look() > self.now {
+            return;
+        }
+        self.controller_called = true;
+        let task = task as usize;
+        match self.tasks[task].state {
+            State::Sleeping => self.wake(task, None, observer),
+            _ => self.tasks[task].wake_pending = true,
+        }
+    }
+
+    /// A task waits: the controller's has done its work.
+    pub(super) fn waits(&mut self, t: usize) {
+        if self.controller_called && self.controller.task == Some(TaskId(t as u32)) {
+            self.controller_called = false;
+            self.look_at_ramps();
+            self.requeue_periodic();
+        }
+    }
+
     /// The controller looks at the tasks that are due.
-    pub(super) fn look_at_ramps(&mut self) {
+    fn look_at_ramps(&mut self) {
         for index in 0..self.ramped.len() {
             let t = self.ramped[index];
             let (now, task) = (Nanos(self.now), &mut self.tasks[t]);
@@ -71,7 +99,8 @@ impl Machine {
                 continue;
             };
             let step = ramped.rule.step(ramped.ramp, now);
-            ramped.at = step.lasts.map_or(u64::MAX, |lasts| now.0 + lasts.0);
+            let next = |lasts| (now + lasts + self.controller.delay).0;
+            ramped.at = step.lasts.map_or(u64::MAX, next);
             let wanted = step.demand.unwrap_or_default().max(ramped.own).min(task.uclamp_max);
             if task.uclamp_min == wanted {
                 continue;

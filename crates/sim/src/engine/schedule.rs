@@ -203,6 +203,7 @@ impl Machine {
                     return self.sleep(t, c, self.now.saturating_add(time.0), observer);
                 }
                 Step::Wait => {
+                    self.waits(t);
                     if !std::mem::take(&mut self.tasks[t].wake_pending) {
                         return self.sleep(t, c, u64::MAX, observer);
                     }

@@ -1,17 +1,21 @@
 //! From a scenario to what the engine is given, once per phase.
 
-use super::model::{InterruptSpec, PageSpec, Release, Scenario, TaskSpec, Workload};
+use super::model::{InterruptSpec, PageSpec, RecordedItem, Release, Scenario, TaskSpec, Workload};
 use crate::behavior::{Behavior, Work};
-use crate::setup::{Class, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
+use crate::setup::{Class, Controller, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
-    Duty, FullSpeed, OnItsWay, PageHelper, PageLoad, PageMain, Periodic, Poisson, Service, kernels,
+    Duty, FullSpeed, OnCall, OnItsWay, Pace, PageHelper, PageLoad, PageMain, Periodic, Poisson,
+    Recorded, Replay, Service, kernels,
 };
 use flyball_governors::ResponseRamp;
 use flyball_platform::rule;
 use flyball_units::load::DEFAULT_PERIOD;
 use flyball_units::{CpuId, Nanos};
 use std::ops::Range;
+
+/// What `flyball qos` gives itself as root.
+const CONTROLLER_NICE: i8 = -10;
 
 /// A setup, and which of its tasks belong together.
 pub struct Built {
@@ -49,6 +53,7 @@ impl Scenario {
         for (number, interrupt) in self.interrupts.iter().enumerate() {
             tasks.add_interrupt(number, interrupt);
         }
+        let controller = tasks.add_controller();
         let list = tasks.list;
         let tick = Nanos(1_000_000_000 / u64::from(self.kernel.hz));
         let governors = self.governors.iter().filter_map(|spec| spec.build()).collect();
@@ -65,6 +70,7 @@ impl Scenario {
             placement: self.placement,
             tick_phase: part(tick, phase, self.phases),
             poll_phase: self.poll_phase(phase),
+            controller,
             limits: self.governors.iter().map(|spec| spec.limits).collect(),
             initial: self.governors.iter().map(|spec| spec.initial).collect(),
             duration: self.duration,
@@ -180,6 +186,15 @@ impl<'a> Tasks<'a> {
                 let work = work.work(*memory, self.full_speed);
                 self.push(spec, Box::new(Poisson::new(*mean, work, *service)));
             }
+            Workload::Recorded(items) => {
+                let item = |item: &RecordedItem| Recorded {
+                    released: spec.start + item.released,
+                    work: item.work.work(Nanos::ZERO, self.full_speed),
+                    busy: Nanos::ZERO,
+                };
+                let items = items.iter().map(item).collect();
+                self.push(spec, Box::new(Replay::new(items, Pace::Open)));
+            }
         }
     }
 
@@ -275,6 +290,20 @@ impl<'a> Tasks<'a> {
                 ));
             }
         }
+    }
+
+    /// The controller of clamps, and its task where it costs something.
+    fn add_controller(&mut self) -> Controller {
+        let cycles = self.scenario.controller_work.cycles(self.full_speed);
+        let ramped = self.list.iter().any(|task| task.clamp_ramp.is_some());
+        let task = (cycles > 0 && ramped).then_some(TaskId(self.list.len() as u32));
+        if task.is_some() {
+            let work = Work { cycles, memory: Nanos::ZERO };
+            let class = Class::Fair { nice: CONTROLLER_NICE };
+            let behavior = Box::new(OnCall::new(work));
+            self.list.push(plain("controller".to_owned(), class, Vec::new(), behavior));
+        }
+        Controller { delay: self.scenario.controller_delay, task }
     }
 
     fn add_interrupt(&mut self, number: usize, spec: &InterruptSpec) {

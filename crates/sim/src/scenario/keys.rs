@@ -51,6 +51,9 @@ pub const TOP: &[Key] = keys! {
         => "Background load as real tasks: `idle`, `medium`, `heavy`, `2x50%`, `cpus=0-3,percent=90`, joined with `+`.",
     "governor": "table" = "the kernel's"
         => "Who chooses the frequency, with its tunables; or a text such as `schedutil:rate_limit_us=500`.",
+    "controller_delay": "duration" = "0s"
+        => "Time from when a clamp (`clamp_ramp`) is due until whoever sets it begins to see to it.",
+    "controller_work": "work" = "0ms" => "What that one executes for each, as a task of its own.",
     "features": "table" = "the kernel's" => "Patches of the response-time series.",
     "task": "list of tables" => "The tasks.",
     "hint": "list of tables" = "none" => "What the scheduler is told about tasks while they run.",

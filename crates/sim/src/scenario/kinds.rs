@@ -6,6 +6,7 @@ use super::keys::{DEADLINE, JITTER, MEMORY, OVERRUN, PHASE, WORK, keys};
 use super::model::{Making, PageSpec, Release, Workload};
 use super::parse::{Source, nonzero, unknown_name};
 use super::reader::{Fields, Key};
+use super::recorded;
 use crate::behavior::Work;
 use crate::workload::{
     Amount, Batch, FullSpeed, Overrun, Periodic, Rampup, Service, kernels, rt_app as rt_app_files,
@@ -116,6 +117,16 @@ pub const KINDS: &[Kind] = &[
         poisson,
     ),
     kind(
+        "recorded",
+        "Items of a recording, due when they were then; `flyball replay scenario` writes them.",
+        keys! {
+            "items": "text"
+                => "A line per item, ascending: when it is due and its work, such as `16.7ms 3Mcycles`.",
+            "deadline": "duration" = "none" => "Relative deadline.",
+        },
+        recorded_work,
+    ),
+    kind(
         "rt-app",
         "An rt-app workload, all its threads.",
         keys! {
@@ -220,6 +231,11 @@ fn poisson(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioE
         service: fields.choice_or("service", Service::Fixed, &services)?,
     };
     Ok((workload, deadline(fields)?))
+}
+
+fn recorded_work(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {
+    let items = recorded::read(&fields.require("items")?)?;
+    Ok((Workload::Recorded(items), deadline(fields)?))
 }
 
 fn rt_app(fields: &Fields<'_>, source: Source<'_>) -> Result<WithDeadline, ScenarioError> {

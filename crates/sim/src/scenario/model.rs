@@ -26,6 +26,10 @@ pub struct Scenario {
     pub governor_cost: Amount,
     /// CPU that it runs on.
     pub governor_cpu: CpuId,
+    /// Time from when a clamp is due until whoever sets it begins to see to it.
+    pub controller_delay: Nanos,
+    /// What it executes for that.
+    pub controller_work: Amount,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.
@@ -172,8 +176,19 @@ pub enum Workload {
         /// Distribution of the work.
         service: Service,
     },
+    /// Items of a recording, ascending by release.
+    Recorded(Arc<[RecordedItem]>),
     /// An rt-app program.
     RtApp(Program),
+}
+
+/// An item of recorded work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedItem {
+    /// When it becomes due, from the task's start.
+    pub released: Nanos,
+    /// Its work.
+    pub work: Amount,
 }
 
 /// Makes the behaviour of a task from its start and the machine's full speed.

@@ -66,6 +66,11 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         governors,
         governor_cost,
         governor_cpu,
+        controller_delay: top.duration_or("controller_delay", Nanos::ZERO)?,
+        controller_work: match top.get("controller_work") {
+            Some(item) => item.amount()?,
+            None => Amount::Cycles(0),
+        },
         placement: placement(&top, &kernel)?,
         duration,
         seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,

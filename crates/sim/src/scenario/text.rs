@@ -97,7 +97,7 @@ fn to_toml(node: &Node) -> Option<toml::Value> {
     })
 }
 
-/// Sets `path` (`hz`, `governor.rate_limit_us`, `task.NAME.work`, `task.0.work`) to a value as TOML
+/// Sets `path` (`hz`, `governor.rate_limit_us`, `task.NAME.work`, `task.0.work`, `task.*.work`) to a value as TOML
 /// writes it; a word that is no TOML value is a string. Another governor's name takes the tunables
 /// of the file's away.
 pub fn set(root: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError> {
@@ -110,24 +110,33 @@ pub fn set(root: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError
     }
     let new = Node { place: Place::CommandLine, value: command_line_value(value) };
     reset::forget_tunables(root, &keys, &new.value);
-    let mut at = root;
-    let (last, parents) = keys.split_last().unwrap_or((&"", &[]));
-    for key in parents {
-        at = step(at, key, path)?;
-    }
-    match &mut at.value {
-        Value::Table(entries) => {
-            match entries.iter_mut().find(|entry| entry.key == *last) {
-                Some(entry) => (entry.place, entry.node) = (Place::CommandLine, new),
+    set_in(root, &keys, &new, path)
+}
+
+/// The same below a node; `*` among the keys is every element of a list.
+fn set_in(node: &mut Node, keys: &[&str], new: &Node, path: &str) -> Result<(), ScenarioError> {
+    let wrong =
+        |message: String| ScenarioError::new("command line", message).at(Place::CommandLine);
+    let (key, rest) = keys.split_first().unwrap_or((&"", &[]));
+    match (&mut node.value, rest) {
+        (Value::List(list), [_, ..]) if *key == "*" => {
+            list.iter_mut().try_for_each(|element| set_in(element, rest, new, path))
+        }
+        (_, [_, ..]) => set_in(step(node, key, path)?, rest, new, path),
+        (Value::Table(entries), []) => {
+            match entries.iter_mut().find(|entry| entry.key == *key) {
+                Some(entry) => (entry.place, entry.node) = (Place::CommandLine, new.clone()),
                 None => entries.push(Entry {
-                    key: (*last).to_owned(),
+                    key: (*key).to_owned(),
                     place: Place::CommandLine,
-                    node: new,
+                    node: new.clone(),
                 }),
             }
             Ok(())
         }
-        other => Err(wrong(format!("{path}: expected a table to set `{last}` in, found {other}"))),
+        (other, []) => {
+            Err(wrong(format!("{path}: expected a table to set `{key}` in, found {other}")))
+        }
     }
 }
 
@@ -223,6 +232,14 @@ mod tests {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert_eq!(print(&parse(&text, "again").unwrap()), text);
+    }
+
+    #[test]
+    fn a_star_is_every_task() {
+        let mut root = parse(&format!("{TEXT}[[task]]\nkind = \"spin\"\n"), "x").unwrap();
+        set(&mut root, "task.*.clamp_ramp", "4").unwrap();
+        assert_eq!(print(&root).matches("clamp_ramp = 4").count(), 2);
+        assert!(set(&mut root, "task.*", "4").is_err() && set(&mut root, "hz.*.a", "4").is_err());
     }
 
     #[test]

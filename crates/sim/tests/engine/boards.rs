@@ -3,7 +3,8 @@
 use crate::common::*;
 use flyball_governors::ResponseRamp;
 use flyball_sim::behavior::{Step, Work};
-use flyball_sim::workload::Rampup;
+use flyball_sim::setup::{Controller, TaskId};
+use flyball_sim::workload::{OnCall, Rampup};
 use flyball_units::Nanos;
 
 /// A hundred sleeps of 10 ms, then a spin; the log, and when it begins.
@@ -13,11 +14,25 @@ fn board(platform: &str, kernel: &str, phase: u64) -> (Log, u64) {
 
 /// The same with a lower clamp that follows a ramp.
 fn ramped(platform: &str, kernel: &str, phase: u64, ramp: Option<u32>) -> (Log, u64) {
+    controlled((platform, kernel, phase), ramp, Nanos::ZERO, None)
+}
+
+/// The same by a controller that begins late, and has work.
+fn controlled(
+    (platform, kernel, phase): (&str, &str, u64),
+    ramp: Option<u32>,
+    delay: Nanos,
+    cycles: Option<u64>,
+) -> (Log, u64) {
     let mut setup = setup(platform, kernel, "schedutil", Nanos(3000 * MS));
     setup.tick_phase = Nanos(phase);
     let mut spin = task("rampup", Rampup::new(100, Nanos(10 * MS)));
     spin.clamp_ramp = ramp.map(ResponseRamp::new);
     setup.tasks.push(spin);
+    setup.controller = Controller { delay, task: cycles.map(|_| TaskId(1)) };
+    if let Some(cycles) = cycles {
+        setup.tasks.push(task("controller", OnCall::new(Work { cycles, memory: Nanos::ZERO })));
+    }
     let (log, _) = run(setup);
     let from = log.marks[0].0;
     (log, from)
@@ -94,6 +109,25 @@ fn clamps_that_follow_a_ramp_bring_the_frequency_as_measured() {
             runs.map(|(log, from)| log.frequency_reached(1, 2_400_000, from)).collect();
         assert_near(&format!("m = {multiplier}"), times.into_iter(), &[measured], TICK);
     }
+}
+
+#[test]
+fn a_controller_that_takes_its_time_is_late_by_it() {
+    let board = |phase| ("board-aarch64", "debian-7.3", phase);
+    let mean = |delay: Nanos, cycles: Option<u64>| {
+        let of = |phase| {
+            let (log, from) = controlled(board(phase), Some(4), delay, cycles);
+            log.frequency_reached(1, 2_400_000, from)
+        };
+        phases().map(of).sum::<f64>() / 8.0
+    };
+    let at_once = mean(Nanos::ZERO, None);
+    // Frequencies change at ticks of 4 ms: what is late by less is mostly not seen.
+    let late = mean(Nanos(2 * MS), None) - at_once;
+    assert!((1.0..=6.0).contains(&late), "{late}");
+    // A million cycles of the fastest kind of core are 2.5 ms of a little CPU at 600 MHz.
+    let busy = mean(Nanos::ZERO, Some(1_000_000)) - at_once;
+    assert!((0.5..=6.0).contains(&busy), "{busy}");
 }
 
 #[test]

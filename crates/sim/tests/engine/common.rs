@@ -4,7 +4,7 @@ use flyball_platform::{Cost, Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::Observer;
-use flyball_sim::setup::{Class, GovernorCost, Placement, Setup, TaskId, TaskSetup};
+use flyball_sim::setup::{Class, Controller, GovernorCost, Placement, Setup, TaskId, TaskSetup};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -30,6 +30,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
         placement: Placement::CapacityAware,
         tick_phase: Nanos(0),
         poll_phase: Nanos(0),
+        controller: Controller::default(),
         duration,
         seed: 1,
     }

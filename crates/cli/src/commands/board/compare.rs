@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{machine, output, runs, scenarios};
 use flyball_console::Bar;
-use flyball_lab::compare::{RESULT, compare, rehearse, rehearsed};
+use flyball_lab::compare::{RESULT, compare, measured, rehearse, rehearsed};
 use flyball_lab::session::Progress;
 use flyball_sim::scenario::Record;
 
@@ -14,6 +14,7 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let mut scenario = scenarios::scenario(&args.scenario, &args.set)?;
     scenario.record = Record::Full;
+    let given = args.given.as_ref().map(|earlier| measured(&earlier.join(RESULT))).transpose()?;
     let dir = runs::destination(args.out.as_deref()).empty(host.as_ref(), "compare")?;
     let found = match &args.again {
         Some(earlier) => rehearsed(&earlier.join(RESULT)),
@@ -30,7 +31,7 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     if rehearsed.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let Some(found) = compare(host.as_ref(), &scenario, &rehearsed, &dir)? else {
+    let Some(found) = compare(host.as_ref(), &scenario, &rehearsed, given, &dir)? else {
         return Ok(Exit::Interrupted);
     };
     output::result(args.format, || found.text, || found.json)?;

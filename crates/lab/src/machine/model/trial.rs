@@ -15,7 +15,7 @@ use flyball_probe::Calibrations;
 use flyball_run::{FrequencySample, Window};
 use flyball_sim::behavior::Work;
 use flyball_sim::engine::Machine;
-use flyball_sim::setup::{Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_sim::workload::uniform;
 use flyball_units::{KiloHertz, Nanos, Relation};
 use rand_core::{RngCore, SeedableRng};
@@ -268,6 +268,7 @@ impl Trial<'_> {
             tasks,
             tick_phase: self.phases.tick,
             poll_phase: Nanos::ZERO,
+            controller: Controller::default(),
             duration,
             seed: self.phases.engine_seed,
         })

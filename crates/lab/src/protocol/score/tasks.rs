@@ -3,7 +3,7 @@
 use crate::protocol::score::PlayError;
 use flyball_governors::ResponseRamp;
 use flyball_sim::scenario::Scenario;
-use flyball_sim::setup::{Class, Creator, TaskSetup};
+use flyball_sim::setup::{Class, Creator, TaskId, TaskSetup};
 use flyball_units::{CpuSet, Nanos};
 
 /// The tasks of one playing.
@@ -38,17 +38,22 @@ impl Score {
             return Err(PlayError::unplayable("[[interrupt]]", expected, found));
         }
         let built = scenario.setup(phase);
-        for task in &built.setup.tasks {
+        let mut tasks = built.setup.tasks;
+        // A machine has its own.
+        if let Some(TaskId(controller)) = built.setup.controller.task {
+            tasks.remove(controller as usize);
+        }
+        for task in &tasks {
             check(task, online)?;
         }
-        let ramp = ramp(&built.setup.tasks)?;
+        let ramp = ramp(&tasks)?;
         let deadline = |task: u32| {
             let group = built.groups.iter().find(|group| group.tasks.contains(&task));
             group.and_then(|group| group.deadline)
         };
         Ok(Score {
-            deadlines: (0..built.setup.tasks.len() as u32).map(deadline).collect(),
-            tasks: built.setup.tasks,
+            deadlines: (0..tasks.len() as u32).map(deadline).collect(),
+            tasks,
             ramp,
             duration: built.setup.duration,
             seed: built.setup.seed,
