@@ -59,13 +59,14 @@ def main() -> int:
 QUANTITIES = {
     "response": "responses",
     "time_to_utilization": "times to a utilisation",
+    "time_to_speed": "times to 80 % of the highest frequency",
     "busy_frequency": "frequency while busy",
     "busy_power": "power while busy",
     "running": "shares of the time on a kind of core",
     "busy_residency": "busy time at an operating point",
 }
 # Nanoseconds to ms, kHz to MHz.
-SCALES = {"response": 1e6, "time_to_utilization": 1e6, "busy_frequency": 1e3}
+SCALES = {"response": 1e6, "time_to_utilization": 1e6, "time_to_speed": 1e6, "busy_frequency": 1e3}
 
 
 def counts(found: dict[str, dict]) -> str:
@@ -135,6 +136,8 @@ def figure(line: dict) -> str:
     match line["quantity"]:
         case "time_to_utilization":
             return f"{line['task']}: ms to utilisation {line['level']}"
+        case "time_to_speed":
+            return f"{line['task']}: ms to {line['percent']} % of the highest frequency"
         case "response":
             return f"{line['task']}: p{line['percentile']} response, ms"
         case "busy_frequency":

@@ -13,6 +13,7 @@ typedef u8 bool;
 #define KERNEL __attribute__((preserve_access_index))
 
 struct sched_avg {
+	unsigned long runnable_avg;
 	unsigned long util_avg;
 	u32 util_est;
 } KERNEL;
@@ -25,6 +26,24 @@ struct task_struct {
 	s32 pid;
 	u64 start_boottime;
 	struct sched_entity se;
+} KERNEL;
+
+struct task_group {
+	struct task_group *parent;
+} KERNEL;
+
+/* A CPU's queue. */
+struct rq {
+	s32 cpu;
+	struct sched_avg avg_rt;
+	struct sched_avg avg_dl;
+} KERNEL;
+
+/* Its fair part, or that of a group of threads. */
+struct cfs_rq {
+	struct sched_avg avg;
+	struct rq *rq;
+	struct task_group *tg;
 } KERNEL;
 
 /* Of the whole kernel interface: this is what programs may hold in maps. */

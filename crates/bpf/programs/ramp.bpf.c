@@ -153,16 +153,4 @@ int switched(u64 *arguments)
 	return 0;
 }
 
-/* A CPU begins with all performance: none is asked for until a thread does. */
-SEC("struct_ops.s/init")
-int begin(u64 *arguments)
-{
-	u32 count = scx_bpf_nr_cpu_ids();
-
-	for (u32 cpu = 0; cpu < MOST_CPUS; cpu++) {
-		if (cpu >= count)
-			break;
-		scx_bpf_cpuperf_set(cpu, 0);
-	}
-	return 0;
-}
+#include "partial.h"

@@ -15,6 +15,8 @@ use flyball_units::{Diagnostic, ErrorKind};
 
 /// The response-time ramp for tagged threads, by frequency alone (`programs/ramp.bpf.c`).
 pub const RAMP: &[u8] = include_bytes!("../programs/ramp.bpf.o");
+/// The threshold policy (`programs/threshold.bpf.c`).
+pub const THRESHOLD: &[u8] = include_bytes!("../programs/threshold.bpf.o");
 /// The tick rule (`programs/tick.bpf.c`).
 pub const TICK: &[u8] = include_bytes!("../programs/tick.bpf.o");
 

@@ -353,12 +353,12 @@ mod tests {
     }
 
     #[test]
-    fn this_kernel_takes_both_where_it_has_the_class() {
+    fn this_kernel_takes_all_where_it_has_the_class() {
         let host = flyball_host::RealHost::new();
         if let Err(slip) = class_is_free(&host) {
             return eprintln!("skipped: {slip}");
         }
-        for bytes in [crate::RAMP, crate::TICK] {
+        for bytes in [crate::RAMP, crate::THRESHOLD, crate::TICK] {
             match load(&host, &Object::parse(bytes).unwrap()) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Permission => {

@@ -1,41 +1,44 @@
-//! The tick rule inside of the kernel (BPF and sched_ext): decided at each tick, where it happens, and carried out
-//! there. Every decision of the first domain is made again here, by the model's own governor.
+//! Rules inside of the kernel (BPF and sched_ext): decided where what they go by happens, and carried out there. Every
+//! decision of the first domain is made again here, by the model's own governor.
+
+mod threshold;
+mod tick;
 
 use crate::GovernError;
 use crate::domain::{Facts, describe};
 use crate::prepare::{Wish, nothing};
-use flyball_bpf::{BpfError, Loaded, Object, TICK, class_is_free, is_in_force, load};
+use flyball_bpf::{BpfError, Loaded, Object, class_is_free, is_in_force, load};
 use flyball_control::{Machine, Settings};
-use flyball_governors::{Decision, Domain, Event, Governor, Request, Tick, create};
-use flyball_host::{Host, Wake};
+use flyball_governors::{Domain, Governor, Threshold, Tick, create};
+use flyball_host::{BpfLink, Host, Wake};
 use flyball_units::{CpuId, CpuSet, Diagnostic, KiloHertz, Mismatch, Nanos};
 use serde::Serialize;
+use threshold::ThresholdRule;
+use tick::TickRule;
 
-/// The kernel's name of the scheduler meanwhile.
-const NAME: &str = "flyball_tick";
-/// What the program has room for.
+/// What the programs have room for.
 const MOST_MEMBERS: usize = 64;
 const MOST_LEVELS: usize = 64;
 const RING: u64 = 32768;
-/// Between two looks at what was decided: the ring holds 16 s of 2000 ticks a second.
+/// Between two looks at what was decided: the ring holds 16 s of 2000 decisions a second.
 const PAUSE: Nanos = Nanos::from_millis(250);
 
 /// What it did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Exact {
     /// The governor.
     pub governor: String,
-    /// Ticks a second of each CPU.
-    pub tick_hz: u32,
+    /// Ticks a second of each CPU, where it decides at ticks.
+    pub tick_hz: Option<u32>,
     /// The domains.
     pub domains: Vec<ExactDomain>,
-    /// Ticks of the first domain whose decision was made again.
+    /// Decisions of the first domain that were made again.
     pub compared: u64,
-    /// Those of them that led to another one.
+    /// Those of them that came out as another one.
     pub differ: u64,
     /// The first that did.
     pub first_difference: Option<String>,
-    /// Ticks that were overwritten before they were read.
+    /// Decisions that were overwritten before they were read.
     pub unread: u64,
     /// For how long.
     #[serde(rename = "elapsed_ns")]
@@ -53,8 +56,8 @@ pub struct ExactDomain {
     pub cpus: Vec<CpuId>,
     /// Its operating points within the policy's limits.
     pub points_khz: Vec<KiloHertz>,
-    /// Ticks that were counted.
-    pub ticks: u64,
+    /// Decisions.
+    pub decisions: u64,
 }
 
 struct Ruled {
@@ -64,12 +67,83 @@ struct Ruled {
     level: usize,
 }
 
+/// A rule that is there as a program for the kernel.
+trait InKernel {
+    /// The program.
+    fn object(&self) -> &'static [u8];
+
+    /// The kernel's name of the scheduler meanwhile, and whether no thread is scheduled by it.
+    fn scheduler(&self) -> (&'static str, bool);
+
+    /// Ticks a second of each CPU, where it decides at ticks.
+    fn tick_hz(&self) -> Option<u32> {
+        None
+    }
+
+    /// What should be known before it begins.
+    fn notes(&self, ruled: &[Ruled]) -> Vec<String>;
+
+    /// `struct domain` of the program, for a domain.
+    fn image(&self, ruled: &Ruled) -> Vec<u8>;
+
+    /// Where the number of its decisions is there.
+    fn decisions_at(&self) -> usize;
+
+    /// The tracepoints by which it is told of what happens.
+    fn tracepoints(&self, _: &Loaded) -> Result<Vec<BpfLink>, BpfError> {
+        Ok(Vec::new())
+    }
+
+    /// The ring of decisions.
+    fn ring(&self) -> &'static str;
+
+    /// The model's governor begins with the first domain.
+    fn begin(&mut self, first: &Ruled, now: Nanos);
+
+    /// A decision of the program, decided again by the model's governor: the difference, where there is one.
+    fn again(&mut self, record: &[u8]) -> Option<String>;
+}
+
+/// The rule of a wish.
+fn rule(wish: &Wish, facts: &Facts) -> Result<Box<dyn InKernel>, GovernError> {
+    match wish.governor.as_str() {
+        Tick::NAME => Ok(Box::new(TickRule::new(wish, facts.tick)?)),
+        Threshold::NAME => Ok(Box::new(ThresholdRule::new(wish)?)),
+        found => {
+            let expected = "a rule that is there as a program for the kernel: tick or threshold";
+            Err(GovernError::Unsupported(Mismatch::text(expected, found)))
+        }
+    }
+}
+
+/// The governor with the tunables of a wish; the program knows those that are `known`.
+fn governor(wish: &Wish, known: &[&str]) -> Result<Box<dyn Governor>, GovernError> {
+    let mut governor = create(&wish.governor)?;
+    for (tunable, value) in &wish.tunables {
+        governor.set(tunable, *value)?;
+    }
+    let plain = create(&wish.governor)?;
+    for (before, now) in plain.tunables().iter().zip(governor.tunables()) {
+        if before.value != now.value && !known.contains(&now.name) {
+            let list = known.join(", ");
+            let expected = format!("{} = {}: the program knows {list}", now.name, before.value);
+            return Err(GovernError::Unsupported(Mismatch::value(expected, now.value)));
+        }
+    }
+    Ok(governor)
+}
+
+/// The value of a tunable.
+fn value(governor: &dyn Governor, name: &str) -> i64 {
+    governor.tunables().iter().find(|it| it.name == name).map_or(0, |it| it.value)
+}
+
 /// Rules until `duration` is over or this process is asked to end; with the program, all of it goes. `begun` is
 /// told once it rules.
 ///
 /// # Errors
-/// Another rule than the tick rule, or tunables that the program does not know; a kernel without BPF schedulers, or
-/// with one in force; another governor than schedutil; no permission.
+/// A rule that is not there for the kernel, or tunables that its program does not know; a kernel without BPF
+/// schedulers, or with one in force; another governor than schedutil; no permission.
 pub fn exact(
     host: &dyn Host,
     wish: &Wish,
@@ -77,35 +151,30 @@ pub fn exact(
     begun: &mut dyn FnMut(&Exact),
 ) -> Result<Exact, GovernError> {
     let facts = Facts::read(host, 0);
-    let (n, m, hz) = rule(wish, facts.tick)?;
+    let mut rule = rule(wish, &facts)?;
     class_is_free(host).map_err(GovernError::Unsupported)?;
-    let facts = Facts { stat_hz: hz, ..facts };
+    let facts = Facts { stat_hz: rule.tick_hz().unwrap_or(facts.stat_hz), ..facts };
     let ruled = domains(host, wish, &facts)?;
-    let mut notes = facts.notes.clone();
-    notes.push(
-        "meanwhile all threads of the normal class are scheduled by sched_ext's own defaults: first come, first \
-         served, in slices of 20 ms"
-            .to_owned(),
-    );
+    let notes = facts.notes.iter().cloned().chain(rule.notes(&ruled)).collect();
     let mut exact = Exact {
         governor: wish.governor.clone(),
-        tick_hz: hz,
+        tick_hz: rule.tick_hz(),
         domains: ruled.iter().map(ExactDomain::of).collect(),
-        compared: 0,
-        differ: 0,
-        first_difference: None,
-        unread: 0,
-        elapsed: Nanos::ZERO,
         notes,
+        ..Exact::default()
     };
-    let loaded = Object::parse(TICK).and_then(|object| load(host, &object)).map_err(refused)?;
-    fill(&loaded, &ruled, [n, m], hz).map_err(refused)?;
-    let scheduler = loaded.scheduler(NAME, false).map_err(refused)?;
+    let loaded = Object::parse(rule.object()).and_then(|object| load(host, &object));
+    let loaded = loaded.map_err(refused)?;
+    fill(&loaded, &ruled, rule.as_ref()).map_err(refused)?;
+    let (name, partial) = rule.scheduler();
+    let scheduler = loaded.scheduler(name, partial).map_err(refused)?;
+    let told = rule.tracepoints(&loaded).map_err(refused)?;
     start(host, &loaded, &ruled).map_err(refused)?;
     begun(&exact);
     let from = host.now();
-    let mut follower = Follower::new(wish, ruled.first().ok_or_else(nothing)?, from)?;
+    rule.begin(ruled.first().ok_or_else(nothing)?, from);
     let until = duration.map(|duration| from + duration);
+    let mut follower = Follower { rule: rule.as_mut(), read: 0 };
     loop {
         let now = host.now();
         let over = until.is_some_and(|until| now >= until) || host.interrupted() > 0;
@@ -125,51 +194,12 @@ pub fn exact(
         let _: Wake = host.sleep_until(next).map_err(GovernError::host("waiting"))?;
     }
     exact.elapsed = host.now().since(from);
-    for (number, domain) in exact.domains.iter_mut().enumerate() {
-        domain.ticks = ticks(&loaded, number as u32).map_err(refused)?;
+    let at = rule.decisions_at();
+    for (number, domain) in (0_u32..).zip(&mut exact.domains) {
+        domain.decisions = decisions(&loaded, number, at).map_err(refused)?;
     }
-    drop(scheduler);
+    drop((told, scheduler));
     Ok(exact)
-}
-
-/// What the rule asks for: n, m and the clock's rate.
-fn rule(wish: &Wish, tick: Nanos) -> Result<(u32, u32, u32), GovernError> {
-    if wish.governor != Tick::NAME {
-        let found = wish.governor.clone();
-        return Err(GovernError::Unsupported(Mismatch::text(
-            "a rule that is there as a program for the kernel: tick",
-            &found,
-        )));
-    }
-    let governor = governor(wish)?;
-    let value =
-        |name: &str| governor.tunables().iter().find(|it| it.name == name).map_or(0, |it| it.value);
-    let plain = create(Tick::NAME)?;
-    for (before, now) in plain.tunables().iter().zip(governor.tunables()) {
-        if before.value != now.value && !["n", "m", "tick_hz"].contains(&now.name) {
-            let expected =
-                format!("{} = {}: the program knows n, m and tick_hz", now.name, before.value);
-            return Err(GovernError::Unsupported(Mismatch::value(expected, now.value)));
-        }
-    }
-    let usual = 1_000_000_000 / tick.0.max(1);
-    let hz = match value("tick_hz") {
-        0 => usual,
-        hz => u64::try_from(hz).unwrap_or(usual),
-    };
-    if !(10..=2000).contains(&hz) {
-        return Err(GovernError::Unsupported(Mismatch::value("tick_hz of 10 to 2000", hz)));
-    }
-    let whole = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
-    Ok((whole(value("n")), whole(value("m")), hz as u32))
-}
-
-fn governor(wish: &Wish) -> Result<Box<dyn Governor>, GovernError> {
-    let mut governor = create(Tick::NAME)?;
-    for (tunable, value) in &wish.tunables {
-        governor.set(tunable, *value)?;
-    }
-    Ok(governor)
 }
 
 fn domains(host: &dyn Host, wish: &Wish, facts: &Facts) -> Result<Vec<Ruled>, GovernError> {
@@ -220,50 +250,15 @@ impl ExactDomain {
             name: ruled.name.clone(),
             cpus: ruled.domain.cpus.clone(),
             points_khz: ruled.points.clone(),
-            ticks: 0,
+            decisions: 0,
         }
     }
 }
 
-/// The level of 1024 that schedutil makes this frequency of: it adds a quarter and rounds up to a point.
-fn level(khz: KiloHertz, highest: KiloHertz, capacity: u32) -> u16 {
-    if khz >= highest {
-        return 1024;
-    }
-    let share = u128::from(khz.0) * u128::from(capacity) * 4 / (u128::from(highest.0.max(1)) * 5);
-    u16::try_from(share.min(1024)).unwrap_or(1024)
-}
-
-/// `struct domain` of `tick.bpf.c`.
-fn image(ruled: &Ruled, [n, m]: [u32; 2], hz: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let highest = ruled.domain.opps.max();
-    let words = [
-        0,
-        0,
-        0,
-        ruled.level as u32,
-        ruled.points.len() as u32 - 1,
-        n,
-        m,
-        ruled.domain.cpus.len() as u32,
-    ];
-    bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
-    bytes.extend(0_u64.to_ne_bytes());
-    bytes.extend((1_000_000_000 / u64::from(hz)).to_ne_bytes());
-    let mut members = [0_u16; MOST_MEMBERS];
-    members.iter_mut().zip(&ruled.domain.cpus).for_each(|(to, cpu)| *to = cpu.0 as u16);
-    let mut levels = [0_u16; MOST_LEVELS];
-    let all = ruled.points.iter().map(|khz| level(*khz, highest, ruled.domain.capacity));
-    levels.iter_mut().zip(all).for_each(|(to, perf)| *to = perf);
-    bytes.extend(members.iter().chain(&levels).flat_map(|half| half.to_ne_bytes()));
-    bytes
-}
-
-fn fill(loaded: &Loaded, ruled: &[Ruled], rule: [u32; 2], hz: u32) -> Result<(), BpfError> {
+fn fill(loaded: &Loaded, ruled: &[Ruled], rule: &dyn InKernel) -> Result<(), BpfError> {
     let (domains, cpus) = (loaded.map("domains")?, loaded.map("cpus")?);
     for (number, domain) in (0_u32..).zip(ruled) {
-        domains.update(&number.to_ne_bytes(), &image(domain, rule, hz))?;
+        domains.update(&number.to_ne_bytes(), &rule.image(domain))?;
         for cpu in &domain.domain.cpus {
             let mut value = vec![0; cpus.value_bytes()];
             // Behind the timer's 16 bytes.
@@ -272,6 +267,13 @@ fn fill(loaded: &Loaded, ruled: &[Ruled], rule: [u32; 2], hz: u32) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// The CPUs of a domain, as the programs have them.
+fn members(ruled: &Ruled) -> [u16; MOST_MEMBERS] {
+    let mut members = [0; MOST_MEMBERS];
+    members.iter_mut().zip(&ruled.domain.cpus).for_each(|(to, cpu)| *to = cpu.0 as u16);
+    members
 }
 
 /// Starts each CPU's clock, from that CPU.
@@ -290,9 +292,9 @@ fn start(host: &dyn Host, loaded: &Loaded, ruled: &[Ruled]) -> Result<(), BpfErr
     started
 }
 
-fn ticks(loaded: &Loaded, number: u32) -> Result<u64, BpfError> {
+fn decisions(loaded: &Loaded, number: u32, at: usize) -> Result<u64, BpfError> {
     let value = loaded.map("domains")?.look_up(&number.to_ne_bytes())?.unwrap_or_default();
-    Ok(word(&value, 32))
+    Ok(word(&value, at))
 }
 
 fn word(bytes: &[u8], at: usize) -> u64 {
@@ -300,74 +302,52 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     part.map_or(0, u64::from_ne_bytes)
 }
 
-/// The model's own governor, given the same ticks.
-struct Follower {
-    governor: Box<dyn Governor>,
-    points: Vec<KiloHertz>,
-    level: usize,
-    /// Ticks that were read.
+fn half(bytes: &[u8], at: usize) -> u32 {
+    let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
+    part.map_or(0, u32::from_ne_bytes)
+}
+
+/// Reads what the program decided.
+struct Follower<'a> {
+    rule: &'a mut dyn InKernel,
+    /// Decisions that were read.
     read: u64,
 }
 
-impl Follower {
-    fn new(wish: &Wish, ruled: &Ruled, now: Nanos) -> Result<Follower, GovernError> {
-        let mut governor = governor(wish)?;
-        governor.start(&ruled.domain, now);
-        Ok(Follower { governor, points: ruled.points.clone(), level: ruled.level, read: 0 })
-    }
-
+impl Follower<'_> {
     /// Reads what came since, and makes each decision again.
     fn read(&mut self, loaded: &Loaded, exact: &mut Exact) -> Result<(), BpfError> {
-        let count = ticks(loaded, 0)?;
+        let count = decisions(loaded, 0, self.rule.decisions_at())?;
         if count.saturating_sub(self.read) > RING {
-            // What lies between is lost: the counters are not known from here on.
+            // What lies between is lost: what was counted is not known from here on.
             exact.unread += count - self.read;
             self.read = count;
             return Ok(());
         }
-        let ring = loaded.map("ticks")?;
+        let ring = loaded.map(self.rule.ring())?;
         while self.read < count && exact.unread == 0 {
             let slot = (self.read % RING) as u32;
-            let tick = ring.look_up(&slot.to_ne_bytes())?.unwrap_or_default();
-            if word(&tick, 8) != self.read + 1 {
+            let record = ring.look_up(&slot.to_ne_bytes())?.unwrap_or_default();
+            // All programs have the number there.
+            if word(&record, 8) != self.read + 1 {
                 // Counted, and not written yet.
                 break;
             }
-            let cpu = u16::from_ne_bytes([byte(&tick, 16), byte(&tick, 17)]);
-            let (busy, level) = (byte(&tick, 18) != 0, byte(&tick, 19));
-            self.compare(Nanos(word(&tick, 0)), CpuId(u32::from(cpu)), busy, level, exact);
             self.read += 1;
+            let differs = self.rule.again(&record);
+            note(exact, self.read, differs);
         }
         Ok(())
     }
-
-    fn compare(&mut self, at: Nanos, cpu: CpuId, busy: bool, level: u8, exact: &mut Exact) {
-        let decision = self.governor.on(&Event::Tick { cpu, busy }, at);
-        self.level = self.carried_out(&decision);
-        exact.compared += 1;
-        if self.level != usize::from(level) {
-            exact.differ += 1;
-            let here = self.points.get(self.level).map_or(0, |khz| khz.0);
-            let there = self.points.get(usize::from(level)).map_or(0, |khz| khz.0);
-            exact.first_difference.get_or_insert_with(|| {
-                format!("tick {}: expected {here} kHz, found {there}", self.read + 1)
-            });
-        }
-    }
-
-    fn carried_out(&self, decision: &Decision) -> usize {
-        match decision.request {
-            Some(Request::Frequency { target, .. }) => {
-                let found = self.points.iter().position(|khz| *khz >= target);
-                found.unwrap_or(self.points.len() - 1)
-            }
-            _ => self.level,
-        }
-    }
 }
 
-fn byte(bytes: &[u8], at: usize) -> u8 {
-    bytes.get(at).copied().unwrap_or(0)
+/// A decision that was made again.
+fn note(exact: &mut Exact, number: u64, differs: Option<String>) {
+    exact.compared += 1;
+    if let Some(difference) = differs {
+        exact.differ += 1;
+        exact.first_difference.get_or_insert_with(|| format!("decision {number}: {difference}"));
+    }
 }
 
 fn refused(error: BpfError) -> GovernError {
@@ -386,85 +366,23 @@ fn refused(error: BpfError) -> GovernError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flyball_units::OppTable;
 
     #[test]
-    fn schedutil_makes_each_frequency_of_its_level() {
-        // Both clusters of the board: its formula is next = highest x 1.25 x level / capacity, rounded up to a point.
-        for (points, capacity) in [
-            (vec![600_000, 1_200_000, 1_800_000, 2_400_000, 3_000_000], 1024_u64),
-            (vec![600_000, 1_000_000, 1_400_000, 1_800_000], 409),
-        ] {
-            let highest = *points.last().unwrap();
-            for khz in &points {
-                let level = u64::from(level(KiloHertz(*khz), KiloHertz(highest), capacity as u32));
-                let wanted = (highest * (level + level / 4) / capacity).min(highest);
-                let next = points.iter().copied().find(|point| *point >= wanted).unwrap();
-                assert_eq!(next, *khz, "{capacity}");
-            }
-        }
-    }
-
-    fn follower(level: usize) -> (Follower, Exact) {
-        let opps = OppTable::from_khz(&[600_000, 1_200_000, 1_800_000]).unwrap();
-        let domain = Domain::new(vec![CpuId(0)], opps).current(KiloHertz(600_000)).stat_hz(250);
-        let points = [600_000, 1_200_000, 1_800_000].map(KiloHertz).to_vec();
-        let ruled = Ruled { name: "policy0".to_owned(), domain, points, level };
-        let wish = Wish { governor: "tick".to_owned(), ..Wish::default() };
-        let exact = Exact {
-            governor: "tick".to_owned(),
-            tick_hz: 250,
-            domains: vec![ExactDomain::of(&ruled)],
-            compared: 0,
-            differ: 0,
-            first_difference: None,
-            unread: 0,
-            elapsed: Nanos::ZERO,
-            notes: Vec::new(),
-        };
-        (Follower::new(&wish, &ruled, Nanos::ZERO).unwrap(), exact)
+    fn rules_that_are_not_there_for_the_kernel_are_refused() {
+        let host = flyball_host::RecordedHost::from_listing("").unwrap();
+        let facts = Facts::read(&host, 0);
+        let wish = Wish { governor: "powerd".to_owned(), ..Wish::default() };
+        let error = rule(&wish, &facts).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("tick or threshold") && error.contains("powerd"), "{error}");
     }
 
     #[test]
-    fn another_decision_than_the_models_is_told() {
-        let (mut follower, mut exact) = follower(0);
-        // The fourth busy tick raises, the fourth idle one lowers by a point.
-        let ticks = [
-            (true, 0),
-            (true, 0),
-            (true, 0),
-            (true, 2),
-            (false, 2),
-            (false, 2),
-            (false, 2),
-            (false, 1),
-        ];
-        for (at, (busy, level)) in (0..).zip(ticks) {
-            follower.compare(Nanos::from_millis(4 * at), CpuId(0), busy, level, &mut exact);
-            follower.read += 1;
-        }
-        assert_eq!((exact.compared, exact.differ), (8, 0), "{:?}", exact.first_difference);
-        follower.compare(Nanos::from_millis(40), CpuId(0), true, 2, &mut exact);
-        let first = exact.first_difference.unwrap();
-        assert_eq!(
-            (exact.differ, first.as_str()),
-            (1, "tick 9: expected 1200000 kHz, found 1800000")
-        );
-    }
-
-    #[test]
-    fn what_the_program_does_not_know_is_refused() {
-        let wish = |governor: &str, tunables: &[(&str, i64)]| Wish {
-            governor: governor.to_owned(),
-            tunables: tunables.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-            ..Wish::default()
-        };
-        let tick = Nanos::from_millis(4);
-        assert_eq!(rule(&wish("tick", &[]), tick).unwrap(), (3, 3, 250));
-        assert_eq!(rule(&wish("tick", &[("n", 5), ("tick_hz", 128)]), tick).unwrap(), (5, 3, 128));
-        let error = |wish: &Wish| rule(wish, tick).unwrap_err().to_string();
-        assert!(error(&wish("powerd", &[])).contains("tick"));
-        let step = error(&wish("tick", &[("step_up", 1)]));
-        assert!(step.contains("step_up = 0: the program knows n, m and tick_hz"), "{step}");
+    fn the_first_difference_is_told() {
+        let mut exact = Exact::default();
+        note(&mut exact, 1, None);
+        note(&mut exact, 2, Some("expected 3, found 4".to_owned()));
+        note(&mut exact, 3, Some("expected 5, found 4".to_owned()));
+        assert_eq!((exact.compared, exact.differ), (3, 2));
+        assert_eq!(exact.first_difference.as_deref(), Some("decision 2: expected 3, found 4"));
     }
 }

@@ -13,7 +13,7 @@ fn mhz(khz: u64) -> String {
 pub fn exact(exact: &Exact) -> String {
     let mut text = String::new();
     for domain in &exact.domains {
-        let _ = writeln!(text, "{:<10}{} ticks", domain.name, domain.ticks);
+        let _ = writeln!(text, "{:<10}{} decisions", domain.name, domain.decisions);
     }
     let first = exact.domains.first().map_or("", |domain| domain.name.as_str());
     let _ = writeln!(
@@ -25,7 +25,7 @@ pub fn exact(exact: &Exact) -> String {
         let _ = writeln!(text, "          {difference}");
     }
     if exact.unread > 0 {
-        let _ = writeln!(text, "          {} ticks came faster than they were read", exact.unread);
+        let _ = writeln!(text, "          {} came faster than they were read", exact.unread);
     }
     text
 }
@@ -33,11 +33,12 @@ pub fn exact(exact: &Exact) -> String {
 /// At its begin.
 pub fn exact_begun(exact: &Exact) -> Vec<String> {
     let cpus: usize = exact.domains.iter().map(|domain| domain.cpus.len()).sum();
+    let ticks = exact.tick_hz.map(|hz| format!(", {hz} ticks a second of each"));
     let rule = format!(
-        "{} rules inside of the kernel: {} domains, {cpus} CPUs, {} ticks a second of each",
+        "{} rules inside of the kernel: {} domains, {cpus} CPUs{}",
         exact.governor,
         exact.domains.len(),
-        exact.tick_hz
+        ticks.unwrap_or_default()
     );
     let notes = exact.notes.iter().map(|note| format!("note: {note}"));
     [rule].into_iter().chain(notes).collect()

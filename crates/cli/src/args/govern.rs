@@ -28,7 +28,8 @@ pub struct GovernArgs {
     /// Decide without writing, and compare with what the machine does
     #[arg(long)]
     pub shadow: bool,
-    /// The rule itself inside of the kernel, at each tick, by a program of ours (BPF, sched_ext; root): tick
+    /// The rule itself inside of the kernel, at each tick or update of load tracking, by a program of ours (BPF,
+    /// sched_ext; root): tick or threshold
     #[arg(long, conflicts_with_all = ["shadow", "log", "out", "socket", "dry_run"])]
     pub exact: bool,
     /// Write every decision here, a line of JSON each

@@ -89,10 +89,10 @@ pub struct Birth {
 /// What it cost to set clamps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControllerCost {
-    /// What a timer takes to wake a task up, the median over the scenario's.
+    /// From a timer until the task runs that it wakes up, the median over the scenario's.
     pub delay_ns: u64,
-    /// The mean work of the controller for each time that it was woken, in cycles of the reference kind of core.
-    pub cycles: u64,
+    /// For how long the controller then runs, the median: on a board it hardly depends on the frequency.
+    pub busy_ns: u64,
 }
 
 /// What was measured on a guest, over all playings.
@@ -128,7 +128,7 @@ pub fn given<'a>(
     let mut late: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
     let mut born: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    let (mut turns, mut turns_cycles, mut alarms) = (0, 0.0, Vec::new());
+    let (mut busy, mut alarms) = (Vec::new(), Vec::new());
     for run in runs {
         let recording = span(&Recording::of(run))?;
         elapsed_s += recording.span().length_ns() as f64 / 1e9;
@@ -138,8 +138,9 @@ pub fn given<'a>(
         for woken in recording.wakeups() {
             let name = name(woken.tid);
             if name == CONTROLLER {
-                turns += 1;
-            } else if !ours.contains(&name) {
+                continue;
+            }
+            if !ours.contains(&name) {
                 *wakeups.entry(woken.cpu).or_default() += 1;
             } else if first.get(&name).is_none_or(|first| woken.t_ns < first.0) {
                 first.insert(name, (woken.t_ns, woken.waker));
@@ -185,7 +186,7 @@ pub fn given<'a>(
             }
             let name = name(slice.tid);
             if name == CONTROLLER {
-                turns_cycles += spent(slice.from_ns, slice.to_ns);
+                busy.push(slice.length_ns());
             } else if ours.contains(&name) {
                 let of = worked.entry(name).or_default();
                 let items = ends.get(&slice.tid).map_or(&[][..], Vec::as_slice);
@@ -206,9 +207,9 @@ pub fn given<'a>(
                 worked.entry(comm(&name(tid))).or_default().items.push((item, cycles));
             }
         }
-        for late_item in lateness(&recording, &ours) {
-            late.entry(late_item.task).or_default().push(late_item.ran_ns);
-            alarms.push(late_item.woken_ns);
+        for (name, ns) in lateness(&recording, &ours) {
+            late.entry(name).or_default().push(ns);
+            alarms.push(ns);
         }
     }
     let of = |(&cpu, &count): (&u32, &u64)| Background {
@@ -266,10 +267,8 @@ pub fn given<'a>(
         Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu), util })
     });
     let births = births.collect();
-    let controller = (turns > 0).then(|| ControllerCost {
-        delay_ns: median(&mut alarms).unwrap_or(0),
-        cycles: (turns_cycles / f64::from(turns)).round() as u64,
-    });
+    let controller = median(&mut busy)
+        .map(|busy_ns| ControllerCost { delay_ns: median(&mut alarms).unwrap_or(0), busy_ns });
     Ok(Given { background, items, lateness, births, controller })
 }
 
@@ -315,17 +314,9 @@ fn median(values: &mut [u64]) -> Option<u64> {
     values.get(values.len() / 2).copied()
 }
 
-/// An item that found its task asleep, and nobody else in the way.
-struct LateItem {
-    task: String,
-    /// From the release until the task was woken.
-    woken_ns: u64,
-    /// From the release until it ran.
-    ran_ns: u64,
-}
-
-/// All such items.
-fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<LateItem> {
+/// For each item that found its task asleep, and nobody else in the way: its task, and the time from the release
+/// until the task ran.
+fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     let slices: Vec<Ran> = recording.slices().collect();
     let mut woken: BTreeMap<u32, Vec<Woken>> = BTreeMap::new();
@@ -338,14 +329,12 @@ fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<LateItem> {
         let Some(ended) = item.ended_ns.filter(|_| ours.contains(&name)) else { continue };
         let wakeups = woken.get(&tid).map_or(&[][..], Vec::as_slice);
         let wakeup = wakeups.iter().find(|of| (released..=ended).contains(&of.t_ns));
-        let woken = wakeup.and_then(|of| Some((of.cpu, of.t_ns, of.ran_ns?)));
-        let Some((cpu, woken, ran)) = woken else { continue };
+        let Some((cpu, ran)) = wakeup.and_then(|of| Some((of.cpu, of.ran_ns?))) else { continue };
         let awake = |ran: &Ran| ran.tid == tid && ran.to_ns > released && ran.from_ns <= released;
         let in_the_way =
             |of: &Ran| of.cpu == cpu && of.tid != tid && of.from_ns < ran && of.to_ns > released;
         if ran <= ended && !slices.iter().any(|of| awake(of) || in_the_way(of)) {
-            let (woken_ns, ran_ns) = (woken - released, ran - released);
-            found.push(LateItem { task: name, woken_ns, ran_ns });
+            found.push((name, ran - released));
         }
     }
     found
@@ -358,7 +347,7 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     let full_speed = FullSpeed::of(&scenario.platform);
     if let Some(cost) = given.controller {
         scenario.controller_delay = Nanos(cost.delay_ns);
-        scenario.controller_work = Amount::Cycles(cost.cycles);
+        scenario.controller_busy = Nanos(cost.busy_ns);
     }
     for task in &mut scenario.tasks {
         if let Some(birth) = given.births.iter().find(|birth| birth.task == task.name) {

@@ -112,9 +112,9 @@ impl Observer for Seen {
 }
 
 /// The mean time in nanoseconds for which a task runs below `khz`, since it last slept, until the CPU under it has
-/// that; stays awake that ended before say what they say ([`mean_wait`]). None where it never comes.
-/// A clock that is still fast when a task wakes up, and slow a moment later, gives it the moment alone. `slices` are
-/// those of some tasks, `clocks` the frequencies of the CPUs.
+/// that; stays awake that ended before say what they say ([`mean_wait`]). Those that begin with it have nothing to wait
+/// for, and do not count; a clock that is still fast when a task wakes up, and slow a moment later, gives it the moment
+/// alone. None where it never comes. `slices` are those of some tasks, `clocks` the frequencies of the CPUs.
 pub(super) fn mean_ns(
     slices: impl Iterator<Item = Ran>,
     clocks: &[Arc<Steps<u64>>],
@@ -129,24 +129,30 @@ pub(super) fn mean_ns(
         slices.sort_unstable_by_key(|slice| slice.from_ns);
         let awake =
             slices.split_inclusive(|slice| matches!(slice.ended, Ended::Slept | Ended::Exited));
-        waits.extend(awake.map(|stay| wait(stay, clocks, khz)));
+        waits.extend(awake.filter_map(|stay| wait(stay, clocks, khz)));
     }
     mean_wait(waits)
 }
 
+/// A stay that has the frequency for so long when it begins, in nanoseconds, begins with it.
+const BEGIN_NS: u64 = 1_000_000;
+
 /// Of one stay awake.
-fn wait(stay: &[Ran], clocks: &[Arc<Steps<u64>>], khz: u64) -> Wait {
-    let (mut slow_ns, mut fast) = (0, false);
+fn wait(stay: &[Ran], clocks: &[Arc<Steps<u64>>], khz: u64) -> Option<Wait> {
+    let (mut fast_ns, mut slow_ns, mut fast) = (0, 0, false);
     for slice in stay {
         let Some(steps) = clocks.get(slice.cpu as usize) else { continue };
         for segment in steps.segments(slice.from_ns, slice.to_ns) {
             fast = segment.value.is_some_and(|now| now >= khz);
-            if !fast {
-                slow_ns += segment.to_ns - segment.from_ns;
+            let time_ns = segment.to_ns - segment.from_ns;
+            match fast {
+                true if slow_ns == 0 && fast_ns + time_ns >= BEGIN_NS => return None,
+                true => fast_ns += time_ns,
+                false => slow_ns += time_ns,
             }
         }
     }
-    Wait { time: slow_ns as f64, came: fast }
+    (slow_ns > 0).then_some(Wait { time: slow_ns as f64, came: fast })
 }
 
 #[cfg(test)]
@@ -159,18 +165,26 @@ mod tests {
 
     #[test]
     fn what_a_task_ran_slowly_counts_from_its_wake_up_and_over_a_move() {
-        let clocks = [vec![(0, 600)], vec![(0, 600), (25, 3000), (60, 600), (70, 3000)]];
+        let ms = |at: u64| at * 1_000_000;
+        let ran = |cpu, from, to, ended| ran(cpu, ms(from), ms(to), ended);
+        let fast = [(0, 600), (25, 3000), (60, 600), (70, 3000)];
+        let clocks = [vec![(0, 600)], fast.map(|(at, mhz)| (ms(at), mhz)).to_vec()];
         let clocks = clocks.map(|points| Arc::new(Steps::from_points(points)));
-        let mean = |slices: &[Ran]| mean_ns(slices.iter().copied(), &clocks, 2400);
+        let mean = |slices: &[Ran]| {
+            let ns = mean_ns(slices.iter().copied(), &clocks, 2400);
+            ns.map(|ns| ns / 1e6)
+        };
         let stay = [ran(0, 10, 20, Ended::Preempted), ran(1, 22, 40, Ended::Slept)];
         assert_eq!(mean(&stay), Some(13.0), "10 there and 3 here");
         assert_eq!(mean(&stay[..1]), None, "it never had it");
-        // Short stays before say nothing of a long one; one that begins on a fast CPU waits for nothing, unless that
-        // becomes slow under it.
+        // Short stays before say nothing of a long one, nor do those that begin on a fast CPU, be it slow a moment later
+        // or at their end.
         let short = [ran(0, 0, 1, Ended::Slept), ran(0, 2, 3, Ended::Slept), stay[0], stay[1]];
         assert_eq!(mean(&short), Some(13.0));
-        assert_eq!(mean(&[ran(1, 30, 50, Ended::Slept)]), Some(0.0));
-        assert_eq!(mean(&[ran(1, 59, 90, Ended::Slept)]), Some(10.0));
-        assert_eq!(mean(&[ran(1, 59, 69, Ended::Slept)]), None);
+        assert_eq!(mean(&[ran(1, 30, 50, Ended::Slept)]), None);
+        assert_eq!(mean(&[ran(1, 59, 90, Ended::Slept)]), None);
+        let moment = ms(60) - 900_000;
+        let stay = Ran { from_ns: moment, ..ran(1, 60, 90, Ended::Slept) };
+        assert_eq!(mean(&[stay]), Some(10.0), "fast for less than a millisecond, and slow for 10");
     }
 }

@@ -294,11 +294,11 @@ impl<'a> Tasks<'a> {
 
     /// The controller of clamps, and its task where it costs something.
     fn add_controller(&mut self) -> Controller {
-        let cycles = self.scenario.controller_work.cycles(self.full_speed);
+        let busy = self.scenario.controller_busy;
         let ramped = self.list.iter().any(|task| task.clamp_ramp.is_some());
-        let task = (cycles > 0 && ramped).then_some(TaskId(self.list.len() as u32));
+        let task = (busy > Nanos::ZERO && ramped).then_some(TaskId(self.list.len() as u32));
         if task.is_some() {
-            let work = Work { cycles, memory: Nanos::ZERO };
+            let work = Work { cycles: 0, memory: busy };
             let class = Class::Fair { nice: CONTROLLER_NICE };
             let behavior = Box::new(OnCall::new(work));
             self.list.push(plain("controller".to_owned(), class, Vec::new(), behavior));

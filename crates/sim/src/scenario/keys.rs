@@ -53,7 +53,7 @@ pub const TOP: &[Key] = keys! {
         => "Who chooses the frequency, with its tunables; or a text such as `schedutil:rate_limit_us=500`.",
     "controller_delay": "duration" = "0s"
         => "Time from when a clamp (`clamp_ramp`) is due until whoever sets it begins to see to it.",
-    "controller_work": "work" = "0ms" => "What that one executes for each, as a task of its own.",
+    "controller_busy": "duration" = "0s" => "CPU time that it takes each time, as a task, whatever the frequency.",
     "features": "table" = "the kernel's" => "Patches of the response-time series.",
     "task": "list of tables" => "The tasks.",
     "hint": "list of tables" = "none" => "What the scheduler is told about tasks while they run.",

@@ -28,8 +28,8 @@ pub struct Scenario {
     pub governor_cpu: CpuId,
     /// Time from when a clamp is due until whoever sets it begins to see to it.
     pub controller_delay: Nanos,
-    /// What it executes for that.
-    pub controller_work: Amount,
+    /// CPU time that it takes for that.
+    pub controller_busy: Nanos,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.

@@ -67,10 +67,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         governor_cost,
         governor_cpu,
         controller_delay: top.duration_or("controller_delay", Nanos::ZERO)?,
-        controller_work: match top.get("controller_work") {
-            Some(item) => item.amount()?,
-            None => Amount::Cycles(0),
-        },
+        controller_busy: top.duration_or("controller_busy", Nanos::ZERO)?,
         placement: placement(&top, &kernel)?,
         duration,
         seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,
