@@ -204,3 +204,54 @@ fn an_rt_app_program_is_played() {
     assert_eq!(code, 0, "{stderr}");
     assert!(text.contains("event by event"), "{text}");
 }
+
+#[test]
+fn a_recording_is_a_scenario_that_a_model_simulates() {
+    let dir = folder();
+    load_file(dir.path());
+    let scenario = ["replay", "scenario", "x.load", "-m", "model:zen2"];
+    let (code, text, stderr) = run(dir.path(), &scenario);
+    assert_eq!(code, 0, "{stderr}");
+    // 25 ms at 1700 MHz in every fourth frame; the next frame is the deadline.
+    let item = "100ms 42500000cycles";
+    assert!(text.contains(item) && text.contains("deadline = \"25ms\""), "{text}");
+    fs_err::write(dir.path().join("mine.toml"), text).unwrap();
+    let (code, text, stderr) = run(dir.path(), &["sim", "mine.toml", "--set", "phases=2"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(text.contains("100"), "{text}");
+    // Where the model places tasks, a machine with fewer CPUs will do.
+    let fewer = ["replay", "scenario", "x.load", "-m", "model:pentium-m", "--free"];
+    let (code, text, stderr) = run(dir.path(), &fewer);
+    assert_eq!((code, text.contains("cpus")), (0, false), "{stderr}");
+    for (more, word) in [
+        (["--task", "nobody*"].as_slice(), "none among"),
+        (&["--closed-loop"], "due when they were"),
+    ] {
+        let (code, _, stderr) = run(dir.path(), &[&scenario[..], more].concat());
+        assert_eq!((code, stderr.contains(word)), (2, true), "{more:?}: {stderr}");
+    }
+    let (code, _, stderr) = run(dir.path(), &["replay", "scenario", "mine.toml"]);
+    assert_eq!((code, stderr.contains("found a scenario")), (2, true), "{stderr}");
+}
+
+#[test]
+fn the_loads_that_are_compared_with_boards_are_scenarios() {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/board-vs-model");
+    let dir = folder();
+    for folder in ["scenarios", "recorded"] {
+        let mut count = 0;
+        for entry in fs_err::read_dir(all.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "toml") {
+                continue;
+            }
+            count += 1;
+            let file = path.display().to_string();
+            let short = ["--set", "phases=1", "--set", "duration=20ms"];
+            let (code, _, stderr) =
+                run(dir.path(), &[&["sim", file.as_str()], &short[..]].concat());
+            assert_eq!(code, 0, "{file}: {stderr}");
+        }
+        assert!(count >= 5, "{folder}: {count}");
+    }
+}

@@ -48,6 +48,8 @@ pub struct Controller {
     pub delay: Nanos,
     /// The task that does its work first, where that costs something: it waits, and is woken for it.
     pub task: Option<TaskId>,
+    /// How long that takes: it looks when it begins, and has set the clamps when it is done.
+    pub busy: Nanos,
 }
 
 /// Number of a task: its position in [`Setup::tasks`].

@@ -139,20 +139,23 @@ const BEGIN_NS: u64 = 1_000_000;
 
 /// Of one stay awake.
 fn wait(stay: &[Ran], clocks: &[Arc<Steps<u64>>], khz: u64) -> Option<Wait> {
-    let (mut fast_ns, mut slow_ns, mut fast) = (0, 0, false);
+    let (mut fast_ns, mut slow_ns, mut came) = (0, 0, None);
     for slice in stay {
         let Some(steps) = clocks.get(slice.cpu as usize) else { continue };
         for segment in steps.segments(slice.from_ns, slice.to_ns) {
-            fast = segment.value.is_some_and(|now| now >= khz);
+            let fast = segment.value.is_some_and(|now| now >= khz);
             let time_ns = segment.to_ns - segment.from_ns;
             match fast {
-                true if slow_ns == 0 && fast_ns + time_ns >= BEGIN_NS => return None,
+                true if slow_ns > 0 => came = Some(slow_ns),
+                true if fast_ns + time_ns >= BEGIN_NS => return None,
                 true => fast_ns += time_ns,
                 false => slow_ns += time_ns,
             }
         }
     }
-    (slow_ns > 0).then_some(Wait { time: slow_ns as f64, came: fast })
+    // What follows the last time at which it was fast says nothing: clocks fall when a task goes to sleep, a moment
+    // before it has left its CPU.
+    (slow_ns > 0).then(|| Wait { time: came.unwrap_or(slow_ns) as f64, came: came.is_some() })
 }
 
 #[cfg(test)]
@@ -186,5 +189,6 @@ mod tests {
         let moment = ms(60) - 900_000;
         let stay = Ran { from_ns: moment, ..ran(1, 60, 90, Ended::Slept) };
         assert_eq!(mean(&[stay]), Some(10.0), "fast for less than a millisecond, and slow for 10");
+        assert_eq!(mean(&[ran(1, 20, 61, Ended::Slept)]), Some(5.0), "slow again when it sleeps");
     }
 }

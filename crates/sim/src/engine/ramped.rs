@@ -90,16 +90,17 @@ impl Machine {
         }
     }
 
-    /// The controller looks at the tasks that are due.
+    /// The controller sets the clamps of the tasks that are due, by what it saw when it began.
     fn look_at_ramps(&mut self) {
+        let seen = Nanos(self.now.saturating_sub(self.controller.busy.0));
         for index in 0..self.ramped.len() {
             let t = self.ramped[index];
-            let (now, task) = (Nanos(self.now), &mut self.tasks[t]);
-            let Some(ramped) = task.ramped.as_mut().filter(|ramped| ramped.at <= now.0) else {
+            let (now, task) = (self.now, &mut self.tasks[t]);
+            let Some(ramped) = task.ramped.as_mut().filter(|ramped| ramped.at <= now) else {
                 continue;
             };
-            let step = ramped.rule.step(ramped.ramp, now);
-            let next = |lasts| (now + lasts + self.controller.delay).0;
+            let step = ramped.rule.step(ramped.ramp, seen);
+            let next = |lasts| (seen + lasts + self.controller.delay).0.max(now + 1);
             ramped.at = step.lasts.map_or(u64::MAX, next);
             let wanted = step.demand.unwrap_or_default().max(ramped.own).min(task.uclamp_max);
             if task.uclamp_min == wanted {

@@ -303,7 +303,8 @@ impl<'a> Tasks<'a> {
             let behavior = Box::new(OnCall::new(work));
             self.list.push(plain("controller".to_owned(), class, Vec::new(), behavior));
         }
-        Controller { delay: self.scenario.controller_delay, task }
+        let busy = task.map_or(Nanos::ZERO, |_| busy);
+        Controller { delay: self.scenario.controller_delay, task, busy }
     }
 
     fn add_interrupt(&mut self, number: usize, spec: &InterruptSpec) {

@@ -118,7 +118,7 @@ pub const KINDS: &[Kind] = &[
     ),
     kind(
         "recorded",
-        "Items of a recording, due when they were then; `flyball replay scenario` writes them.",
+        "Items of a recording, due when they were then.",
         keys! {
             "items": "text"
                 => "A line per item, ascending: when it is due and its work, such as `16.7ms 3Mcycles`.",

@@ -29,7 +29,8 @@ fn controlled(
     let mut spin = task("rampup", Rampup::new(100, Nanos(10 * MS)));
     spin.clamp_ramp = ramp.map(ResponseRamp::new);
     setup.tasks.push(spin);
-    setup.controller = Controller { delay, task: cycles.map(|_| TaskId(1)) };
+    setup.controller =
+        Controller { delay, task: cycles.map(|_| TaskId(1)), ..Controller::default() };
     if let Some(cycles) = cycles {
         setup.tasks.push(task("controller", OnCall::new(Work { cycles, memory: Nanos::ZERO })));
     }
