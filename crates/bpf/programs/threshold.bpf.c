@@ -141,7 +141,9 @@ int updated(u64 *arguments)
 	own->pending = cpu->domain;
 	own->state = ARMED;
 	now = ktime_get_ns();
-	timer_start(&own->timer, own->last + APART > now ? own->last + APART - now : 1, ON_THIS_CPU);
+	/* Where it cannot be had, with the next update. */
+	if (timer_start(&own->timer, own->last + APART > now ? own->last + APART - now : 1, ON_THIS_CPU))
+		own->state = QUIET;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 //! The governors by name, and whether this machine delivers what they need.
 
 use crate::{GovernError, SourceKind};
-use flyball_governors::{Governor, create};
+use flyball_governors::{Governor, Threshold, create};
 use flyball_units::Nanos;
 
 /// A governor of the catalogue with tunables set, if user space can drive it at all.
@@ -37,7 +37,10 @@ pub(crate) fn met(governor: &dyn Governor, has_thermometer: bool) -> Result<(), 
         return Err(unmet(
             "the scheduler's utilisation signals at each of its updates",
             "that user space does not get them",
-            "follow such a rule in a trace of this machine",
+            match governor.name() {
+                Threshold::NAME => "let it rule inside of the kernel, as root",
+                _ => "follow such a rule in a trace of this machine",
+            },
         ));
     }
     if needs.idle {

@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub const CONTROLLER: &str = "flyball-qos";
 /// Between two looks before the first one.
 const PERIOD: Nanos = Nanos::from_millis(4);
+/// Between two looks while clamps grow at the least.
+const SOONEST: Nanos = Nanos::from_millis(1);
 /// Where nothing can grow: the looks themselves take the CPU from the thread that they look at.
 const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
 /// A controller that is only asked does not look for anybody.
@@ -334,12 +336,17 @@ impl Session<'_> {
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
         let (watches, deadline) = match look.busy {
             // Deaf to records, which come far more often than anything is to be done.
-            true if look.lasts.is_some() => (Vec::new(), None),
+            // Where looking takes long, it waits all the same.
+            true if look.lasts.is_some() => {
+                let soonest = host.now() + SOONEST;
+                (Vec::new(), Some(look.next.unwrap_or(soonest).max(soonest)))
+            }
             true => (Vec::new(), Some(host.now() + self.period)),
             false => (self.threads.watches(), None),
         };
         let asked_again = self.programs.as_ref().and_then(Programs::next);
-        let others = [until, look.next, asked_again, again].into_iter().flatten();
+        let next = look.next.filter(|_| look.lasts.is_none());
+        let others = [until, next, asked_again, again].into_iter().flatten();
         let deadline = deadline.into_iter().chain(others).min();
         if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());

@@ -91,8 +91,7 @@ pub(crate) struct Look {
     /// The shortest time until a clamp is to change; none where a thread with the whole clamp lost its CPU for a moment,
     /// which may have been to the controller itself.
     pub lasts: Option<Nanos>,
-    /// When a thread is to be looked at again, whatever it does: for its piece of work, or for what it has while it
-    /// sleeps.
+    /// When a thread is to be looked at again: for a clamp that grows, its piece of work, or what it has while it sleeps.
     pub next: Option<Nanos>,
     /// Whether there was a record.
     pub heard: bool,

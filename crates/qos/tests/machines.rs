@@ -419,7 +419,7 @@ fn without_clamps_the_lower_limit_of_its_cpu_follows_a_thread() {
     let machine = limited();
     assert_eq!(By::best(machine.as_ref()), By::Limits);
     // Killed in the middle: it stands where it was last.
-    let host = faulty(&machine, "wait_tasks#8+=EIO,write#6+=EIO");
+    let host = faulty(&machine, "wait_tasks#10+=EIO,write#7+=EIO");
     let error = by_limits(&host).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Restore, "{error}");
     // Up to the upper one, which is somebody's; the other CPU has nobody.

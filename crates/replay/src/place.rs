@@ -3,7 +3,7 @@
 use crate::error::ReplayError;
 use crate::work::{Item, Work};
 use flyball_governors::Governor;
-use flyball_platform::{Kernel, Platform};
+use flyball_platform::{Cpu, Kernel, Platform};
 use flyball_sim::behavior;
 use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
 use flyball_sim::workload::{Pace, Recorded, Replay};
@@ -84,11 +84,13 @@ impl Load {
         }
         // Cycles are counted in those of the fastest kind of core, here as there.
         let best = platform.cpus.iter().map(|cpu| cpu.work_per_cycle).fold(0.0, f64::max);
+        let speed = |cpu: &&Cpu| cpu.work_per_cycle * highest(platform, cpu.domain) as f64;
+        let fastest = platform.cpus.iter().max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let (mut notes, mut assumed) = (work.notes.clone(), Vec::new());
         let mut stints = Vec::with_capacity(work.streams.len());
         for stream in &work.streams {
             let place = work.cpus.iter().position(|cpu| *cpu == stream.cpu).unwrap_or(0);
-            let here = platform.cpus.get(place).or(platform.cpus.first());
+            let here = platform.cpus.get(place).or(fastest);
             let Some(cpu) = here else { continue };
             let unknown = match placing.assumed {
                 Some(khz) => (khz.0, best),

@@ -145,13 +145,21 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     Ok(rehearsed)
 }
 
-/// What an earlier comparison measured on its board, from its result.
+/// What an earlier comparison of the same scenario measured on its board, from its result.
 ///
 /// # Errors
-/// No such result.
-pub fn measured(result: &Path) -> Result<Given, MachineError> {
-    let given = serde_json::from_value(earlier(result)?["given"].take());
-    Ok(given.map_err(|error| BoardError::input(result.display(), error))?)
+/// No such result; one of another scenario.
+pub fn measured(result: &Path, scenario: &Scenario) -> Result<Given, MachineError> {
+    let told = |message: String| BoardError::input(result.display(), message);
+    let mut earlier = earlier(result)?;
+    let text = |key: &str| earlier[key].as_str().unwrap_or("none").to_owned();
+    let (of, on) = (text("scenario"), text("platform"));
+    if (of.as_str(), on.as_str()) != (scenario.name.as_str(), scenario.platform.name.as_str()) {
+        let expected = format!("a comparison of {} on {}", scenario.name, scenario.platform.name);
+        return Err(told(format!("expected {expected}, found {of} on {on}")).into());
+    }
+    let given = serde_json::from_value(earlier["given"].take());
+    Ok(given.map_err(|error| told(error.to_string()))?)
 }
 
 /// The result of an earlier comparison.

@@ -113,20 +113,19 @@ pub fn compare(
     }
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
-    let predicted = earlier.is_some();
-    let given = match earlier {
-        Some(earlier) => earlier,
-        None => given(scenario, &built, runs)?,
-    };
-    let informed = with(scenario, &given);
+    let given = given(scenario, &built, runs)?;
+    let informed = with(scenario, earlier.as_ref().unwrap_or(&given));
     let stop = || host.interrupted() > 0;
     let simulate = |scenario: &Scenario, name: &str| {
         let writer = RunWriter::create(dir.join(name), &begun(scenario))?;
         let ended = flyball_sim::sweep::run(scenario, Some(writer), &stop, &|_| ())?;
-        let figures = |outcome: &Outcome| of_outcome(scenario, &built, outcome);
-        let figures = ended.outcomes.iter().map(figures).collect::<Result<Vec<_>, _>>();
+        let figures = |outcome: &Outcome| match stop() {
+            true => Ok(None),
+            false => of_outcome(scenario, &built, outcome).map(Some),
+        };
+        let figures = ended.outcomes.iter().map(figures).collect::<Result<Option<Vec<_>>, _>>();
         let figures = figures.map_err(RunError::from)?;
-        Ok::<_, CompareError>(ended.whole.then_some(figures))
+        Ok::<_, CompareError>(figures.filter(|_| ended.whole))
     };
     let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(scenario, ALONE)?)
     else {
@@ -150,7 +149,7 @@ pub fn compare(
         "board_kernel": rehearsed.release,
         "phases": model.len(),
         "given": given,
-        "predicted": predicted,
+        "predicted_from": earlier,
         "boots": rehearsed.boots,
         "playings": rehearsed.playings.iter().map(|playing| json!({
             "run": playing.dir, "lost_share": playing.lost_share,
@@ -160,7 +159,8 @@ pub fn compare(
         "one_step": ahead,
     });
     write_file(&dir.join(RESULT), format!("{json:#}\n").as_bytes())?;
-    let text = text::text(scenario, rehearsed, (model.len(), predicted), &lines, &ahead, dir);
+    let text =
+        text::text(scenario, rehearsed, (model.len(), earlier.is_some()), &lines, &ahead, dir);
     let differs = !ahead.agrees() || lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))
 }

@@ -113,8 +113,8 @@ impl Observer for Seen {
 
 /// The mean time in nanoseconds for which a task runs below `khz`, since it last slept, until the CPU under it has
 /// that; stays awake that ended before say what they say ([`mean_wait`]). Those that begin with it have nothing to wait
-/// for, and do not count; a clock that is still fast when a task wakes up, and slow a moment later, gives it the moment
-/// alone. None where it never comes. `slices` are those of some tasks, `clocks` the frequencies of the CPUs.
+/// for, and do not count. None where it never comes. `slices` are those of some tasks, `clocks` the frequencies of the
+/// CPUs.
 pub(super) fn mean_ns(
     slices: impl Iterator<Item = Ran>,
     clocks: &[Arc<Steps<u64>>],
@@ -134,28 +134,32 @@ pub(super) fn mean_ns(
     mean_wait(waits)
 }
 
-/// A stay that has the frequency for so long when it begins, in nanoseconds, begins with it.
-const BEGIN_NS: u64 = 1_000_000;
+/// A CPU has a frequency once it has had it for so long, in nanoseconds: a clock that is still fast when a task wakes up,
+/// and slow a moment later, is slow.
+const HELD_NS: u64 = 1_000_000;
 
 /// Of one stay awake.
 fn wait(stay: &[Ran], clocks: &[Arc<Steps<u64>>], khz: u64) -> Option<Wait> {
-    let (mut fast_ns, mut slow_ns, mut came) = (0, 0, None);
+    let (mut held_ns, mut slow_ns) = (0, 0);
+    let came = |slow_ns: u64| (slow_ns > 0).then_some(Wait { time: slow_ns as f64, came: true });
     for slice in stay {
         let Some(steps) = clocks.get(slice.cpu as usize) else { continue };
         for segment in steps.segments(slice.from_ns, slice.to_ns) {
-            let fast = segment.value.is_some_and(|now| now >= khz);
             let time_ns = segment.to_ns - segment.from_ns;
-            match fast {
-                true if slow_ns > 0 => came = Some(slow_ns),
-                true if fast_ns + time_ns >= BEGIN_NS => return None,
-                true => fast_ns += time_ns,
-                false => slow_ns += time_ns,
+            match segment.value.is_some_and(|now| now >= khz) {
+                true => held_ns += time_ns,
+                false => (held_ns, slow_ns) = (0, slow_ns + time_ns),
+            }
+            if held_ns >= HELD_NS {
+                return came(slow_ns);
             }
         }
     }
-    // What follows the last time at which it was fast says nothing: clocks fall when a task goes to sleep, a moment
-    // before it has left its CPU.
-    (slow_ns > 0).then(|| Wait { time: came.unwrap_or(slow_ns) as f64, came: came.is_some() })
+    // It has it to its end, or ended before.
+    match held_ns {
+        0 => (slow_ns > 0).then_some(Wait { time: slow_ns as f64, came: false }),
+        _ => came(slow_ns),
+    }
 }
 
 #[cfg(test)]
@@ -190,5 +194,10 @@ mod tests {
         let stay = Ran { from_ns: moment, ..ran(1, 60, 90, Ended::Slept) };
         assert_eq!(mean(&[stay]), Some(10.0), "fast for less than a millisecond, and slow for 10");
         assert_eq!(mean(&[ran(1, 20, 61, Ended::Slept)]), Some(5.0), "slow again when it sleeps");
+        assert_eq!(
+            mean(&[ran(1, 20, 90, Ended::Slept)]),
+            Some(5.0),
+            "and what comes later is later"
+        );
     }
 }

@@ -96,7 +96,9 @@ impl Machine {
         for index in 0..self.ramped.len() {
             let t = self.ramped[index];
             let (now, task) = (self.now, &mut self.tasks[t]);
-            let Some(ramped) = task.ramped.as_mut().filter(|ramped| ramped.at <= now) else {
+            // What became due meanwhile it has not seen; rounding apart.
+            let due = |ramped: &&mut Box<Ramped>| ramped.at <= seen.0.saturating_add(1000).min(now);
+            let Some(ramped) = task.ramped.as_mut().filter(due) else {
                 continue;
             };
             let step = ramped.rule.step(ramped.ramp, seen);

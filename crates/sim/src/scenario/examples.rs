@@ -49,6 +49,7 @@ shipped! {
     "rampup-clamped",
     "rampup-m1",
     "rampup-m1-series",
+    "recorded-compressor",
     "requests-laptop",
     "rt-app-video",
     "threshold-phone",

@@ -14,7 +14,8 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let mut scenario = scenarios::scenario(&args.scenario, &args.set)?;
     scenario.record = Record::Full;
-    let given = args.given.as_ref().map(|earlier| measured(&earlier.join(RESULT))).transpose()?;
+    let given = args.given.as_ref().map(|earlier| measured(&earlier.join(RESULT), &scenario));
+    let given = given.transpose()?;
     let dir = runs::destination(args.out.as_deref()).empty(host.as_ref(), "compare")?;
     let found = match &args.again {
         Some(earlier) => rehearsed(&earlier.join(RESULT)),

@@ -9,7 +9,8 @@ use flyball_replay::{Subject, scenario};
 use flyball_units::Pattern;
 
 pub fn run(args: &ScenarioArgs) -> Result<Exit, Failure> {
-    let Subject::Recorded { load, platform, kernel } = Source::of(&args.what)?.subject()? else {
+    let source = Source::of(&args.what)?;
+    let Subject::Recorded { load, .. } = source.subject()? else {
         let object = args.what.recording().display();
         let hint = "a scenario is played as it is";
         return Err(
@@ -17,6 +18,7 @@ pub fn run(args: &ScenarioArgs) -> Result<Exit, Failure> {
         );
     };
     let tasks: Vec<Pattern> = args.tasks.iter().cloned().map(Pattern).collect();
-    output::data(&scenario(&load, &platform, &kernel, &tasks)?)?;
+    let (platform, kernel) = source.named();
+    output::data(&scenario(&load, platform, kernel, &tasks)?)?;
     Ok(Exit::Ok)
 }

@@ -16,6 +16,8 @@ const MACHINE: &str = "model:laptop-x86";
 pub struct Source {
     opened: Opened,
     machine: (Platform, Kernel),
+    /// How it was named.
+    named: (String, Option<String>),
     placing: Placing,
 }
 
@@ -38,7 +40,13 @@ impl Source {
             }
             check(scenario, what)?;
         }
-        Ok(Source { opened, machine: (platform, own), placing: placing(what)? })
+        let named = (name, kernel);
+        Ok(Source { opened, machine: (platform, own), named, placing: placing(what)? })
+    }
+
+    /// The platform and the kernel as they were named.
+    pub fn named(&self) -> (&str, Option<&str>) {
+        (&self.named.0, self.named.1.as_deref())
     }
 
     /// All of it.
