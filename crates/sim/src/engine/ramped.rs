@@ -30,7 +30,8 @@ impl Machine {
             return u64::MAX;
         }
         let ramps = self.ramped.iter().filter_map(|&t| self.tasks[t].ramped.as_ref());
-        ramps.map(|ramped| ramped.at).min().unwrap_or(u64::MAX)
+        // What became due while it was busy is due now.
+        ramps.map(|ramped| ramped.at).min().unwrap_or(u64::MAX).max(self.now)
     }
 
     /// A task has a new state, which the controller hears of where it has a ramp.

@@ -132,6 +132,29 @@ fn a_controller_that_takes_its_time_is_late_by_it() {
 }
 
 #[test]
+fn what_becomes_due_while_a_controller_is_busy_is_seen_to_behind_it() {
+    for phase in phases() {
+        let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(600 * MS));
+        setup.tick_phase = Nanos(phase);
+        for number in 0..6 {
+            // Long runs that begin a millisecond apart.
+            let run = Step::Run(Work { cycles: 60_000_000, memory: Nanos::ZERO });
+            let begin = Step::Sleep(Nanos((100 + number) * MS));
+            let mut task = task("long", Script::new(vec![begin, run, begin, run]));
+            task.clamp_ramp = Some(ResponseRamp::new(4));
+            setup.tasks.push(task);
+        }
+        let busy = Nanos(3 * MS);
+        setup.controller = Controller { delay: Nanos(MS), task: Some(TaskId(6)), busy };
+        let work = Work { cycles: 0, memory: busy };
+        setup.tasks.push(task("controller", OnCall::new(work)));
+        let (log, _) = run(setup);
+        let highest = log.frequency.iter().filter(|&&(_, domain, _)| domain == 1);
+        assert_eq!(highest.map(|&(.., khz)| khz).max(), Some(3_000_000));
+    }
+}
+
+#[test]
 fn a_ramp_of_clamps_gives_short_runs_nothing_and_takes_all_back() {
     let light = |ramp: Option<u32>| {
         let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(1000 * MS));
