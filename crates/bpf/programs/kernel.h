@@ -57,6 +57,14 @@ struct bpf_spin_lock {
 /* Maps as libbpf declares them. */
 #define NUMBER(name, value) int (*name)[value]
 enum { HASH = 1, ARRAY = 2 };
+/* All of ours have a number for a key. */
+#define MAP(name, kind, entries, type_of_value) \
+	struct { \
+		NUMBER(type, kind); \
+		NUMBER(max_entries, entries); \
+		u32 *key; \
+		type_of_value *value; \
+	} name SEC(".maps")
 
 static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static u64 (*const ktime_get_ns)(void) = (void *)5;

@@ -29,26 +29,9 @@ struct cpu {
 };
 enum { NEW = 0, QUIET = 1, ARMED = 2 };
 
-struct {
-	NUMBER(type, HASH);
-	NUMBER(max_entries, 16384);
-	u32 *key;
-	struct tagged *value;
-} threads SEC(".maps");
-
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, 65);
-	u32 *key;
-	struct ramp *value;
-} ramps SEC(".maps");
-
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_CPUS);
-	u32 *key;
-	struct cpu *value;
-} cpus SEC(".maps");
+MAP(threads, HASH, 16384, struct tagged);
+MAP(ramps, ARRAY, 65, struct ramp);
+MAP(cpus, ARRAY, MOST_CPUS, struct cpu);
 
 /* A run shorter than this gets nothing, as in the controller outside of the kernel. */
 #define SHORTEST 3000000ull

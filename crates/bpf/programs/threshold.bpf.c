@@ -39,27 +39,11 @@ struct decision {
 /* Updates that follow each other within this time are decided as one. */
 #define APART 1000000ull
 
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_CPUS);
-	u32 *key;
-	struct domain *value;
-} domains SEC(".maps");
-
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_CPUS);
-	u32 *key;
-	struct cpu *value;
-} cpus SEC(".maps");
+MAP(domains, ARRAY, MOST_CPUS, struct domain);
+MAP(cpus, ARRAY, MOST_CPUS, struct cpu);
 
 /* A ring: entry `number - 1` modulo its length, for the first domain that is listed. */
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_DECISIONS);
-	u32 *key;
-	struct decision *value;
-} decisions SEC(".maps");
+MAP(decisions, ARRAY, MOST_DECISIONS, struct decision);
 
 /* Outside of the scheduler. */
 static int decide(void *map, u32 *key, struct cpu *cpu)

@@ -41,27 +41,11 @@ struct tick {
 
 #define MOST_TICKS 32768
 
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_CPUS);
-	u32 *key;
-	struct domain *value;
-} domains SEC(".maps");
-
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_CPUS);
-	u32 *key;
-	struct cpu *value;
-} cpus SEC(".maps");
+MAP(domains, ARRAY, MOST_CPUS, struct domain);
+MAP(cpus, ARRAY, MOST_CPUS, struct cpu);
 
 /* A ring: entry `number - 1` modulo its length, for the first domain that is listed. */
-struct {
-	NUMBER(type, ARRAY);
-	NUMBER(max_entries, MOST_TICKS);
-	u32 *key;
-	struct tick *value;
-} ticks SEC(".maps");
+MAP(ticks, ARRAY, MOST_TICKS, struct tick);
 
 static int ticked(void *map, u32 *key, struct cpu *cpu)
 {

@@ -97,6 +97,9 @@ impl ClampRamp {
     /// has to look when a task has been running for so long, sleeps between not counted ([`ClampRamp::ran`]).
     pub const SHORTEST: Nanos = Nanos::from_millis(3);
 
+    /// The nice value that whoever follows the rule gives itself where it may: what it is late, the clamp is late.
+    pub const NICE: i8 = -10;
+
     /// A task that is seen for the first time, running or asleep.
     #[must_use]
     pub fn new(runs: bool, now: Nanos) -> ClampRamp {

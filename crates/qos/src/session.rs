@@ -30,7 +30,7 @@ const LONGEST_PERIOD: Nanos = Nanos::from_millis(16);
 const IDLE: Nanos = Nanos::from_secs(3600);
 /// Slice and nice value of the controller, where it may have them: it runs for less than this, and what it is
 /// late the clamp is late.
-const PROMPT: (Nanos, i32) = (Nanos(100_000), -10);
+const PROMPT: (Nanos, i32) = (Nanos(100_000), ClampRamp::NICE as i32);
 /// With so many processes in the journal those that have ended are left out.
 const MANY: usize = 64;
 /// A guardian that ends is started again, but not for ever.
@@ -336,18 +336,18 @@ impl Session<'_> {
         let ends: Vec<&Task> = self.guardian.iter().chain(program).collect();
         let (watches, deadline) = match look.busy {
             // Deaf to records, which come far more often than anything is to be done.
-            // Where looking takes long, it waits all the same.
-            true if look.lasts.is_some() => {
-                let soonest = host.now() + SOONEST;
-                (Vec::new(), Some(look.next.unwrap_or(soonest).max(soonest)))
+            true => {
+                let whole = look.lasts.is_none();
+                (Vec::new(), whole.then(|| host.now() + self.period))
             }
-            true => (Vec::new(), Some(host.now() + self.period)),
             false => (self.threads.watches(), None),
         };
         let asked_again = self.programs.as_ref().and_then(Programs::next);
-        let next = look.next.filter(|_| look.lasts.is_none());
-        let others = [until, next, asked_again, again].into_iter().flatten();
+        let others = [until, look.next, asked_again, again].into_iter().flatten();
         let deadline = deadline.into_iter().chain(others).min();
+        // Where looking takes long, it waits all the same.
+        let soonest = look.lasts.map(|_| host.now() + SOONEST);
+        let deadline = deadline.max(soonest);
         if self.threads.is_empty() && program.is_none() && until.is_none() {
             return Ok(());
         }

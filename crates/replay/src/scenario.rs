@@ -36,7 +36,9 @@ pub fn scenario(
         .filter(|stint| fits(&stint.name) && stint.items.iter().any(|item| item.work.cycles > 0))
         .collect();
     if stints.is_empty() {
-        let names: Vec<&str> = load.stints.iter().map(|stint| stint.name.as_str()).collect();
+        let mut names: Vec<&str> = load.stints.iter().map(|stint| plain(&stint.name)).collect();
+        names.sort_unstable();
+        names.dedup();
         let asked: Vec<&str> = tasks.iter().map(|task| task.0.as_str()).collect();
         let found = format!("{} among {}", asked.join(", "), list(&names));
         return Err(ReplayError::usage(&load.name, "the name of a task that works there", found));

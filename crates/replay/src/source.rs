@@ -74,10 +74,14 @@ impl Opened {
         }
         let run = Reading::default().open(path)?;
         // Of a recorded load, else of its scheduler events.
-        Opened::of(match run.tables.activity.is_empty() {
+        let mut work = match run.tables.activity.is_empty() {
             false => activity::work(&run)?,
             true => events::work(&run)?,
-        })
+        };
+        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+            work.name = name.to_string_lossy().into_owned();
+        }
+        Opened::of(work)
     }
 
     /// Work of a length that can be replayed.

@@ -96,8 +96,8 @@ pub struct Machine {
     ramped: Vec<usize>,
     /// Who sets their clamps.
     controller: Controller,
-    /// Its task was woken for clamps that are due.
-    controller_called: bool,
+    /// Its task was woken for clamps that are due: since when, and once it runs, since when it does.
+    controller_called: Option<u64>,
     /// Hints that tasks are given, the latest first: the next one is at the end.
     hints: Vec<HintCall>,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.

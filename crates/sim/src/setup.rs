@@ -46,10 +46,9 @@ pub struct Setup {
 pub struct Controller {
     /// Time from when a clamp is due until it begins to see to it.
     pub delay: Nanos,
-    /// The task that does its work first, where that costs something: it waits, and is woken for it.
+    /// The task whose work that is, where it costs something: it waits, and is woken for it; it looks when it begins, and has
+    /// set the clamps when it is done.
     pub task: Option<TaskId>,
-    /// How long that takes: it looks when it begins, and has set the clamps when it is done.
-    pub busy: Nanos,
 }
 
 /// Number of a task: its position in [`Setup::tasks`].

@@ -1,10 +1,7 @@
 //! Names with `*` for anything.
 
-use serde::{Deserialize, Serialize};
-
 /// A name in which `*` stands for anything, also for nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(pub String);
 
 impl Pattern {

@@ -108,9 +108,10 @@ pub fn of_outcome(
         let busy = domain.residency.iter().map(|point| (point.frequency.0, point.busy.0));
         add_busy(&mut figures, scenario, &domain.name, busy, elapsed);
     }
-    for (group, time) in speed_up::of_phase(scenario, &built.groups, outcome.phase)? {
-        figures.insert(time_to_speed(&group), time);
-    }
+    let run = speed_up::phase(scenario, outcome.phase)?;
+    let recording = Recording::of(&run);
+    let clocks = clocks(scenario, &run, &recording);
+    add_times_to_speed(&mut figures, scenario, built, &recording, &clocks);
     Ok(figures)
 }
 
@@ -123,19 +124,14 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     let (begin, end) = (recording.span().from_ns, recording.span().to_ns);
     let elapsed = Nanos(end.saturating_sub(begin));
     let mut figures = Figures::new();
-    let cpus = scenario.platform.cpus.iter();
-    let clocks: Vec<_> = cpus.map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
+    let clocks = clocks(scenario, run, &recording);
+    add_times_to_speed(&mut figures, scenario, built, &recording, &clocks);
     for group in &built.groups {
-        let members = built.setup.tasks.get(group.tasks.start as usize..group.tasks.end as usize);
-        let names: Vec<String> =
-            members.unwrap_or_default().iter().map(|task| comm(&task.name)).collect();
+        let names = names(built, group);
         if is_fair(built, group) {
             times(&mut figures, scenario, &recording, &group.name, names.first())?;
         }
         let own = |slice: &Ran| names.contains(&recording.task(slice.tid).name);
-        let level = speed_up::level(&scenario.platform);
-        let time = speed_up::mean_ns(recording.slices().filter(own), &clocks, level);
-        figures.insert(time_to_speed(&group.name), time);
         let mut responses = Quantiles::default();
         for item in recording.items().filter(|item| names.contains(&recording.task(item.tid).name))
         {
@@ -179,6 +175,35 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         add_busy(&mut figures, scenario, &domain.name, busy.into_iter(), elapsed);
     }
     Ok(figures)
+}
+
+/// The kernel's names of a group's tasks.
+fn names(built: &Built, group: &Group) -> Vec<String> {
+    let members = built.setup.tasks.get(group.tasks.start as usize..group.tasks.end as usize);
+    members.unwrap_or_default().iter().map(|task| comm(&task.name)).collect()
+}
+
+/// The frequency of each CPU.
+fn clocks(scenario: &Scenario, run: &Run, recording: &Recording<'_>) -> Vec<Arc<Steps<u64>>> {
+    let cpus = scenario.platform.cpus.iter();
+    cpus.map(|cpu| frequency(run, recording, cpu.id.0)).collect()
+}
+
+fn add_times_to_speed(
+    figures: &mut Figures,
+    scenario: &Scenario,
+    built: &Built,
+    recording: &Recording<'_>,
+    clocks: &[Arc<Steps<u64>>],
+) {
+    let khz = speed_up::level(&scenario.platform);
+    for group in &built.groups {
+        let names = names(built, group);
+        let own = |slice: &Ran| names.contains(&comm(&recording.task(slice.tid).name));
+        let time = speed_up::mean_ns(recording.slices().filter(own), clocks, khz);
+        let task = group.name.clone();
+        figures.insert(Quantity::TimeToSpeed { task, percent: speed_up::PERCENT }, time);
+    }
 }
 
 /// What the busy time of a domain's CPUs at each operating point (kHz, ns) says.
@@ -266,10 +291,6 @@ pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<S
 
 fn time_to(task: &str, level: u32) -> Quantity {
     Quantity::TimeToUtilization { task: task.to_owned(), level }
-}
-
-fn time_to_speed(task: &str) -> Quantity {
-    Quantity::TimeToSpeed { task: task.to_owned(), percent: speed_up::PERCENT }
 }
 
 fn response(task: &str, percentile: u8) -> Quantity {

@@ -18,6 +18,7 @@ use flyball_run::Run;
 use flyball_sim::scenario::{Built, RecordedItem, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
 use flyball_sim::workload::{Amount, FullSpeed, Service, Way};
+use flyball_stats::median_high;
 use flyball_units::{CpuId, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -220,11 +221,11 @@ pub fn given<'a>(
     let background = wakeups.iter().map(of).filter(|of| of.cycles > 0).collect();
     let full_speed = FullSpeed::of(&scenario.platform);
     let items = scenario.tasks.iter().filter_map(|task| {
-        let stated = match &task.workload {
-            Workload::Periodic(release) => release.work.cycles(full_speed),
-            Workload::Poisson { work, service: Service::Fixed, .. } => work.cycles(full_speed),
-            Workload::Recorded(_) => 0,
-            _ => return None,
+        let stated = |number: usize| match &task.workload {
+            Workload::Periodic(release) => Some(release.work),
+            Workload::Poisson { work, service: Service::Fixed, .. } => Some(*work),
+            Workload::Recorded(items) => items.get(number).map(|item| item.work),
+            _ => None,
         };
         let own = task.names();
         let own = own.iter().filter_map(|name| worked.get(&comm(name)));
@@ -233,11 +234,7 @@ pub fn given<'a>(
         for of in own {
             after += of.after;
             items.extend(of.items.iter().filter_map(|&(number, cycles)| {
-                let stated = match &task.workload {
-                    Workload::Recorded(items) => items.get(number)?.work.cycles(full_speed),
-                    _ => stated,
-                };
-                Some((stated as f64, cycles))
+                Some((stated(number)?.cycles(full_speed) as f64, cycles))
             }));
         }
         let (stated, measured, per_stated) = line(&items)?;
@@ -311,7 +308,7 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
 
 fn median(values: &mut [u64]) -> Option<u64> {
     values.sort_unstable();
-    values.get(values.len() / 2).copied()
+    median_high(values)
 }
 
 /// For each item that found its task asleep, and nobody else in the way: its task, and the time from the release

@@ -150,24 +150,31 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
 /// # Errors
 /// No such result; one of another scenario.
 pub fn measured(result: &Path, scenario: &Scenario) -> Result<Given, MachineError> {
-    let told = |message: String| BoardError::input(result.display(), message);
     let mut earlier = earlier(result)?;
     let text = |key: &str| earlier[key].as_str().unwrap_or("none").to_owned();
     let (of, on) = (text("scenario"), text("platform"));
     if (of.as_str(), on.as_str()) != (scenario.name.as_str(), scenario.platform.name.as_str()) {
         let expected = format!("a comparison of {} on {}", scenario.name, scenario.platform.name);
-        return Err(told(format!("expected {expected}, found {of} on {on}")).into());
+        let message = format!("expected {expected}, found one of {of} on {on}");
+        return Err(BoardError::input(result.display(), message).into());
     }
     let given = serde_json::from_value(earlier["given"].take());
-    Ok(given.map_err(|error| told(error.to_string()))?)
+    Ok(given.map_err(|error| no_result(result, &error))?)
 }
 
 /// The result of an earlier comparison.
 fn earlier(result: &Path) -> Result<Value, MachineError> {
-    let text = fs_err::read_to_string(result)
-        .map_err(|error| BoardError::input("earlier result", error))?;
-    let value = serde_json::from_str(&text);
-    Ok(value.map_err(|error| BoardError::input(result.display(), error))?)
+    let text = fs_err::read_to_string(result).map_err(|error| {
+        BoardError::input("earlier comparison", error)
+            .with_hint("name the directory that an earlier comparison left")
+    })?;
+    Ok(serde_json::from_str(&text).map_err(|error| no_result(result, &error))?)
+}
+
+/// A file that is not what a comparison leaves.
+fn no_result(result: &Path, error: &serde_json::Error) -> BoardError {
+    let message = format!("expected the result of a comparison, found other JSON or none: {error}");
+    BoardError::input(result.display(), message)
 }
 
 /// What is needed for a boot.

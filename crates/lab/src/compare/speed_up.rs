@@ -2,9 +2,11 @@
 
 use flyball_events::recording::{Ended, Ran, Steps};
 use flyball_platform::Platform;
+use flyball_run::Run;
 use flyball_sim::engine::{Machine, SetupError};
 use flyball_sim::observe::{Observer, SwitchOut};
-use flyball_sim::scenario::{Group, Scenario};
+use flyball_sim::record::EventRows;
+use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::TaskId;
 use flyball_stats::{Wait, mean_wait};
 use flyball_units::{CpuId, KiloHertz, Nanos};
@@ -12,102 +14,50 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The frequency that is waited for, in percent of the machine's highest.
-pub const PERCENT: u8 = 80;
+pub(super) const PERCENT: u8 = 80;
 
-/// That frequency of a machine, in kHz.
+/// That frequency, in kHz.
 pub(super) fn level(platform: &Platform) -> u64 {
     let points = platform.domains.iter().flat_map(|domain| &domain.points);
     let highest = points.map(|point| point.frequency.0).max().unwrap_or(0);
     (highest * u64::from(PERCENT)).div_ceil(100)
 }
 
-/// Of each of these groups, with its name, in one simulated phase.
+/// One simulated phase, as a run that a playing could have left: who ran where, and how fast.
 ///
 /// # Errors
 /// A setup that contradicts itself.
-pub(super) fn of_phase(
-    scenario: &Scenario,
-    groups: &[Group],
-    phase: u32,
-) -> Result<Vec<(String, Option<f64>)>, SetupError> {
-    let mut seen = Seen::new(&scenario.platform);
-    let mut machine = Machine::new(scenario.setup(phase).setup)?;
-    machine.run_until(scenario.duration, &mut seen);
-    seen.end(scenario.duration);
-    let clocks = seen.clocks(&scenario.platform);
-    let of = |group: &Group| {
-        let own = seen.slices.iter().filter(|slice| group.tasks.contains(&slice.tid)).copied();
-        (group.name.clone(), mean_ns(own, &clocks, level(&scenario.platform)))
-    };
-    Ok(groups.iter().map(of).collect())
+pub(super) fn phase(scenario: &Scenario, phase: u32) -> Result<Run, SetupError> {
+    let setup = scenario.setup(phase).setup;
+    let governors = scenario.governors.iter().map(|spec| spec.name.clone()).collect();
+    let rows = EventRows::new(&scenario.platform, &setup.tasks, governors, phase);
+    let mut seen = Seen { rows, run: Run::default() };
+    seen.rows.capacities().into_iter().for_each(|row| seen.run.tables.capacity.push(row));
+    Machine::new(setup)?.run_until(scenario.duration, &mut seen);
+    let (cut, _) = seen.rows.end(scenario.duration);
+    cut.into_iter().for_each(|row| seen.run.tables.slices.push(row));
+    Ok(seen.run)
 }
 
-/// Who ran where in a simulation, and how fast.
-struct Seen {
-    /// Per CPU: who runs since when.
-    running: Vec<Option<(Nanos, TaskId)>>,
-    slices: Vec<Ran>,
-    /// Per clock domain.
-    frequency: Vec<Vec<(u64, u64)>>,
+/// What is seen of it.
+struct Seen<'a> {
+    rows: EventRows<'a>,
+    run: Run,
 }
 
-impl Seen {
-    fn new(platform: &Platform) -> Seen {
-        Seen {
-            running: vec![None; platform.cpus.len()],
-            slices: Vec::new(),
-            frequency: vec![Vec::new(); platform.domains.len()],
-        }
-    }
-
-    fn left(&mut self, at: Nanos, cpu: CpuId, ended: Ended) {
-        let running = self.running.get_mut(cpu.0 as usize).and_then(Option::take);
-        self.slices.extend(running.map(|(from, task)| Ran {
-            cpu: cpu.0,
-            tid: task.0,
-            from_ns: from.0,
-            to_ns: at.0,
-            ended,
-        }));
-    }
-
-    /// Cuts what still runs.
-    fn end(&mut self, at: Nanos) {
-        for cpu in 0..self.running.len() as u32 {
-            self.left(at, CpuId(cpu), Ended::Unknown);
-        }
-    }
-
-    /// The frequency of each CPU.
-    fn clocks(&self, platform: &Platform) -> Vec<Arc<Steps<u64>>> {
-        let points = self.frequency.iter();
-        let domains: Vec<_> =
-            points.map(|points| Arc::new(Steps::from_points(points.iter().copied()))).collect();
-        let of = |cpu: &flyball_platform::Cpu| domains.get(cpu.domain).cloned().unwrap_or_default();
-        platform.cpus.iter().map(of).collect()
-    }
-}
-
-impl Observer for Seen {
+impl Observer for Seen<'_> {
     fn switched_in(&mut self, at: Nanos, task: TaskId, cpu: CpuId) {
-        if let Some(running) = self.running.get_mut(cpu.0 as usize) {
-            *running = Some((at, task));
-        }
+        self.rows.switched_in(at, task, cpu);
     }
 
-    fn switched_out(&mut self, at: Nanos, _: TaskId, cpu: CpuId, why: SwitchOut) {
-        let ended = match why {
-            SwitchOut::Slept => Ended::Slept,
-            SwitchOut::Preempted => Ended::Preempted,
-            SwitchOut::Migrated => Ended::Migrated,
-        };
-        self.left(at, cpu, ended);
+    fn switched_out(&mut self, at: Nanos, task: TaskId, cpu: CpuId, why: SwitchOut) {
+        if let Some(row) = self.rows.switched_out(at, task, cpu, why) {
+            self.run.tables.slices.push(row);
+        }
     }
 
     fn frequency(&mut self, at: Nanos, domain: usize, frequency: KiloHertz) {
-        if let Some(points) = self.frequency.get_mut(domain) {
-            points.push((at.0, frequency.0));
-        }
+        self.run.tables.frequency.push(self.rows.frequency(at, domain, frequency));
     }
 }
 

@@ -51,25 +51,28 @@ pub(super) fn text(
         );
     }
     let model = if predicted { "predicted: mean (range)" } else { "model: mean (range)" };
-    let columns = ["kernel: mean (range)", model, "model alone"];
-    let [kernel, model, alone] = columns;
-    let _ = writeln!(text, "\n\n{:<36}{kernel:>25}{model:>25}{alone:>25}{:>12}", "", "distance");
+    let head = ["", "kernel: mean (range)", model, "model alone", "distance", ""];
+    let head = head.map(str::to_owned);
+    let mut rows = vec![head];
     for line in lines {
         let mark = match line.agreement {
             Agreement::Agrees => "",
-            Agreement::Differs => "  differs",
+            Agreement::Differs => "differs",
         };
         let unit = if matches!(line.bar, Bar::Points(_)) { "pts" } else { "%" };
         let distance = line.distance.map(|by| format!("{by:+.1} {unit}")).unwrap_or_default();
         let (name, scale, digits) = name(&line.quantity);
-        let _ = writeln!(
-            text,
-            "{name:<36}{:>25}{:>25}{:>25}{distance:>12}{mark}",
+        rows.push([
+            name,
             of(line.board.as_ref(), line.board_never, scale, digits),
             of(line.model.as_ref(), line.model_never, scale, digits),
-            of(line.alone.as_ref(), line.alone_never, scale, digits)
-        );
+            of(line.alone.as_ref(), line.alone_never, scale, digits),
+            distance,
+            mark.to_owned(),
+        ]);
     }
+    text.push_str("\n\n");
+    text.push_str(&columns(&rows));
     let _ = writeln!(text, "\nOne step ahead, from the kernel's own state at each decision:");
     if let Some(frequency) = ahead.frequency {
         let _ =
@@ -104,6 +107,19 @@ fn of_decisions(of: &Decisions, bar: f64, weight: &str) -> String {
         of.same,
         of.count
     )
+}
+
+/// Rows below each other: the first column and the last to the left, all others to the right.
+fn columns(rows: &[[String; 6]]) -> String {
+    let wide = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let [name, kernel, model, alone, distance] = std::array::from_fn(wide);
+    let mut text = String::new();
+    for [a, b, c, d, e, mark] in rows {
+        let line =
+            format!("{a:<name$}  {b:>kernel$}  {c:>model$}  {d:>alone$}  {e:>distance$}  {mark}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
 }
 
 /// What it is, what its values are divided by to be shown, and digits behind the point.

@@ -103,7 +103,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         rules: kernel.rules,
         ramped,
         controller: setup.controller,
-        controller_called: false,
+        controller_called: None,
         hints: hints::in_order(setup.hints),
         decay_at: 0,
         fair_server: kernel.version.is_some(),

@@ -26,7 +26,7 @@ impl Ramped {
 impl Machine {
     /// When the controller looks next; `u64::MAX` where it waits for word, or is at it.
     pub(super) fn next_look(&self) -> u64 {
-        if self.controller_called {
+        if self.controller_called.is_some() {
             return u64::MAX;
         }
         let ramps = self.ramped.iter().filter_map(|&t| self.tasks[t].ramped.as_ref());
@@ -70,11 +70,11 @@ impl Machine {
 
     /// Tasks may be due: the controller looks at them, at once or when its own task has done its work.
     pub(super) fn see_to_ramps<O: Observer>(&mut self, observer: &mut O) {
-        let Some(TaskId(task)) = self.controller.task else { return self.look_at_ramps() };
+        let Some(TaskId(task)) = self.controller.task else { return self.look_at_ramps(self.now) };
         if self.next_look() > self.now {
             return;
         }
-        self.controller_called = true;
+        self.controller_called = Some(self.now);
         let task = task as usize;
         match self.tasks[task].state {
             State::Sleeping => self.wake(task, None, observer),
@@ -82,28 +82,34 @@ impl Machine {
         }
     }
 
+    /// A task begins a piece of work: the controller's looks.
+    #[inline]
+    pub(super) fn begins(&mut self, t: usize) {
+        if self.controller_called.is_some() && self.controller.task == Some(TaskId(t as u32)) {
+            self.controller_called = Some(self.now);
+        }
+    }
+
     /// A task waits: the controller's has done its work.
     pub(super) fn waits(&mut self, t: usize) {
-        if self.controller_called && self.controller.task == Some(TaskId(t as u32)) {
-            self.controller_called = false;
-            self.look_at_ramps();
+        if self.controller.task == Some(TaskId(t as u32))
+            && let Some(seen) = self.controller_called.take()
+        {
+            self.look_at_ramps(seen);
             self.requeue_periodic();
         }
     }
 
-    /// The controller sets the clamps of the tasks that are due, by what it saw when it began.
-    fn look_at_ramps(&mut self) {
-        let seen = Nanos(self.now.saturating_sub(self.controller.busy.0));
+    /// The controller sets the clamps of the tasks that were due when it looked. What became due since it has not seen.
+    fn look_at_ramps(&mut self, seen: u64) {
         for index in 0..self.ramped.len() {
             let t = self.ramped[index];
             let (now, task) = (self.now, &mut self.tasks[t]);
-            // What became due meanwhile it has not seen; rounding apart.
-            let due = |ramped: &&mut Box<Ramped>| ramped.at <= seen.0.saturating_add(1000).min(now);
-            let Some(ramped) = task.ramped.as_mut().filter(due) else {
+            let Some(ramped) = task.ramped.as_mut().filter(|ramped| ramped.at <= seen) else {
                 continue;
             };
-            let step = ramped.rule.step(ramped.ramp, seen);
-            let next = |lasts| (seen + lasts + self.controller.delay).0.max(now + 1);
+            let step = ramped.rule.step(ramped.ramp, Nanos(seen));
+            let next = |lasts| (Nanos(seen) + lasts + self.controller.delay).0.max(now + 1);
             ramped.at = step.lasts.map_or(u64::MAX, next);
             let wanted = step.demand.unwrap_or_default().max(ramped.own).min(task.uclamp_max);
             if task.uclamp_min == wanted {

@@ -185,7 +185,10 @@ impl Machine {
             steps += 1;
             let step = if steps > MOST_STEPS { Step::Run(PENANCE) } else { self.step(t, observer) };
             match step {
-                Step::Run(work) => self.tasks[t].segment = Segment::new(work),
+                Step::Run(work) => {
+                    self.begins(t);
+                    self.tasks[t].segment = Segment::new(work);
+                }
                 Step::SleepUntil(at) if at.0 > self.now => return self.sleep(t, c, at.0, observer),
                 Step::AwaitUntil(at) if at.0 > self.now => {
                     self.tasks[t].announced = false;

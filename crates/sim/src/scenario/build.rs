@@ -8,14 +8,11 @@ use crate::workload::{
     Duty, FullSpeed, OnCall, OnItsWay, Pace, PageHelper, PageLoad, PageMain, Periodic, Poisson,
     Recorded, Replay, Service, kernels,
 };
-use flyball_governors::ResponseRamp;
+use flyball_governors::{ClampRamp, ResponseRamp};
 use flyball_platform::rule;
 use flyball_units::load::DEFAULT_PERIOD;
 use flyball_units::{CpuId, Nanos};
 use std::ops::Range;
-
-/// What `flyball qos` gives itself as root.
-const CONTROLLER_NICE: i8 = -10;
 
 /// A setup, and which of its tasks belong together.
 pub struct Built {
@@ -299,12 +296,11 @@ impl<'a> Tasks<'a> {
         let task = (busy > Nanos::ZERO && ramped).then_some(TaskId(self.list.len() as u32));
         if task.is_some() {
             let work = Work { cycles: 0, memory: busy };
-            let class = Class::Fair { nice: CONTROLLER_NICE };
+            let class = Class::Fair { nice: ClampRamp::NICE };
             let behavior = Box::new(OnCall::new(work));
             self.list.push(plain("controller".to_owned(), class, Vec::new(), behavior));
         }
-        let busy = task.map_or(Nanos::ZERO, |_| busy);
-        Controller { delay: self.scenario.controller_delay, task, busy }
+        Controller { delay: self.scenario.controller_delay, task }
     }
 
     fn add_interrupt(&mut self, number: usize, spec: &InterruptSpec) {

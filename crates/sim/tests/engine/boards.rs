@@ -29,8 +29,7 @@ fn controlled(
     let mut spin = task("rampup", Rampup::new(100, Nanos(10 * MS)));
     spin.clamp_ramp = ramp.map(ResponseRamp::new);
     setup.tasks.push(spin);
-    setup.controller =
-        Controller { delay, task: cycles.map(|_| TaskId(1)), ..Controller::default() };
+    setup.controller = Controller { delay, task: cycles.map(|_| TaskId(1)) };
     if let Some(cycles) = cycles {
         setup.tasks.push(task("controller", OnCall::new(Work { cycles, memory: Nanos::ZERO })));
     }
@@ -144,9 +143,8 @@ fn what_becomes_due_while_a_controller_is_busy_is_seen_to_behind_it() {
             task.clamp_ramp = Some(ResponseRamp::new(4));
             setup.tasks.push(task);
         }
-        let busy = Nanos(3 * MS);
-        setup.controller = Controller { delay: Nanos(MS), task: Some(TaskId(6)), busy };
-        let work = Work { cycles: 0, memory: busy };
+        setup.controller = Controller { delay: Nanos(MS), task: Some(TaskId(6)) };
+        let work = Work { cycles: 0, memory: Nanos(3 * MS) };
         setup.tasks.push(task("controller", OnCall::new(work)));
         let (log, _) = run(setup);
         let highest = log.frequency.iter().filter(|&&(_, domain, _)| domain == 1);
