@@ -19,7 +19,7 @@ mod speed_up;
 mod text;
 
 pub use figures::{Figures, Quantity, of_outcome, of_run};
-pub use given::{Background, Given, ItemCost, given, with};
+pub use given::{Background, ControllerCost, Given, Item, Played, Task, given, with};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};
 pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};

@@ -28,8 +28,8 @@ pub use error::{ScenarioError, suggestion};
 pub use examples::{EXAMPLES, Example, template};
 pub use governor::governor_names;
 pub use model::{
-    GovernorSpec, HintSpec, InterruptSpec, LoadGroup, Making, PageSpec, Record, RecordedItem,
-    Release, Scenario, TaskSpec, Workload,
+    GovernorSpec, HintSpec, InterruptSpec, LoadGroup, Making, Measured, PageSpec, Record,
+    RecordedItem, Release, Scenario, TaskSpec, Workload,
 };
 pub use parse::{Source, from_tree, read};
 pub use reader::{Fields, Item, Key, key};

@@ -1,94 +1,74 @@
-//! What a model is given of a guest, as it was measured there:
+//! What a model is given of a guest, as it was measured in each playing: its phases take these in turn.
 //!
-//! - what else ran: its kernel's own threads wake on every CPU, and let the governor choose again,
-//!   where a model without them keeps a frequency that nobody uses;
-//! - what an item of work cost: on the way to and from its work a task executes the kernel's code, some
-//!   ten thousand instructions per period, which a board's slow CPUs feel;
+//! - what an item of work cost, and when it was due: on the way to and from its work a task executes the kernel's
+//!   code, some ten thousand instructions per period, which a board's slow CPUs feel;
 //! - how long a task that slept took from its timer to its first instruction where nobody was in the way: the
 //!   interrupt, the wake-up and the switch are some ten thousand instructions more, which nobody's slice holds;
-//! - what it cost a controller of clamps to set one;
+//! - what else ran, and where: its kernel's own threads let the governor choose again, where a model without them
+//!   keeps a frequency that nobody uses. Not those that move running tasks: that follows from scheduling;
 //! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there, and makes
-//!   its first utilisation of that of the thread's queue.
+//!   its first utilisation of that of the thread's queue;
+//! - what it cost a controller of clamps to set one.
 
 use super::figures::{frequency, span};
-use flyball_events::recording::{Ran, Subject, Woken, comm};
+use flyball_events::recording::{Ended, Ran, Steps, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
-use flyball_sim::scenario::{Built, RecordedItem, Release, Scenario, TaskSpec, Workload};
+use flyball_sim::behavior::Work;
+use flyball_sim::scenario::{Built, Measured, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{Amount, FullSpeed, Service, Way};
+use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_stats::median_high;
 use flyball_units::{CpuId, Nanos};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-/// Name of the tasks that stand for it in the model.
+/// Name of the tasks that stand for what else ran.
 const NAME: &str = "guest";
 
-/// The tasks on one CPU that are not the scenario's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The kernel's threads that move running tasks, one per CPU.
+const MOVERS: &str = "migration/";
+
+/// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item {
+    /// When it was due.
+    pub released_ns: u64,
+    /// What it took until it was done, the kernel's part included; None where it was not done.
+    pub cycles: Option<f64>,
+    /// How long its task, which slept, took to its first instruction; None where it did not sleep, or somebody was in
+    /// the way.
+    pub late_ns: Option<u64>,
+}
+
+/// What a task of the scenario did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Task {
+    /// Where its creator was awake.
+    pub creator_cpu: Option<u32>,
+    /// Its first utilisation, which follows from what else its creator did.
+    pub util: Option<u32>,
+    /// Its items, by release.
+    pub items: Vec<Item>,
+    /// Cycles that it executed after its items until it slept.
+    pub after_cycles: f64,
+}
+
+/// What a thread that is not the scenario's did on one CPU.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Background {
     /// The CPU.
-    pub cpu: CpuId,
-    /// Wake-ups per second.
-    pub per_s: f64,
-    /// Mean work of one, in cycles of the reference kind of core.
-    pub cycles: u64,
-}
-
-/// What an item of a task's work cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ItemCost {
-    /// The task.
-    pub task: String,
-    /// Cycles of the reference kind of core that the scenario says.
-    pub stated_cycles: u64,
-    /// The mean of those that they took until they were done, the kernel's part included.
-    pub measured_cycles: u64,
-    /// Cycles executed for each one that the scenario says, beside what each item cost; 1 where all items are the same.
-    #[serde(default = "one")]
-    pub per_stated: f64,
-    /// The mean of those that followed until the task slept.
-    pub after_cycles: u64,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-impl ItemCost {
-    /// What an item takes of which the scenario says `stated` cycles.
-    fn of(&self, stated: u64) -> u64 {
-        let each = self.measured_cycles as f64 - self.per_stated * self.stated_cycles as f64;
-        (each + self.per_stated * stated as f64).max(1.0).round() as u64
-    }
-}
-
-/// How long tasks that slept took from a timer to their first instruction where nobody else ran meanwhile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lateness {
-    /// The tasks.
-    pub task: String,
-    /// The median.
-    pub median_ns: u64,
-    /// Of so many items.
-    pub items: u64,
-}
-
-/// Where a task was created.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Birth {
-    /// The task.
-    pub task: String,
-    /// The CPU on which its creator was awake in most playings.
-    pub creator_cpu: CpuId,
-    /// The median of its first recorded utilisations: it follows from what else its creator did.
-    pub util: Option<u32>,
+    pub cpu: u32,
+    /// The kernel's priority: below 100 real-time, 120 for a nice value of 0.
+    pub priority: i32,
+    /// When it woke up, and the cycles until it slept.
+    pub items: Vec<(u64, f64)>,
 }
 
 /// What it cost to set clamps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerCost {
     /// From a timer until the task runs that it wakes up, the median over the scenario's.
     pub delay_ns: u64,
@@ -96,19 +76,23 @@ pub struct ControllerCost {
     pub busy_ns: u64,
 }
 
-/// What was measured on a guest, over all playings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Given {
-    /// The tasks that are not the scenario's, per CPU.
+/// What was measured in one playing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// The scenario's tasks by the kernel's names.
+    pub tasks: BTreeMap<String, Task>,
+    /// Everybody else.
     pub background: Vec<Background>,
-    /// The scenario's periodic and recorded tasks, and those of requests of equal work.
-    pub items: Vec<ItemCost>,
-    /// The scenario's tasks with items.
-    pub lateness: Vec<Lateness>,
-    /// The scenario's tasks of which the creator was seen.
-    pub births: Vec<Birth>,
+    /// For how long a controller of clamps ran, each time.
+    controller_ns: Vec<u64>,
+}
+
+/// What was measured on a guest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// For each playing.
+    pub playings: Vec<Played>,
     /// Where a controller set clamps: what that cost.
-    #[serde(default)]
     pub controller: Option<ControllerCost>,
 }
 
@@ -122,171 +106,105 @@ pub fn given<'a>(
     runs: impl Iterator<Item = &'a Run>,
 ) -> Result<Given, Missing> {
     let ours: Vec<String> = built.setup.tasks.iter().map(|task| comm(&task.name)).collect();
-    let mut elapsed_s = 0.0;
-    let mut wakeups: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut cycles: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut worked: BTreeMap<String, Worked> = BTreeMap::new();
-    let mut late: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    let mut creators: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
-    let mut born: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    let (mut busy, mut alarms) = (Vec::new(), Vec::new());
-    for run in runs {
-        let recording = span(&Recording::of(run))?;
-        elapsed_s += recording.span().length_ns() as f64 / 1e9;
-        let name = |tid: u32| recording.task(tid).name;
-        // When each task was woken first, and by whom.
-        let mut first: BTreeMap<String, (u64, Option<u32>)> = BTreeMap::new();
-        for woken in recording.wakeups() {
-            let name = name(woken.tid);
-            if name == CONTROLLER {
-                continue;
-            }
-            if !ours.contains(&name) {
-                *wakeups.entry(woken.cpu).or_default() += 1;
-            } else if first.get(&name).is_none_or(|first| woken.t_ns < first.0) {
-                first.insert(name, (woken.t_ns, woken.waker));
-            }
-        }
-        let mut first_util: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-        let begin = recording.span().from_ns;
-        for signals in recording.signals().filter(|signals| signals.t_ns >= begin) {
-            let (Subject::Task(tid), Some(util)) = (signals.subject, signals.util_avg) else {
-                continue;
-            };
-            let earliest = first_util.entry(tid).or_insert((signals.t_ns, util));
-            if signals.t_ns < earliest.0 {
-                *earliest = (signals.t_ns, util);
-            }
-        }
-        for (tid, (_, util)) in first_util {
-            born.entry(name(tid)).or_default().push(util);
-        }
-        let cpus = &scenario.platform.cpus;
-        // The stretches from an item's release to its end, per task.
-        let mut ends: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-        for item in recording.items() {
-            let ended_ns = item.ended_ns.unwrap_or(u64::MAX);
-            ends.entry(item.tid).or_default().push((item.released_ns, ended_ns));
-        }
-        ends.values_mut().for_each(|items| items.sort_unstable());
-        let mut costs: BTreeMap<(u32, usize), f64> = BTreeMap::new();
-        let clocks: Vec<_> = cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
-        for slice in recording.slices() {
-            let at = slice.cpu as usize;
-            let (Some(cpu), Some(steps)) = (cpus.get(at), clocks.get(at)) else { continue };
-            let spent = |from_ns: u64, to_ns: u64| {
-                let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
-                    Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
-                });
-                cycles.sum::<f64>() * cpu.work_per_cycle
-            };
-            for (name, (t_ns, waker)) in &first {
-                if *waker == Some(slice.tid) && (slice.from_ns..slice.to_ns).contains(t_ns) {
-                    *creators.entry(name.clone()).or_default().entry(slice.cpu).or_default() += 1;
-                }
-            }
-            let name = name(slice.tid);
-            if name == CONTROLLER {
-                busy.push(slice.length_ns());
-            } else if ours.contains(&name) {
-                let of = worked.entry(name).or_default();
-                let items = ends.get(&slice.tid).map_or(&[][..], Vec::as_slice);
-                for (from_ns, to_ns, item) in parts(&slice, items) {
-                    let cycles = spent(from_ns, to_ns);
-                    match item {
-                        Some(item) => *costs.entry((slice.tid, item)).or_default() += cycles,
-                        None => of.after += cycles,
-                    }
-                }
-            } else {
-                *cycles.entry(slice.cpu).or_default() += spent(slice.from_ns, slice.to_ns);
-            }
-        }
-        for ((tid, item), cycles) in costs {
-            let ended = ends.get(&tid).and_then(|ends| ends.get(item)).map(|item| item.1);
-            if ended.is_some_and(|ended| ended < u64::MAX) {
-                worked.entry(comm(&name(tid))).or_default().items.push((item, cycles));
-            }
-        }
-        for (name, ns) in lateness(&recording, &ours) {
-            late.entry(name).or_default().push(ns);
-            alarms.push(ns);
+    let playings = runs.map(|run| played(scenario, &ours, run));
+    let playings = playings.collect::<Result<Vec<_>, _>>()?;
+    let mut busy: Vec<u64> =
+        playings.iter().flat_map(|playing| &playing.controller_ns).copied().collect();
+    let tasks = playings.iter().flat_map(|playing| playing.tasks.values());
+    let mut late: Vec<u64> =
+        tasks.flat_map(|task| &task.items).filter_map(|item| item.late_ns).collect();
+    let controller = median(&mut busy)
+        .map(|busy_ns| ControllerCost { delay_ns: median(&mut late).unwrap_or(0), busy_ns });
+    Ok(Given { playings, controller })
+}
+
+/// One playing's.
+fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Missing> {
+    let recording = span(&Recording::of(run))?;
+    let begin = recording.span().from_ns;
+    let cpus = &scenario.platform.cpus;
+    let clocks: Vec<Arc<Steps<u64>>> =
+        cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
+    let spent = |slice: &Ran, from_ns: u64, to_ns: u64| {
+        let at = slice.cpu as usize;
+        let (Some(cpu), Some(steps)) = (cpus.get(at), clocks.get(at)) else { return 0.0 };
+        let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
+            Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
+        });
+        cycles.sum::<f64>() * cpu.work_per_cycle
+    };
+    let priorities = recording.priorities();
+    let all: Vec<Ran> = recording.slices().collect();
+    let mut found = Played::default();
+    for tid in recording.seen() {
+        let name = comm(&recording.task(tid).name);
+        let slices = recording.slices_of(tid);
+        if name == CONTROLLER {
+            found.controller_ns.extend(slices.iter().map(Ran::length_ns));
+        } else if ours.contains(&name) {
+            let task = found.tasks.entry(name).or_default();
+            worked(task, &recording, (tid, &slices), &all, &spent);
+        } else if !name.starts_with(MOVERS) {
+            let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
+            found.background.extend(background(&recording, tid, priority, &slices, &spent));
         }
     }
-    let of = |(&cpu, &count): (&u32, &u64)| Background {
-        cpu: CpuId(cpu),
-        per_s: count as f64 / elapsed_s,
-        cycles: (cycles.get(&cpu).copied().unwrap_or(0.0) / count as f64).round() as u64,
-    };
-    let background = wakeups.iter().map(of).filter(|of| of.cycles > 0).collect();
-    let full_speed = FullSpeed::of(&scenario.platform);
-    let items = scenario.tasks.iter().filter_map(|task| {
-        let stated = |number: usize| match &task.workload {
-            Workload::Periodic(release) => Some(release.work),
-            Workload::Poisson { work, service: Service::Fixed, .. } => Some(*work),
-            Workload::Recorded(items) => items.get(number).map(|item| item.work),
-            _ => None,
-        };
-        let own = task.names();
-        let own = own.iter().filter_map(|name| worked.get(&comm(name)));
-        // What the scenario says and what it took, for each item.
-        let (mut items, mut after) = (Vec::new(), 0.0);
-        for of in own {
-            after += of.after;
-            items.extend(of.items.iter().filter_map(|&(number, cycles)| {
-                Some((stated(number)?.cycles(full_speed) as f64, cycles))
-            }));
+    for task in found.tasks.values_mut() {
+        for item in &mut task.items {
+            item.released_ns = item.released_ns.saturating_sub(begin);
         }
-        let (stated, measured, per_stated) = line(&items)?;
-        Some(ItemCost {
-            task: task.name.clone(),
-            stated_cycles: stated.round() as u64,
-            measured_cycles: measured.round() as u64,
-            per_stated,
-            after_cycles: (after / items.len() as f64).round() as u64,
-        })
-    });
-    let items = items.collect();
-    let lateness = scenario.tasks.iter().filter_map(|task| {
-        let own = task.names();
-        let own = own.iter().filter_map(|name| late.get(&comm(name)));
-        let mut all: Vec<u64> = own.flatten().copied().collect();
-        let median_ns = median(&mut all)?;
-        Some(Lateness { task: task.name.clone(), median_ns, items: all.len() as u64 })
-    });
-    let lateness = lateness.collect();
-    let births = scenario.tasks.iter().filter_map(|task| {
-        let seen = creators.get(&comm(&task.name)).filter(|_| task.creator == Creator::Nobody)?;
-        let (&cpu, _) = seen.iter().max_by_key(|(_, playings)| **playings)?;
-        let mut utils = born.get(&comm(&task.name)).cloned().unwrap_or_default();
-        utils.sort_unstable();
-        let util = utils.get(utils.len() / 2).copied();
-        Some(Birth { task: task.name.clone(), creator_cpu: CpuId(cpu), util })
-    });
-    let births = births.collect();
-    let controller = median(&mut busy)
-        .map(|busy_ns| ControllerCost { delay_ns: median(&mut alarms).unwrap_or(0), busy_ns });
-    Ok(Given { background, items, lateness, births, controller })
+    }
+    for of in &mut found.background {
+        for item in &mut of.items {
+            item.0 = item.0.saturating_sub(begin);
+        }
+    }
+    Ok(found)
 }
 
-/// What a task executed in cycles of the reference kind of core: for each item with its number, and after them.
-#[derive(Clone, Default)]
-struct Worked {
-    items: Vec<(usize, f64)>,
-    after: f64,
-}
+/// The kernel's priority of a nice value of 0.
+const NICE_0: i32 = 120;
 
-/// The means of both coordinates, and the slope of the line through points that are nearest to it by least squares; 1 where
-/// all lie above each other. None of nothing.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
-    let n = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
-    let (x, y) = (!points.is_empty()).then_some((x / n, y / n))?;
-    let sums = points.iter().fold((0.0, 0.0), |sum, point| {
-        let apart = point.0 - x;
-        (sum.0 + apart * apart, sum.1 + apart * (point.1 - y))
+/// What a task of the scenario did; times are the recording's.
+fn worked(
+    task: &mut Task,
+    recording: &Recording<'_>,
+    (tid, slices): (u32, &[Ran]),
+    all: &[Ran],
+    spent: &impl Fn(&Ran, u64, u64) -> f64,
+) {
+    let wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
+    let first = wakeups.iter().min_by_key(|woken| woken.t_ns);
+    task.creator_cpu = first.and_then(|woken| {
+        let ran = recording.slices_of(woken.waker?);
+        let awake = |slice: &&Ran| (slice.from_ns..slice.to_ns).contains(&woken.t_ns);
+        Some(ran.iter().find(awake)?.cpu)
     });
-    Some((x, y, if sums.0 > 0.0 { sums.1 / sums.0 } else { 1.0 }))
+    let begin = recording.span().from_ns;
+    let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
+    let first = signals.filter_map(|of| Some((of.t_ns, of.util_avg?))).min_by_key(|of| of.0);
+    task.util = first.map(|(_, util)| util);
+    let mut own: Vec<_> = recording.items().filter(|item| item.tid == tid).collect();
+    own.sort_unstable_by_key(|item| (item.released_ns, item.ended_ns));
+    let ends: Vec<(u64, u64)> =
+        own.iter().map(|item| (item.released_ns, item.ended_ns.unwrap_or(u64::MAX))).collect();
+    let mut cycles = vec![0.0; ends.len()];
+    for slice in slices {
+        for (from_ns, to_ns, item) in parts(slice, &ends) {
+            let spent = spent(slice, from_ns, to_ns);
+            match item.and_then(|item| cycles.get_mut(item)) {
+                Some(cycles) => *cycles += spent,
+                None => task.after_cycles += spent,
+            }
+        }
+    }
+    task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| Item {
+        released_ns: item.released_ns,
+        cycles: item.ended_ns.map(|_| cycles),
+        late_ns: item.ended_ns.and_then(|ended| {
+            lateness(all, (item.released_ns, ended), slices, &wakeups)
+        }),
+    }));
 }
 
 /// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
@@ -306,39 +224,66 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
+/// The time from the release of an item until its task ran, where it was asleep and nobody else in the way.
+fn lateness(
+    all: &[Ran],
+    (released, ended): (u64, u64),
+    own: &[Ran],
+    wakeups: &[Woken],
+) -> Option<u64> {
+    let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
+    let ran = woken.ran_ns.filter(|ran| *ran <= ended)?;
+    let awake = own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released);
+    let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
+    let in_the_way = !awake && others.any(|of| of.from_ns < ran && of.to_ns > released);
+    (!awake && !in_the_way).then(|| ran.saturating_sub(released))
+}
+
+/// What a thread that is not the scenario's did on each CPU; times are the recording's.
+fn background(
+    recording: &Recording<'_>,
+    tid: u32,
+    priority: i32,
+    slices: &[Ran],
+    spent: &impl Fn(&Ran, u64, u64) -> f64,
+) -> Vec<Background> {
+    let mut wakeups: Vec<u64> = recording.wakeups_of(tid).map(|woken| woken.t_ns).collect();
+    wakeups.sort_unstable();
+    let mut found: Vec<Background> = Vec::new();
+    // The CPU of the slice before, until when it was, and whether the thread slept after it.
+    let mut before: Option<(u32, u64, bool)> = None;
+    for slice in slices {
+        let cycles = spent(slice, slice.from_ns, slice.to_ns);
+        let at = match found.iter().position(|of| of.cpu == slice.cpu) {
+            Some(at) => at,
+            None => {
+                found.push(Background { cpu: slice.cpu, priority, items: Vec::new() });
+                found.len() - 1
+            }
+        };
+        let Some(of) = found.get_mut(at) else { continue };
+        let goes_on = before.is_some_and(|(cpu, _, slept)| cpu == slice.cpu && !slept);
+        match of.items.last_mut().filter(|_| goes_on) {
+            Some(item) => item.1 += cycles,
+            None => {
+                let since = before.filter(|before| before.2).map_or(0, |before| before.1);
+                let woken = wakeups.iter().rev().find(|at| (since..=slice.from_ns).contains(at));
+                let woken = woken.filter(|_| before.is_none_or(|before| before.2));
+                of.items.push((woken.copied().unwrap_or(slice.from_ns), cycles));
+            }
+        }
+        let slept = matches!(slice.ended, Ended::Slept | Ended::Exited);
+        before = Some((slice.cpu, slice.to_ns, slept));
+    }
+    found
+}
+
 fn median(values: &mut [u64]) -> Option<u64> {
     values.sort_unstable();
     median_high(values)
 }
 
-/// For each item that found its task asleep, and nobody else in the way: its task, and the time from the release
-/// until the task ran.
-fn lateness(recording: &Recording<'_>, ours: &[String]) -> Vec<(String, u64)> {
-    let mut found = Vec::new();
-    let slices: Vec<Ran> = recording.slices().collect();
-    let mut woken: BTreeMap<u32, Vec<Woken>> = BTreeMap::new();
-    for wakeup in recording.wakeups() {
-        woken.entry(wakeup.tid).or_default().push(wakeup);
-    }
-    for item in recording.items() {
-        let name = recording.task(item.tid).name;
-        let (released, tid) = (item.released_ns, item.tid);
-        let Some(ended) = item.ended_ns.filter(|_| ours.contains(&name)) else { continue };
-        let wakeups = woken.get(&tid).map_or(&[][..], Vec::as_slice);
-        let wakeup = wakeups.iter().find(|of| (released..=ended).contains(&of.t_ns));
-        let Some((cpu, ran)) = wakeup.and_then(|of| Some((of.cpu, of.ran_ns?))) else { continue };
-        let awake = |ran: &Ran| ran.tid == tid && ran.to_ns > released && ran.from_ns <= released;
-        let in_the_way =
-            |of: &Ran| of.cpu == cpu && of.tid != tid && of.from_ns < ran && of.to_ns > released;
-        if ran <= ended && !slices.iter().any(|of| awake(of) || in_the_way(of)) {
-            found.push((name, ran - released));
-        }
-    }
-    found
-}
-
-/// The scenario with the items' measured work and the tasks' creators, and a task on each CPU that wakes up at random as often
-/// as what was not the scenario's, and works as much.
+/// The scenario with what its tasks did, and tasks for what else ran.
 pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     let mut scenario = scenario.clone();
     let full_speed = FullSpeed::of(&scenario.platform);
@@ -346,37 +291,116 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_delay = Nanos(cost.delay_ns);
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
-    for task in &mut scenario.tasks {
-        if let Some(birth) = given.births.iter().find(|birth| birth.task == task.name) {
-            task.creator = Creator::Cpu(birth.creator_cpu);
-            task.initial_util = task.initial_util.or(birth.util.map(|util| util.min(1024)));
-        }
-        let item = given.items.iter().find(|item| item.task == task.name);
-        match (&mut task.workload, item) {
-            (
-                Workload::Periodic(Release { work, .. }) | Workload::Poisson { work, .. },
-                Some(item),
-            ) => *work = Amount::Cycles(item.measured_cycles),
-            (Workload::Recorded(items), Some(of)) => {
-                let heavier = |item: &RecordedItem| RecordedItem {
-                    work: Amount::Cycles(of.of(item.work.cycles(full_speed))),
-                    ..*item
-                };
-                *items = items.iter().map(heavier).collect();
-            }
-            _ => {}
-        }
-        let lateness = given.lateness.iter().find(|lateness| lateness.task == task.name);
-        task.way = item.zip(lateness).map(|(item, lateness)| Way {
-            late: Nanos(lateness.median_ns),
-            after_cycles: item.after_cycles,
-        });
+    let duration = scenario.duration;
+    for spec in &mut scenario.tasks {
+        let names = spec.names();
+        let own = |playing: &Played| -> Vec<Measured> {
+            let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
+            tasks.map(|task| task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()).collect()
+        };
+        spec.measured = given.playings.iter().map(own).collect();
     }
-    scenario.tasks.extend(given.background.iter().map(|of| TaskSpec {
-        name: format!("{NAME}/{}", of.cpu.0),
+    scenario.tasks.extend(others(given));
+    scenario
+}
+
+/// What a task did as the model does it.
+fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
+    let mut measured = Measured {
+        creator_cpu: task.creator_cpu.map(CpuId),
+        initial_util: task.util.map(|util| util.min(1024)),
+        ..Measured::default()
+    };
+    let stated = |number: usize| stated(spec, number, full_speed);
+    let (mut said, mut took, mut late) = (0.0, 0.0, Vec::new());
+    for (number, item) in task.items.iter().enumerate() {
+        let Some((stated, cycles)) = stated(number).zip(item.cycles) else { continue };
+        (said, took) = (said + stated, took + cycles);
+        late.extend(item.late_ns);
+    }
+    if said <= 0.0 {
+        return measured;
+    }
+    // Of what was not done, or not even begun, more than is said as of the rest.
+    let expected = |number: usize| stated(number).map(|stated| stated * took / said);
+    let work = |cycles: f64| Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
+    let recorded = |released: Nanos, cycles: f64| Recorded {
+        released,
+        work: work(cycles),
+        busy: Nanos::ZERO,
+    };
+    let mut items: Vec<Recorded> = Vec::new();
+    for (number, item) in task.items.iter().enumerate() {
+        let cycles = item.cycles.or_else(|| expected(number)).unwrap_or(1.0);
+        items.push(recorded(Nanos(item.released_ns), cycles));
+    }
+    while let Some((released, cycles)) = next_release(spec, &items).zip(expected(items.len())) {
+        if released >= duration {
+            break;
+        }
+        items.push(recorded(released, cycles));
+    }
+    let usual = Nanos(median(&mut late).unwrap_or(0));
+    let late = |number: usize| task.items.get(number)?.late_ns.map(Nanos);
+    measured.way = Some(Way {
+        late: (0..items.len()).map(|number| late(number).unwrap_or(usual)).collect(),
+        after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
+    });
+    measured.items = Some(items.into());
+    measured
+}
+
+/// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
+fn stated(spec: &TaskSpec, number: usize, full_speed: FullSpeed) -> Option<f64> {
+    let work = match &spec.workload {
+        Workload::Periodic(release) => release.work,
+        Workload::Poisson { work, service: Service::Fixed, .. } => *work,
+        Workload::Recorded(items) => items.get(number)?.work,
+        _ => return None,
+    };
+    Some(work.cycles(full_speed) as f64)
+}
+
+/// When the item after these is due, where the scenario says that whatever became of them: a board that is
+/// behind never came to it.
+fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
+    match &spec.workload {
+        Workload::Periodic(of) if of.overrun == Overrun::Queue => {
+            Some(items.last()?.released + of.period)
+        }
+        Workload::Recorded(all) => Some(spec.start + all.get(items.len())?.released),
+        _ => None,
+    }
+}
+
+/// Tasks that do what the threads did that are not the scenario's: one for each CPU, class and thread of a playing.
+fn others(given: &Given) -> Vec<TaskSpec> {
+    let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
+    let playings = given.playings.len();
+    for (at, playing) in given.playings.iter().enumerate() {
+        let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
+        for of in &playing.background {
+            let number = threads.entry((of.cpu, of.priority)).or_default();
+            let key = (of.cpu, of.priority, *number);
+            *number += 1;
+            let idle = Measured { items: Some([].into()), ..Measured::default() };
+            let measured = tasks.entry(key).or_insert_with(|| vec![vec![idle]; playings]);
+            let items = of.items.iter().map(|&(released_ns, cycles)| Recorded {
+                released: Nanos(released_ns),
+                work: Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO },
+                busy: Nanos::ZERO,
+            });
+            let did = Measured { items: Some(items.collect()), ..Measured::default() };
+            if let Some(playing) = measured.get_mut(at) {
+                *playing = vec![did];
+            }
+        }
+    }
+    let task = |((cpu, priority, number), measured)| TaskSpec {
+        name: format!("{NAME}/{cpu}/{priority}/{number}"),
         count: 1,
-        class: Class::Fair { nice: 0 },
-        cpus: vec![of.cpu],
+        class: class(priority),
+        cpus: vec![CpuId(cpu)],
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,
@@ -384,44 +408,72 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: Some(0),
-        workload: Workload::Poisson {
-            mean: Nanos((1e9 / of.per_s) as u64),
-            work: Amount::Cycles(of.cycles),
-            memory: Nanos::ZERO,
-            service: Service::Exponential,
-        },
-        way: None,
+        workload: Workload::Recorded([].into()),
+        measured,
         deadline: None,
-    }));
-    scenario
+    };
+    tasks.into_iter().map(task).collect()
+}
+
+/// The class of a kernel's priority.
+fn class(priority: i32) -> Class {
+    match priority {
+        ..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
+        100.. => Class::Fair { nice: (priority - NICE_0).clamp(-20, 19) as i8 },
+    }
+}
+
+impl Given {
+    /// For people, and for the record: of each task and each CPU how much it was in each playing.
+    pub fn summary(&self) -> Value {
+        let playings = self.playings.iter().map(|playing| {
+            let tasks = playing.tasks.iter().map(|(name, task)| {
+                let cycles: Vec<f64> = task.items.iter().filter_map(|item| item.cycles).collect();
+                let mut late: Vec<u64> =
+                    task.items.iter().filter_map(|item| item.late_ns).collect();
+                let whole = |sum: f64, of: usize| (of > 0).then(|| (sum / of as f64).round() as u64);
+                json!({
+                    "task": name,
+                    "creator_cpu": task.creator_cpu,
+                    "util": task.util,
+                    "items": task.items.len(),
+                    "cycles": whole(cycles.iter().sum(), cycles.len()),
+                    "after_cycles": whole(task.after_cycles, task.items.len()),
+                    "late_ns": median(&mut late),
+                })
+            });
+            let mut per_cpu: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
+            for of in &playing.background {
+                let sum = per_cpu.entry(of.cpu).or_default();
+                sum.0 += of.items.len();
+                sum.1 += of.items.iter().map(|item| item.1).sum::<f64>();
+            }
+            let background = per_cpu.into_iter().map(|(cpu, (wakeups, cycles))| {
+                json!({ "cpu": cpu, "wakeups": wakeups, "cycles": cycles.round() as u64 })
+            });
+            json!({
+                "tasks": tasks.collect::<Vec<_>>(),
+                "background": background.collect::<Vec<_>>(),
+            })
+        });
+        let controller = self.controller.map(|cost| {
+            json!({ "delay_ns": cost.delay_ns, "busy_ns": cost.busy_ns })
+        });
+        json!({ "playings": playings.collect::<Vec<_>>(), "controller": controller })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flyball_events::recording::Ended;
 
-    #[test]
-    fn what_items_cost_is_a_part_of_each_and_one_of_its_work() {
-        assert_eq!(line(&[]), None);
-        assert_eq!(line(&[(3.0, 4.0), (3.0, 6.0)]), Some((3.0, 5.0, 1.0)));
-        // 2 of each item and 1.1 of its work: of 10 and 100, a mean of 62.5 for 55.
-        let (stated, measured, per_stated) = line(&[(10.0, 13.0), (100.0, 112.0)]).unwrap();
-        assert_eq!((stated, measured), (55.0, 62.5));
-        let (stated_cycles, measured_cycles) = (5500, 6250);
-        let cost = ItemCost {
-            task: "a".to_owned(),
-            stated_cycles,
-            measured_cycles,
-            per_stated,
-            after_cycles: 0,
-        };
-        assert_eq!((cost.of(5500), cost.of(1000), cost.of(10_000)), (6250, 1300, 11_200));
+    fn ran(cpu: u32, from_ns: u64, to_ns: u64, ended: Ended) -> Ran {
+        Ran { cpu, tid: 1, from_ns, to_ns, ended }
     }
 
     #[test]
     fn a_slice_is_its_items_and_what_comes_after_them() {
-        let slice = Ran { cpu: 0, tid: 1, from_ns: 10, to_ns: 50, ended: Ended::Slept };
+        let slice = ran(0, 10, 50, Ended::Slept);
         let items = [(5, 20), (18, 30), (40, 60)];
         let expected = [(10, 20, Some(0)), (20, 30, Some(1)), (30, 40, None), (40, 50, Some(2))];
         assert_eq!(parts(&slice, &items), expected);

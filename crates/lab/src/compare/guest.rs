@@ -1,6 +1,6 @@
 //! The scenario on the board: boots, governors, playings, and whether the board kept its pace.
 
-use super::given::Given;
+use super::given::{Given, given};
 use crate::machine::MachineError;
 use crate::protocol::score::{BEGIN, END};
 use flyball_board::cache::Cache;
@@ -150,7 +150,7 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
 /// # Errors
 /// No such result; one of another scenario.
 pub fn measured(result: &Path, scenario: &Scenario) -> Result<Given, MachineError> {
-    let mut earlier = earlier(result)?;
+    let earlier = earlier(result)?;
     let text = |key: &str| earlier[key].as_str().unwrap_or("none").to_owned();
     let (of, on) = (text("scenario"), text("platform"));
     if (of.as_str(), on.as_str()) != (scenario.name.as_str(), scenario.platform.name.as_str()) {
@@ -158,8 +158,10 @@ pub fn measured(result: &Path, scenario: &Scenario) -> Result<Given, MachineErro
         let message = format!("expected {expected}, found one of {of} on {on}");
         return Err(BoardError::input(result.display(), message).into());
     }
-    let given = serde_json::from_value(earlier["given"].take());
-    Ok(given.map_err(|error| no_result(result, &error))?)
+    let rehearsed = rehearsed(result)?;
+    let runs = rehearsed.playings.iter().map(|playing| &playing.run);
+    let given = given(scenario, &scenario.setup(0), runs);
+    Ok(given.map_err(|missing| BoardError::input(result.display(), missing))?)
 }
 
 /// The result of an earlier comparison.

@@ -148,8 +148,8 @@ pub fn compare(
         "model_kernel": scenario.kernel.name,
         "board_kernel": rehearsed.release,
         "phases": model.len(),
-        "given": given,
-        "predicted_from": earlier,
+        "given": given.summary(),
+        "predicted_from": earlier.as_ref().map(Given::summary),
         "boots": rehearsed.boots,
         "playings": rehearsed.playings.iter().map(|playing| json!({
             "run": playing.dir, "lost_share": playing.lost_share,

@@ -38,7 +38,7 @@ impl Scenario {
     /// interval in steps that fall on no line with it (a lattice of rank 1), so that the two are
     /// not swept as one.
     pub fn setup(&self, phase: u32) -> Built {
-        let mut tasks = Tasks::new(self);
+        let mut tasks = Tasks::new(self, phase);
         let mut groups = Vec::new();
         let mut entries = Vec::new();
         for spec in &self.tasks {
@@ -135,22 +135,27 @@ struct Tasks<'a> {
     scenario: &'a Scenario,
     full_speed: FullSpeed,
     list: Vec<TaskSetup>,
-    /// Names of the tasks to come.
+    /// Names of the tasks to come, of this many that the present entry has.
     names: std::vec::IntoIter<String>,
+    of_spec: usize,
+    phase: u32,
 }
 
 impl<'a> Tasks<'a> {
-    fn new(scenario: &'a Scenario) -> Tasks<'a> {
+    fn new(scenario: &'a Scenario, phase: u32) -> Tasks<'a> {
         Tasks {
             scenario,
             full_speed: FullSpeed::of(&scenario.platform),
             list: Vec::new(),
             names: Vec::new().into_iter(),
+            of_spec: 0,
+            phase,
         }
     }
 
     fn add(&mut self, spec: &TaskSpec, groups: &mut Vec<Group>) {
         self.names = spec.names().into_iter();
+        self.of_spec = self.names.len();
         if let Workload::RtApp(program) = &spec.workload {
             return self.add_rt_app(spec, program, groups);
         }
@@ -206,10 +211,19 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    fn push(&mut self, spec: &TaskSpec, behavior: Box<dyn Behavior>) {
-        let behavior = match spec.way {
-            Some(way) => Box::new(OnItsWay::new(behavior, way)),
-            None => behavior,
+    fn push(&mut self, spec: &TaskSpec, stated: Box<dyn Behavior>) {
+        let number = self.of_spec - self.names.len();
+        let measured = spec.measured_in(self.phase, number).cloned().unwrap_or_default();
+        let mut behavior = match measured.items {
+            Some(items) => Box::new(Replay::new(items, Pace::Open)),
+            None => stated,
+        };
+        if let Some(way) = measured.way {
+            behavior = Box::new(OnItsWay::new(behavior, way));
+        }
+        let creator = match (spec.creator, measured.creator_cpu) {
+            (Creator::Nobody, Some(cpu)) => Creator::Cpu(cpu),
+            (stated, _) => stated,
         };
         self.list.push(TaskSetup {
             name: self.names.next().unwrap_or_default(),
@@ -220,8 +234,8 @@ impl<'a> Tasks<'a> {
             rampup_multiplier: spec.rampup_multiplier,
             clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
             start: spec.start,
-            creator: spec.creator,
-            initial_util: spec.initial_util,
+            creator,
+            initial_util: spec.initial_util.or(measured.initial_util),
             behavior,
         });
     }

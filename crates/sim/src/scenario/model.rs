@@ -3,7 +3,7 @@
 use crate::behavior::Behavior;
 use crate::setup::{Class, Creator, Hint, Placement};
 use crate::workload::rt_app::Program;
-use crate::workload::{Amount, FullSpeed, Overrun, Service, Way};
+use crate::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_platform::{Kernel, Platform};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::fmt;
@@ -108,13 +108,32 @@ pub struct TaskSpec {
     pub initial_util: Option<u32>,
     /// What it does.
     pub workload: Workload,
-    /// What the way to its items and from them takes beside their work, measured elsewhere: no file says it.
-    pub way: Option<Way>,
+    /// What each of its tasks did in several playings elsewhere, which the phases take in turn: no file says it.
+    pub measured: Vec<Vec<Measured>>,
     /// Relative deadline of its items, where they have one.
     pub deadline: Option<Nanos>,
 }
 
+/// What a task did in a playing.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Where its creator was awake, if nobody is said to be.
+    pub creator_cpu: Option<CpuId>,
+    /// Its first utilisation, if none is said.
+    pub initial_util: Option<u32>,
+    /// Its items in order of their release, from the beginning of the scenario, instead of its workload.
+    pub items: Option<Arc<[Recorded]>>,
+    /// The way to these and from them, if they were not all that it did.
+    pub way: Option<Way>,
+}
+
 impl TaskSpec {
+    /// What the task of this number did in the playing that a phase takes.
+    pub(super) fn measured_in(&self, phase: u32, number: usize) -> Option<&Measured> {
+        let playing = (phase as usize).checked_rem(self.measured.len())?;
+        self.measured.get(playing)?.get(number)
+    }
+
     /// The names of its tasks, in the order in which they are numbered.
     pub fn names(&self) -> Vec<String> {
         if let Workload::RtApp(program) = &self.workload {

@@ -108,7 +108,7 @@ fn read(
         },
         initial_util: optional("initial_util", 1024)?,
         workload,
-        way: None,
+        measured: Vec::new(),
         deadline,
     };
     if let Workload::RtApp(program) = &spec.workload {

@@ -4,20 +4,23 @@
 use crate::behavior::{Behavior, Step, Work};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
 
 /// The way to items and from them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// From the release that wakes a task to its first instruction: interrupt, wake-up and switch.
-    pub late: Nanos,
+    /// From the release that wakes a task to its first instruction, for each item: interrupt, wake-up and switch.
+    pub late: Arc<[Nanos]>,
     /// Work after the end of an item, in reference cycles.
     pub after_cycles: u64,
 }
 
-/// A behaviour whose items have a [`Way`].
+/// A behaviour whose items have a [`Way`], each due by a timer.
 pub struct OnItsWay {
     inner: Box<dyn Behavior>,
     way: Way,
+    /// Items that ended.
+    done: usize,
     /// Whether an item has just ended.
     ended: bool,
     /// What the behaviour wanted before that was done.
@@ -27,14 +30,15 @@ pub struct OnItsWay {
 impl OnItsWay {
     /// The same with this way.
     pub fn new(inner: Box<dyn Behavior>, way: Way) -> OnItsWay {
-        OnItsWay { inner, way, ended: false, next: None }
+        OnItsWay { inner, way, done: 0, ended: false, next: None }
     }
 
     /// A sleep that really is one ends later.
     fn late(&self, step: Step, now: Nanos) -> Step {
         match step {
-            Step::SleepUntil(at) if at > now => Step::SleepUntil(at + self.way.late),
-            Step::AwaitUntil(at) if at > now => Step::AwaitUntil(at + self.way.late),
+            Step::SleepUntil(at) | Step::AwaitUntil(at) if at > now => {
+                Step::SleepUntil(at + self.way.late.get(self.done).copied().unwrap_or_default())
+            }
             other => other,
         }
     }
@@ -48,6 +52,7 @@ impl Behavior for OnItsWay {
         let step = self.inner.next(now, random);
         if std::mem::replace(&mut self.ended, matches!(step, Step::End { .. })) {
             self.next = Some(step);
+            self.done += 1;
             return Step::Run(Work { cycles: self.way.after_cycles, memory: Nanos::ZERO });
         }
         self.late(step, now)
@@ -60,12 +65,14 @@ mod tests {
     use crate::workload::Periodic;
     use crate::workload::testing::play;
 
-    /// Begins and ends of items in us, of work of `ms` every 10 ms from 3 ms on; 1 ms is late, 2 ms come after.
-    fn items(ms: u64) -> Vec<(u64, u64, u64)> {
+    /// Releases, begins and ends of items in ms, of work of `ms` every 10 ms from 3 ms on, which are `late` by so many ms;
+    /// 2 ms come after.
+    fn items(ms: u64, late: &[u64]) -> Vec<(u64, u64, u64)> {
         let work = Work { cycles: ms * 1_000_000, memory: Nanos::ZERO };
         let mut periodic = Periodic::new(Nanos::from_millis(10), work);
         periodic.phase = Nanos::from_millis(3);
-        let way = Way { late: Nanos::from_millis(1), after_cycles: 2_000_000 };
+        let late = late.iter().copied().map(Nanos::from_millis).collect();
+        let way = Way { late, after_cycles: 2_000_000 };
         let mut task = OnItsWay::new(Box::new(periodic), way);
         let steps = play(&mut task, Nanos::from_millis(30), 1_000_000);
         let mut found = Vec::new();
@@ -87,12 +94,12 @@ mod tests {
 
     #[test]
     fn a_task_that_sleeps_is_late_and_its_release_is_not() {
-        assert_eq!(items(4), [(3, 4, 8), (13, 14, 18), (23, 24, 28)]);
+        assert_eq!(items(4, &[1, 0, 2]), [(3, 4, 8), (13, 13, 17), (23, 25, 29)]);
     }
 
     #[test]
     fn what_comes_after_an_item_delays_the_next_one_of_a_busy_task() {
         // 4 to 13 ms and 2 ms more: the second release, at 13 ms, finds the task awake until 15 ms.
-        assert_eq!(items(9), [(3, 4, 13), (13, 15, 24), (23, 26, 0)], "the last one goes on");
+        assert_eq!(items(9, &[1, 1, 1]), [(3, 4, 13), (13, 15, 24), (23, 26, 0)], "the last one goes on");
     }
 }
