@@ -73,6 +73,8 @@ pub struct ClockDomain {
     pub frequency_invariant: bool,
     /// Whether the driver can switch from the scheduler's context.
     pub fast_switch: bool,
+    /// Whether a CPU of another domain may change the frequency.
+    pub from_any_cpu: bool,
 }
 
 /// One operating point.

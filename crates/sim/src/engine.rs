@@ -71,6 +71,8 @@ pub struct Machine {
     timers: Timers,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
+    /// The CPU that creates a task or moves one, while it does.
+    caller: Option<usize>,
 
     /// Seed of what is random about the machine itself.
     seed: u64,

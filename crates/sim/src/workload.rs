@@ -13,6 +13,7 @@ mod poisson;
 mod rampup;
 mod replay;
 pub mod rt_app;
+mod set_up;
 mod way;
 
 pub use amount::{Amount, FullSpeed};
@@ -25,6 +26,7 @@ pub use periodic::{Overrun, Periodic};
 pub use poisson::{Poisson, Service};
 pub use rampup::{Rampup, SPIN};
 pub use replay::{Pace, Recorded, Replay};
+pub use set_up::SetUp;
 pub use way::{OnItsWay, Way};
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 //!   interrupt, the wake-up and the switch are some ten thousand instructions more, which nobody's slice holds;
 //! - what else ran, and where: its kernel's own threads let the governor choose again, where a model without them
 //!   keeps a frequency that nobody uses. Not those that move running tasks: that follows from scheduling;
-//! - where the thread was awake that created a task: the kernel looks for a new task's CPU from there, and makes
-//!   its first utilisation of that of the thread's queue;
+//! - when a task was created, what it did until its first item or its mark, and where the thread was awake that
+//!   created it: the kernel looks for a new task's CPU from there, and makes its first utilisation of that of the
+//!   thread's queue;
 //! - what it cost a controller of clamps to set one.
 
 use super::figures::{frequency, span};
@@ -31,6 +32,17 @@ const NAME: &str = "guest";
 /// The kernel's threads that move running tasks, one per CPU.
 const MOVERS: &str = "migration/";
 
+/// Work from one sleep to the next, on one CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// The CPU.
+    pub cpu: u32,
+    /// When its task woke up.
+    pub woken_ns: u64,
+    /// Cycles.
+    pub cycles: f64,
+}
+
 /// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {
@@ -48,8 +60,13 @@ pub struct Item {
 pub struct Task {
     /// Where its creator was awake.
     pub creator_cpu: Option<u32>,
-    /// Its first utilisation, which follows from what else its creator did.
+    /// When it was created.
+    pub created_ns: Option<u64>,
+    /// Its utilisation then, which follows from what else its creator did: the first recorded one less what it ran
+    /// until then.
     pub util: Option<u32>,
+    /// What it did until its first item or its mark.
+    pub set_up: Vec<Stretch>,
     /// Its items, by release.
     pub items: Vec<Item>,
     /// Cycles that it executed after its items until it slept.
@@ -63,8 +80,8 @@ pub struct Background {
     pub cpu: u32,
     /// The kernel's priority: below 100 real-time, 120 for a nice value of 0.
     pub priority: i32,
-    /// When it woke up, and the cycles until it slept.
-    pub items: Vec<(u64, f64)>,
+    /// What it did.
+    pub stretches: Vec<Stretch>,
 }
 
 /// What it cost to set clamps.
@@ -125,14 +142,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     let cpus = &scenario.platform.cpus;
     let clocks: Vec<Arc<Steps<u64>>> =
         cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
-    let spent = |slice: &Ran, from_ns: u64, to_ns: u64| {
-        let at = slice.cpu as usize;
-        let (Some(cpu), Some(steps)) = (cpus.get(at), clocks.get(at)) else { return 0.0 };
-        let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
-            Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
-        });
-        cycles.sum::<f64>() * cpu.work_per_cycle
-    };
+    let at = Clocks { scenario, clocks, full_speed: FullSpeed::of(&scenario.platform) };
     let priorities = recording.priorities();
     let all: Vec<Ran> = recording.slices().collect();
     let mut found = Played::default();
@@ -142,22 +152,26 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
-            let task = found.tasks.entry(name).or_default();
-            worked(task, &recording, (tid, &slices), &all, &spent);
+            found.tasks.insert(name, worked(&recording, (tid, &slices), &all, &at));
         } else if !name.starts_with(MOVERS) {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
-            found.background.extend(background(&recording, tid, priority, &slices, &spent));
+            let mut per_cpu: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
+            for stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
+                per_cpu.entry(stretch.cpu).or_default().push(stretch);
+            }
+            let background = |(cpu, stretches)| Background { cpu, priority, stretches };
+            found.background.extend(per_cpu.into_iter().map(background));
         }
     }
+    // From the beginning of the scenario on.
+    let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
     for task in found.tasks.values_mut() {
-        for item in &mut task.items {
-            item.released_ns = item.released_ns.saturating_sub(begin);
-        }
+        task.created_ns.iter_mut().for_each(since);
+        task.set_up.iter_mut().for_each(|stretch| since(&mut stretch.woken_ns));
+        task.items.iter_mut().for_each(|item| since(&mut item.released_ns));
     }
-    for of in &mut found.background {
-        for item in &mut of.items {
-            item.0 = item.0.saturating_sub(begin);
-        }
+    for stretch in found.background.iter_mut().flat_map(|of| &mut of.stretches) {
+        since(&mut stretch.woken_ns);
     }
     Ok(found)
 }
@@ -165,46 +179,117 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
 /// The kernel's priority of a nice value of 0.
 const NICE_0: i32 = 120;
 
+/// The frequency of each CPU in a playing.
+struct Clocks<'a> {
+    scenario: &'a Scenario,
+    clocks: Vec<Arc<Steps<u64>>>,
+    full_speed: FullSpeed,
+}
+
+impl Clocks<'_> {
+    /// Cycles of the reference kind of core that a part of a slice executed.
+    fn cycles(&self, slice: &Ran, from_ns: u64, to_ns: u64) -> f64 {
+        let at = slice.cpu as usize;
+        let cpu = self.scenario.platform.cpus.get(at);
+        let (Some(cpu), Some(steps)) = (cpu, self.clocks.get(at)) else { return 0.0 };
+        let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
+            Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
+        });
+        cycles.sum::<f64>() * cpu.work_per_cycle
+    }
+
+    /// The time that load tracking counts for it, in ns.
+    fn tracked_ns(&self, slice: &Ran, from_ns: u64, to_ns: u64) -> f64 {
+        let domains = &self.scenario.platform.domains;
+        let domain = domains.iter().find(|domain| domain.cpus.iter().any(|cpu| cpu.0 == slice.cpu));
+        if domain.is_none_or(|domain| domain.frequency_invariant) {
+            self.cycles(slice, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64
+        } else {
+            (to_ns - from_ns) as f64
+        }
+    }
+}
+
+fn wakeups_of(recording: &Recording<'_>, tid: u32) -> Vec<Woken> {
+    let mut wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
+    wakeups.sort_unstable_by_key(|woken| woken.t_ns);
+    wakeups
+}
+
 /// What a task of the scenario did; times are the recording's.
 fn worked(
-    task: &mut Task,
     recording: &Recording<'_>,
     (tid, slices): (u32, &[Ran]),
     all: &[Ran],
-    spent: &impl Fn(&Ran, u64, u64) -> f64,
-) {
-    let wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
-    let first = wakeups.iter().min_by_key(|woken| woken.t_ns);
+    clocks: &Clocks<'_>,
+) -> Task {
+    let mut task = Task::default();
+    let wakeups = wakeups_of(recording, tid);
+    let first = wakeups.first();
     task.creator_cpu = first.and_then(|woken| {
         let ran = recording.slices_of(woken.waker?);
         let awake = |slice: &&Ran| (slice.from_ns..slice.to_ns).contains(&woken.t_ns);
         Some(ran.iter().find(awake)?.cpu)
     });
     let begin = recording.span().from_ns;
+    let first_run = slices.first().map(|slice| slice.from_ns);
+    task.created_ns = first.map(|woken| woken.t_ns).into_iter().chain(first_run).min();
     let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
     let first = signals.filter_map(|of| Some((of.t_ns, of.util_avg?))).min_by_key(|of| of.0);
-    task.util = first.map(|(_, util)| util);
+    task.util = first.map(|(t_ns, util)| util_at_birth(util, t_ns, slices, clocks));
     let mut own: Vec<_> = recording.items().filter(|item| item.tid == tid).collect();
     own.sort_unstable_by_key(|item| (item.released_ns, item.ended_ns));
+    let mark = recording.marks().find(|mark| mark.tid == Some(tid)).map(|mark| mark.t_ns);
+    if let Some(until) = own.first().map(|item| item.released_ns).or(mark) {
+        let before = slices.iter().filter(|slice| slice.from_ns < until);
+        let cut = |slice: &Ran| Ran { to_ns: slice.to_ns.min(until), ..*slice };
+        let before: Vec<Ran> = before.map(cut).collect();
+        task.set_up = stretches(&before, &wakeups, false, clocks);
+    }
     let ends: Vec<(u64, u64)> =
         own.iter().map(|item| (item.released_ns, item.ended_ns.unwrap_or(u64::MAX))).collect();
+    let first_item = ends.first().map_or(u64::MAX, |item| item.0);
     let mut cycles = vec![0.0; ends.len()];
     for slice in slices {
         for (from_ns, to_ns, item) in parts(slice, &ends) {
-            let spent = spent(slice, from_ns, to_ns);
+            let spent = clocks.cycles(slice, from_ns, to_ns);
             match item.and_then(|item| cycles.get_mut(item)) {
                 Some(cycles) => *cycles += spent,
-                None => task.after_cycles += spent,
+                None if from_ns >= first_item => task.after_cycles += spent,
+                None => {}
             }
         }
     }
-    task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| Item {
-        released_ns: item.released_ns,
-        cycles: item.ended_ns.map(|_| cycles),
-        late_ns: item.ended_ns.and_then(|ended| {
-            lateness(all, (item.released_ns, ended), slices, &wakeups)
-        }),
+    task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| {
+        Item {
+            released_ns: item.released_ns,
+            cycles: item.ended_ns.map(|_| cycles),
+            late_ns: item
+                .ended_ns
+                .and_then(|ended| lateness(all, (item.released_ns, ended), slices, &wakeups)),
+        }
     }));
+    task
+}
+
+/// Half of a signal's history is forgotten in 32 periods of 1024 us.
+const HALF_LIFE_NS: f64 = 32.0 * 1_024_000.0;
+
+/// The utilisation of a task at its creation that has this one at `t_ns`: of u before, running for s makes
+/// u y^s + 1024 (1 - y^s), and sleeping u y^s.
+fn util_at_birth(util: u32, t_ns: u64, slices: &[Ran], clocks: &Clocks<'_>) -> u32 {
+    let (mut factor, mut gained) = (1.0, 0.0);
+    let mut before: Option<u64> = None;
+    for slice in slices.iter().filter(|slice| slice.from_ns < t_ns) {
+        let slept = before.map_or(0, |before| slice.from_ns.saturating_sub(before));
+        let asleep = (-(slept as f64) / HALF_LIFE_NS).exp2();
+        let to_ns = slice.to_ns.min(t_ns);
+        let ran = (-clocks.tracked_ns(slice, slice.from_ns, to_ns) / HALF_LIFE_NS).exp2();
+        gained = gained * asleep * ran + 1024.0 * (1.0 - ran);
+        factor *= asleep * ran;
+        before = Some(to_ns);
+    }
+    ((f64::from(util) - gained) / factor).round().clamp(0.0, 1024.0) as u32
 }
 
 /// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
@@ -239,41 +324,29 @@ fn lateness(
     (!awake && !in_the_way).then(|| ran.saturating_sub(released))
 }
 
-/// What a thread that is not the scenario's did on each CPU; times are the recording's.
-fn background(
-    recording: &Recording<'_>,
-    tid: u32,
-    priority: i32,
-    slices: &[Ran],
-    spent: &impl Fn(&Ran, u64, u64) -> f64,
-) -> Vec<Background> {
-    let mut wakeups: Vec<u64> = recording.wakeups_of(tid).map(|woken| woken.t_ns).collect();
-    wakeups.sort_unstable();
-    let mut found: Vec<Background> = Vec::new();
-    // The CPU of the slice before, until when it was, and whether the thread slept after it.
-    let mut before: Option<(u32, u64, bool)> = None;
+/// What a thread did from sleep to sleep, on each CPU for itself if these are told `apart`; times are the recording's.
+fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    // The slice before, if the thread did not sleep after it, and when it last did.
+    let (mut goes_on_from, mut slept_ns): (Option<u32>, u64) = (None, 0);
     for slice in slices {
-        let cycles = spent(slice, slice.from_ns, slice.to_ns);
-        let at = match found.iter().position(|of| of.cpu == slice.cpu) {
-            Some(at) => at,
+        let cycles = clocks.cycles(slice, slice.from_ns, slice.to_ns);
+        let goes_on = goes_on_from.is_some_and(|cpu| !apart || cpu == slice.cpu);
+        match found.last_mut().filter(|_| goes_on) {
+            Some(stretch) => stretch.cycles += cycles,
             None => {
-                found.push(Background { cpu: slice.cpu, priority, items: Vec::new() });
-                found.len() - 1
-            }
-        };
-        let Some(of) = found.get_mut(at) else { continue };
-        let goes_on = before.is_some_and(|(cpu, _, slept)| cpu == slice.cpu && !slept);
-        match of.items.last_mut().filter(|_| goes_on) {
-            Some(item) => item.1 += cycles,
-            None => {
-                let since = before.filter(|before| before.2).map_or(0, |before| before.1);
-                let woken = wakeups.iter().rev().find(|at| (since..=slice.from_ns).contains(at));
-                let woken = woken.filter(|_| before.is_none_or(|before| before.2));
-                of.items.push((woken.copied().unwrap_or(slice.from_ns), cycles));
+                let woken = wakeups.iter().rev().map(|woken| woken.t_ns);
+                let mut woken = woken.filter(|t_ns| (slept_ns..=slice.from_ns).contains(t_ns));
+                let moved = goes_on_from.is_some();
+                let woken_ns = woken.next().filter(|_| !moved).unwrap_or(slice.from_ns);
+                found.push(Stretch { cpu: slice.cpu, woken_ns, cycles });
             }
         }
         let slept = matches!(slice.ended, Ended::Slept | Ended::Exited);
-        before = Some((slice.cpu, slice.to_ns, slept));
+        goes_on_from = (!slept).then_some(slice.cpu);
+        if slept {
+            slept_ns = slice.to_ns;
+        }
     }
     found
 }
@@ -296,7 +369,11 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         let names = spec.names();
         let own = |playing: &Played| -> Vec<Measured> {
             let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
-            tasks.map(|task| task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()).collect()
+            tasks
+                .map(|task| {
+                    task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()
+                })
+                .collect()
         };
         spec.measured = given.playings.iter().map(own).collect();
     }
@@ -308,7 +385,9 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
 fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
     let mut measured = Measured {
         creator_cpu: task.creator_cpu.map(CpuId),
-        initial_util: task.util.map(|util| util.min(1024)),
+        initial_util: task.util,
+        start: task.created_ns.map(Nanos),
+        set_up: (!task.set_up.is_empty()).then(|| task.set_up.iter().map(recorded).collect()),
         ..Measured::default()
     };
     let stated = |number: usize| stated(spec, number, full_speed);
@@ -323,22 +402,16 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     }
     // Of what was not done, or not even begun, more than is said as of the rest.
     let expected = |number: usize| stated(number).map(|stated| stated * took / said);
-    let work = |cycles: f64| Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
-    let recorded = |released: Nanos, cycles: f64| Recorded {
-        released,
-        work: work(cycles),
-        busy: Nanos::ZERO,
-    };
     let mut items: Vec<Recorded> = Vec::new();
     for (number, item) in task.items.iter().enumerate() {
         let cycles = item.cycles.or_else(|| expected(number)).unwrap_or(1.0);
-        items.push(recorded(Nanos(item.released_ns), cycles));
+        items.push(work_at(Nanos(item.released_ns), cycles));
     }
     while let Some((released, cycles)) = next_release(spec, &items).zip(expected(items.len())) {
         if released >= duration {
             break;
         }
-        items.push(recorded(released, cycles));
+        items.push(work_at(released, cycles));
     }
     let usual = Nanos(median(&mut late).unwrap_or(0));
     let late = |number: usize| task.items.get(number)?.late_ns.map(Nanos);
@@ -348,6 +421,15 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     });
     measured.items = Some(items.into());
     measured
+}
+
+fn work_at(released: Nanos, cycles: f64) -> Recorded {
+    let work = Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
+    Recorded { released, work, busy: Nanos::ZERO }
+}
+
+fn recorded(stretch: &Stretch) -> Recorded {
+    work_at(Nanos(stretch.woken_ns), stretch.cycles)
 }
 
 /// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
@@ -383,14 +465,10 @@ fn others(given: &Given) -> Vec<TaskSpec> {
             let number = threads.entry((of.cpu, of.priority)).or_default();
             let key = (of.cpu, of.priority, *number);
             *number += 1;
-            let idle = Measured { items: Some([].into()), ..Measured::default() };
-            let measured = tasks.entry(key).or_insert_with(|| vec![vec![idle]; playings]);
-            let items = of.items.iter().map(|&(released_ns, cycles)| Recorded {
-                released: Nanos(released_ns),
-                work: Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO },
-                busy: Nanos::ZERO,
-            });
-            let did = Measured { items: Some(items.collect()), ..Measured::default() };
+            let measured =
+                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings]);
+            let set_up = Some(of.stretches.iter().map(recorded).collect());
+            let did = Measured { set_up, ..Measured::default() };
             if let Some(playing) = measured.get_mut(at) {
                 *playing = vec![did];
             }
@@ -431,7 +509,8 @@ impl Given {
                 let cycles: Vec<f64> = task.items.iter().filter_map(|item| item.cycles).collect();
                 let mut late: Vec<u64> =
                     task.items.iter().filter_map(|item| item.late_ns).collect();
-                let whole = |sum: f64, of: usize| (of > 0).then(|| (sum / of as f64).round() as u64);
+                let whole =
+                    |sum: f64, of: usize| (of > 0).then(|| (sum / of as f64).round() as u64);
                 json!({
                     "task": name,
                     "creator_cpu": task.creator_cpu,
@@ -445,8 +524,8 @@ impl Given {
             let mut per_cpu: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
             for of in &playing.background {
                 let sum = per_cpu.entry(of.cpu).or_default();
-                sum.0 += of.items.len();
-                sum.1 += of.items.iter().map(|item| item.1).sum::<f64>();
+                sum.0 += of.stretches.len();
+                sum.1 += of.stretches.iter().map(|stretch| stretch.cycles).sum::<f64>();
             }
             let background = per_cpu.into_iter().map(|(cpu, (wakeups, cycles))| {
                 json!({ "cpu": cpu, "wakeups": wakeups, "cycles": cycles.round() as u64 })
@@ -456,9 +535,9 @@ impl Given {
                 "background": background.collect::<Vec<_>>(),
             })
         });
-        let controller = self.controller.map(|cost| {
-            json!({ "delay_ns": cost.delay_ns, "busy_ns": cost.busy_ns })
-        });
+        let controller = self
+            .controller
+            .map(|cost| json!({ "delay_ns": cost.delay_ns, "busy_ns": cost.busy_ns }));
         json!({ "playings": playings.collect::<Vec<_>>(), "controller": controller })
     }
 }

@@ -65,6 +65,7 @@ pub(super) fn build(
             idle: idle.clone(),
             frequency_invariant: file.frequency_invariant,
             fast_switch: file.fast_switch,
+            from_any_cpu: file.from_any_cpu,
         })
         .collect())
 }

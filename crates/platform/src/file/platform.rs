@@ -52,6 +52,10 @@ pub(crate) struct Cores {
     pub(crate) source: Source,
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// A clock domain.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "domains")]
@@ -69,6 +73,10 @@ pub(crate) struct DomainFile {
     pub(crate) frequency_invariant: bool,
     /// Whether the driver can switch from the scheduler's context.
     pub(crate) fast_switch: bool,
+    /// Whether a CPU may change the frequency of others that are not of its domain
+    /// (`dvfs_possible_from_any_cpu`): where not, what the scheduler does to them from elsewhere asks nobody.
+    #[serde(default = "yes")]
+    pub(crate) from_any_cpu: bool,
     /// Whether the kernel has an energy model of these CPUs: it then marks inefficient points, which
     /// relation E passes over.
     #[serde(default)]

@@ -90,7 +90,7 @@ impl Machine {
         if (marked || self.tick > BALANCER_LATENCY)
             && let Some(to) = self.larger_idle(t, c)
         {
-            self.move_task(t, c, to, observer);
+            self.move_task(t, (c, to), c, observer);
             return true;
         }
         let larger = self.larger_allowed(t, c).next().is_some();
@@ -148,7 +148,7 @@ impl Machine {
             .max_by_key(|&(other, _)| (self.cpus[other].fair.len(), std::cmp::Reverse(other)));
         match from {
             Some((other, t)) => {
-                self.move_task(t, other, c, observer);
+                self.move_task(t, (other, c), c, observer);
                 true
             }
             None => false,
@@ -167,7 +167,7 @@ impl Machine {
                 (self.cpus[other].capacity, self.core_is_idle(other), std::cmp::Reverse(other))
             });
         if let Some((other, t)) = idle {
-            self.move_task(t, c, other, observer);
+            self.move_task(t, (c, other), other, observer);
         }
     }
 
@@ -208,7 +208,7 @@ impl Machine {
             }
             Ordering::Greater => return,
         }
-        self.move_task(t, other, c, observer);
+        self.move_task(t, (other, c), c, observer);
     }
 
     /// Whether nothing runs on the core of idle CPU `c`.
@@ -234,7 +234,7 @@ impl Machine {
                 && self.cpus[other].capacity >= self.cpus[c].capacity
         });
         if let (Some(to), Some(t)) = (free, self.cpus[c].current) {
-            self.move_task(t, c, to, observer);
+            self.move_task(t, (c, to), c, observer);
         }
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Domain {
     pub(super) transition: Transition,
     pub(super) control: FrequencyControl,
     pub(super) frequency_invariant: bool,
+    /// Whether CPUs of other domains may ask for a frequency.
+    pub(super) from_any_cpu: bool,
 
     pub(super) governor: Box<dyn Governor>,
     pub(super) needs: Needs,

@@ -34,7 +34,7 @@ impl Machine {
     #[inline]
     pub(super) fn ask<O: Observer>(&mut self, c: usize, flags: UtilFlags, observer: &mut O) {
         let d = self.cpus[c].domain;
-        if !self.domains[d].needs.utilization {
+        if !self.domains[d].needs.utilization || self.is_foreign(d) {
             return;
         }
         self.refresh_signals(d);
@@ -45,6 +45,13 @@ impl Machine {
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);
         self.apply(d, &decision, c);
+    }
+
+    /// Whether what happens is done by a CPU that may not change the frequency of domain `d`.
+    #[inline]
+    fn is_foreign(&self, d: usize) -> bool {
+        let foreign = |by: usize| !self.domains[d].from_any_cpu && self.cpus[by].domain != d;
+        self.caller.is_some_and(foreign)
     }
 
     #[inline]
@@ -104,6 +111,9 @@ impl Machine {
     /// on that CPU if it has a worker.
     #[inline]
     pub(super) fn call(&mut self, d: usize, c: usize) {
+        if self.is_foreign(d) {
+            return;
+        }
         let domain = &mut self.domains[d];
         if domain.deferred {
             domain.wake_at = self.now;

@@ -60,7 +60,7 @@ impl Machine {
             let task = &self.tasks[t];
             let to = self.least_urgent(task, Some(c));
             let Some(to) = to.filter(|&to| to != c && self.urgency(to) < task.rank) else { return };
-            self.move_urgent(t, c, to, observer);
+            self.move_urgent(t, (c, to), c, observer);
         }
     }
 
@@ -82,11 +82,19 @@ impl Machine {
                 })
                 .max();
             let Some((_, Reverse(from), t)) = best else { return };
-            self.move_urgent(t, from, c, observer);
+            self.move_urgent(t, (from, c), c, observer);
         }
     }
 
-    fn move_urgent<O: Observer>(&mut self, t: usize, from: usize, to: usize, observer: &mut O) {
+    /// CPU `by` moves a real-time task that waits.
+    fn move_urgent<O: Observer>(
+        &mut self,
+        t: usize,
+        (from, to): (usize, usize),
+        by: usize,
+        observer: &mut O,
+    ) {
+        self.caller = Some(by);
         self.cpus[from].touch(self.now);
         self.aggregate_clamps(from, |other| other != t, None);
         self.cpus[from].urgent.retain(|&other| other != t);
@@ -95,5 +103,6 @@ impl Machine {
         self.renew_level(from);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);
+        self.caller = None;
     }
 }

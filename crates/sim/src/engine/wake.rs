@@ -37,6 +37,7 @@ impl Machine {
 
     fn create<O: Observer>(&mut self, t: usize, observer: &mut O) {
         let c = self.choose_for_new(t);
+        self.caller = self.tasks[t].recent;
         self.cpus[c].touch(self.now);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;
@@ -44,6 +45,7 @@ impl Machine {
             self.tasks[t].avg = self.new_signals(t, c);
         }
         self.join(t, c, true, observer);
+        self.caller = None;
     }
 
     /// Makes a sleeping task runnable, by a task on CPU `here`; None: by a timer where it went to sleep.
@@ -135,12 +137,12 @@ impl Machine {
         }
     }
 
-    /// Moves a fair task that waits or runs from CPU `from` to CPU `to`.
+    /// Moves a fair task that waits or runs from CPU `from` to CPU `to`; `by` is the CPU that does so.
     pub(super) fn move_task<O: Observer>(
         &mut self,
         t: usize,
-        from: usize,
-        to: usize,
+        (from, to): (usize, usize),
+        by: usize,
         observer: &mut O,
     ) {
         let running = self.cpus[from].current == Some(t);
@@ -152,9 +154,11 @@ impl Machine {
         self.keep_lag(t, from);
         self.load_migrate(t, from, observer);
         self.cpus[from].fair.retain(|&other| other != t);
+        self.caller = Some(by);
         self.ask(from, UtilFlags::default(), observer);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);
+        self.caller = None;
         if running {
             self.schedule(from, observer);
             self.requeue(from);

@@ -1,12 +1,14 @@
 //! From a scenario to what the engine is given, once per phase.
 
-use super::model::{InterruptSpec, PageSpec, RecordedItem, Release, Scenario, TaskSpec, Workload};
+use super::model::{
+    InterruptSpec, Measured, PageSpec, RecordedItem, Release, Scenario, TaskSpec, Workload,
+};
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, Controller, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Duty, FullSpeed, OnCall, OnItsWay, Pace, PageHelper, PageLoad, PageMain, Periodic, Poisson,
-    Recorded, Replay, Service, kernels,
+    Rampup, Recorded, Replay, Service, SetUp, kernels,
 };
 use flyball_governors::{ClampRamp, ResponseRamp};
 use flyball_platform::rule;
@@ -175,6 +177,11 @@ impl<'a> Tasks<'a> {
             Workload::Making(making) => {
                 self.push(spec, making.behavior(spec.start, self.full_speed));
             }
+            &Workload::Rampup { sleeps, gap } => {
+                let set_up = self.measured(spec).and_then(|measured| measured.set_up.as_ref());
+                let sleeps = if set_up.is_some() { 0 } else { sleeps };
+                self.push(spec, Box::new(Rampup::new(sleeps, gap)));
+            }
             Workload::Periodic(release) => {
                 let work = release.work.work(release.memory, self.full_speed);
                 self.push(spec, Box::new(periodic(release, spec.start, work)));
@@ -211,15 +218,22 @@ impl<'a> Tasks<'a> {
         }
     }
 
+    /// What the next task did in a playing.
+    fn measured<'s>(&self, spec: &'s TaskSpec) -> Option<&'s Measured> {
+        spec.measured_in(self.phase, self.of_spec - self.names.len())
+    }
+
     fn push(&mut self, spec: &TaskSpec, stated: Box<dyn Behavior>) {
-        let number = self.of_spec - self.names.len();
-        let measured = spec.measured_in(self.phase, number).cloned().unwrap_or_default();
+        let measured = self.measured(spec).cloned().unwrap_or_default();
         let mut behavior = match measured.items {
             Some(items) => Box::new(Replay::new(items, Pace::Open)),
             None => stated,
         };
         if let Some(way) = measured.way {
             behavior = Box::new(OnItsWay::new(behavior, way));
+        }
+        if let Some(set_up) = measured.set_up {
+            behavior = Box::new(SetUp::new(set_up, behavior));
         }
         let creator = match (spec.creator, measured.creator_cpu) {
             (Creator::Nobody, Some(cpu)) => Creator::Cpu(cpu),
@@ -233,7 +247,7 @@ impl<'a> Tasks<'a> {
             uclamp_max: spec.uclamp_max,
             rampup_multiplier: spec.rampup_multiplier,
             clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
-            start: spec.start,
+            start: measured.start.filter(|_| spec.start == Nanos::ZERO).unwrap_or(spec.start),
             creator,
             initial_util: spec.initial_util.or(measured.initial_util),
             behavior,

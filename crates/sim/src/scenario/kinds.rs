@@ -9,7 +9,7 @@ use super::reader::{Fields, Key};
 use super::recorded;
 use crate::behavior::Work;
 use crate::workload::{
-    Amount, Batch, FullSpeed, Overrun, Periodic, Rampup, Service, kernels, rt_app as rt_app_files,
+    Amount, Batch, FullSpeed, Overrun, Periodic, Service, kernels, rt_app as rt_app_files,
 };
 use flyball_units::Nanos;
 
@@ -140,11 +140,11 @@ pub const KINDS: &[Kind] = &[
 fn rampup(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {
     let sleeps = fields.integer_or("sleeps", 100, 0..=1_000_000)? as u32;
     let gap = fields.span_or("gap", Nanos::from_millis(10))?;
-    Ok((Making::of(move |_, _| Rampup::new(sleeps, gap)), None))
+    Ok((Workload::Rampup { sleeps, gap }, None))
 }
 
 fn spin(_: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {
-    Ok((Making::of(|_, _| Rampup::new(0, Nanos::ZERO)), None))
+    Ok((Workload::Rampup { sleeps: 0, gap: Nanos::ZERO }, None))
 }
 
 fn periodic(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {

@@ -121,6 +121,10 @@ pub struct Measured {
     pub creator_cpu: Option<CpuId>,
     /// Its first utilisation, if none is said.
     pub initial_util: Option<u32>,
+    /// When it was created, if nothing is said.
+    pub start: Option<Nanos>,
+    /// What it did before its items, or its mark: it does this instead of its sleeps.
+    pub set_up: Option<Arc<[Recorded]>>,
     /// Its items in order of their release, from the beginning of the scenario, instead of its workload.
     pub items: Option<Arc<[Recorded]>>,
     /// The way to these and from them, if they were not all that it did.
@@ -173,6 +177,13 @@ pub struct HintSpec {
 pub enum Workload {
     /// Whatever its behaviour does.
     Making(Making),
+    /// Sleeps, a mark, and work without end.
+    Rampup {
+        /// How many sleeps.
+        sleeps: u32,
+        /// Length of each.
+        gap: Nanos,
+    },
     /// One item per period.
     Periodic(Release),
     /// A signal kernel, periodically.

@@ -100,6 +100,10 @@ mod tests {
     #[test]
     fn what_comes_after_an_item_delays_the_next_one_of_a_busy_task() {
         // 4 to 13 ms and 2 ms more: the second release, at 13 ms, finds the task awake until 15 ms.
-        assert_eq!(items(9, &[1, 1, 1]), [(3, 4, 13), (13, 15, 24), (23, 26, 0)], "the last one goes on");
+        assert_eq!(
+            items(9, &[1, 1, 1]),
+            [(3, 4, 13), (13, 15, 24), (23, 26, 0)],
+            "the last one goes on"
+        );
     }
 }
