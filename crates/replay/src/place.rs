@@ -162,6 +162,7 @@ impl Load {
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,
+            initial_util_est: 0,
             behavior: Box::new(Replay::new(Arc::clone(&stint.items), self.pace)),
         };
         let longest = match self.pace {

@@ -74,6 +74,7 @@ pub(crate) fn task(name: &str, start: Nanos, behavior: impl Behavior + 'static) 
         start,
         creator: Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior: Box::new(behavior),
     }
 }

@@ -94,6 +94,7 @@ fn task(allowed: Vec<CpuId>, behavior: Box<dyn Behavior>) -> TaskSetup {
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior,
     }
 }

@@ -89,6 +89,8 @@ pub struct TaskSetup {
     pub creator: Creator,
     /// Initial util_avg where it did not start as a new task does.
     pub initial_util: Option<u32>,
+    /// What is expected of it at its creation (util_est): 0, but where a task that slept for long stands in the model.
+    pub initial_util_est: u32,
     /// What it does.
     pub behavior: Box<dyn Behavior>,
 }

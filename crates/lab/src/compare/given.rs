@@ -76,10 +76,14 @@ pub struct Task {
 /// What a thread that is not the scenario's did on one CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Background {
+    /// Its name.
+    pub name: String,
     /// The CPU.
     pub cpu: u32,
     /// The kernel's priority: below 100 real-time, 120 for a nice value of 0.
     pub priority: i32,
+    /// What is expected of it at first (util_est).
+    pub util_est: u32,
     /// What it did.
     pub stretches: Vec<Stretch>,
 }
@@ -159,8 +163,14 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             for stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
                 per_cpu.entry(stretch.cpu).or_default().push(stretch);
             }
-            let background = |(cpu, stretches)| Background { cpu, priority, stretches };
-            found.background.extend(per_cpu.into_iter().map(background));
+            let util_est = expected_before(&recording, tid);
+            found.background.extend(per_cpu.into_iter().map(|(cpu, stretches)| Background {
+                name: name.clone(),
+                cpu,
+                priority,
+                util_est,
+                stretches,
+            }));
         }
     }
     // From the beginning of the scenario on.
@@ -272,6 +282,18 @@ fn worked(
     task
 }
 
+/// What was expected of a task when it first woke up. When it sleeps a quarter of the way to its utilisation is gone,
+/// if that is less; what was more than that is not known.
+fn expected_before(recording: &Recording<'_>, tid: u32) -> u32 {
+    let begin = recording.span().from_ns;
+    let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
+    let first = signals.filter(|of| of.util_est.is_some()).min_by_key(|of| of.t_ns);
+    let Some((util, after)) = first.and_then(|of| Some((of.util_avg?, of.util_est?))) else {
+        return 0;
+    };
+    if after > util { ((4 * after - util) / 3).min(1024) } else { 0 }
+}
+
 /// Half of a signal's history is forgotten in 32 periods of 1024 us.
 const HALF_LIFE_NS: f64 = 32.0 * 1_024_000.0;
 
@@ -377,9 +399,42 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         };
         spec.measured = given.playings.iter().map(own).collect();
     }
-    scenario.tasks.extend(others(given));
+    // Work of governors that sample is the model's own.
+    let workers = given.playings.iter().flat_map(|playing| &playing.background);
+    let workers = workers.filter(|of| is_worker(&scenario, of)).flat_map(|of| &of.stretches);
+    let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
+    let decision = median(&mut cycles);
+    if let Some(cycles) = decision {
+        scenario.platform.sampler_cycles = cycles;
+    }
+    let most = decision.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
+    let others = given.playings.iter().map(|playing| {
+        let others = playing.background.iter().cloned().map(|mut of| {
+            if is_worker(&scenario, &of) {
+                of.stretches.retain(|stretch| stretch.cycles > most);
+            }
+            of
+        });
+        others.filter(|of| !of.stretches.is_empty()).collect()
+    });
+    let others: Vec<Vec<Background>> = others.collect();
+    scenario.tasks.extend(stand_ins(&others));
     scenario
 }
+
+/// A worker that is busy for longer, in medians, had other things to do.
+const MOST_OF_A_DECISION: f64 = 4.0;
+
+/// Whether a thread is one of the kernel's workers on a CPU whose governor decides on such.
+fn is_worker(scenario: &Scenario, of: &Background) -> bool {
+    let bound = of.name.strip_prefix("kworker/").is_some_and(|name| !name.starts_with('u'));
+    let mut domains = scenario.platform.domains.iter().zip(&scenario.governors);
+    let governor = domains.find(|(domain, _)| domain.cpus.iter().any(|cpu| cpu.0 == of.cpu));
+    bound && governor.is_some_and(|(_, governor)| WORKERS.contains(&governor.name.as_str()))
+}
+
+/// The kernel's governors that sample, each time on a worker of the CPU where the scheduler called.
+const WORKERS: [&str; 2] = ["ondemand", "conservative"];
 
 /// What a task did as the model does it.
 fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
@@ -455,20 +510,23 @@ fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
     }
 }
 
-/// Tasks that do what the threads did that are not the scenario's: one for each CPU, class and thread of a playing.
-fn others(given: &Given) -> Vec<TaskSpec> {
+/// Tasks that do what threads did, in each playing others: one for each CPU, class and thread.
+fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
     let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
-    let playings = given.playings.len();
-    for (at, playing) in given.playings.iter().enumerate() {
+    for (at, playing) in playings.iter().enumerate() {
         let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
-        for of in &playing.background {
+        for of in playing {
             let number = threads.entry((of.cpu, of.priority)).or_default();
             let key = (of.cpu, of.priority, *number);
             *number += 1;
             let measured =
-                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings]);
-            let set_up = Some(of.stretches.iter().map(recorded).collect());
-            let did = Measured { set_up, ..Measured::default() };
+                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings.len()]);
+            let did = Measured {
+                initial_util_est: of.util_est,
+                start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
+                set_up: Some(of.stretches.iter().map(recorded).collect()),
+                ..Measured::default()
+            };
             if let Some(playing) = measured.get_mut(at) {
                 *playing = vec![did];
             }

@@ -336,6 +336,7 @@ fn new_task(
         ramped: from.clamp_ramp.map(|ramp| Box::new(Ramped::new(ramp, from.uclamp_min))),
         creator: from.creator,
         initial_util: from.initial_util,
+        util_est: flyball_pelt::UtilEst::from_raw(from.initial_util_est),
         random: random_stream(seed, t),
         timer: from.start.0,
         ..blank(from.name, from.class, allowed, Program::Behavior(from.behavior))

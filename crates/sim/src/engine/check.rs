@@ -141,6 +141,7 @@ fn check_task(task: &TaskSetup, cpus: usize) -> Result<(), SetupError> {
         ("uclamp_min", clamp(task.uclamp_min), 0, 1024),
         ("uclamp_max", clamp(task.uclamp_max), 0, 1024),
         ("initial_util", clamp(task.initial_util.unwrap_or(0)), 0, 1024),
+        ("initial_util_est", clamp(task.initial_util_est), 0, 1024),
     ] {
         if !(min..=max).contains(&found) {
             let task = task.name.clone();

@@ -250,6 +250,7 @@ impl<'a> Tasks<'a> {
             start: measured.start.filter(|_| spec.start == Nanos::ZERO).unwrap_or(spec.start),
             creator,
             initial_util: spec.initial_util.or(measured.initial_util),
+            initial_util_est: measured.initial_util_est,
             behavior,
         });
     }
@@ -292,6 +293,7 @@ impl<'a> Tasks<'a> {
                 start: thread.delay,
                 creator: Creator::Nobody,
                 initial_util: None,
+                initial_util_est: 0,
                 behavior: Box::new(Thread::new(thread, self.full_speed, first, program.duration)),
             });
         }
@@ -358,6 +360,7 @@ fn plain(
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior,
     }
 }

@@ -121,6 +121,8 @@ pub struct Measured {
     pub creator_cpu: Option<CpuId>,
     /// Its first utilisation, if none is said.
     pub initial_util: Option<u32>,
+    /// What is expected of it then.
+    pub initial_util_est: u32,
     /// When it was created, if nothing is said.
     pub start: Option<Nanos>,
     /// What it did before its items, or its mark: it does this instead of its sleeps.

@@ -40,6 +40,7 @@ pub(super) fn task(number: usize, slot: &Slot, seed: u64) -> TaskSetup {
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior: Box::new(LoadTask { controller, used: Nanos::ZERO }),
     }
 }

@@ -248,6 +248,7 @@ impl Trial<'_> {
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,
+            initial_util_est: 0,
             behavior: Box::new(measured),
         }];
         let mut seeds = SplitMix64::seed_from_u64(self.phases.load_seed);
