@@ -9,10 +9,12 @@
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! ```
 
+mod clocks;
 mod figures;
 mod given;
 mod guest;
 mod judge;
+mod on_cpu;
 mod one_step;
 mod run;
 mod speed_up;

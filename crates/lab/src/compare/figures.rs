@@ -1,6 +1,7 @@
 //! The figures that are compared, of one playing or of one simulated phase.
 
-use super::speed_up;
+use super::clocks::Clocks;
+use super::{on_cpu, speed_up};
 use crate::protocol::score::{BEGIN, END};
 use flyball_events::questions::rise::{Rise, Target};
 use flyball_events::recording::{Ran, Steps, comm};
@@ -110,8 +111,9 @@ pub fn of_outcome(
     }
     let run = speed_up::phase(scenario, outcome.phase)?;
     let recording = Recording::of(&run);
-    let clocks = clocks(scenario, &run, &recording);
-    add_times_to_speed(&mut figures, scenario, built, &recording, &clocks);
+    let clocks = Clocks::of(&scenario.platform, &run, &recording);
+    let slices: Vec<Ran> = recording.slices().collect();
+    add_times_to_speed(&mut figures, scenario, built, &recording, (&slices, &clocks));
     Ok(figures)
 }
 
@@ -124,14 +126,15 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     let (begin, end) = (recording.span().from_ns, recording.span().to_ns);
     let elapsed = Nanos(end.saturating_sub(begin));
     let mut figures = Figures::new();
-    let clocks = clocks(scenario, run, &recording);
-    add_times_to_speed(&mut figures, scenario, built, &recording, &clocks);
+    let clocks = Clocks::of(&scenario.platform, run, &recording);
+    let slices = on_cpu::slices(&recording, &clocks);
+    add_times_to_speed(&mut figures, scenario, built, &recording, (&slices, &clocks));
     for group in &built.groups {
         let names = names(built, group);
         if is_fair(built, group) {
             times(&mut figures, scenario, &recording, &group.name, names.first())?;
         }
-        let own = |slice: &Ran| names.contains(&recording.task(slice.tid).name);
+        let own = |slice: &&Ran| names.contains(&recording.task(slice.tid).name);
         let mut responses = Quantiles::default();
         for item in recording.items().filter(|item| names.contains(&recording.task(item.tid).name))
         {
@@ -147,7 +150,7 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
             }
         }
         let mut on: BTreeMap<&str, u64> = BTreeMap::new();
-        for slice in recording.slices().filter(own) {
+        for slice in slices.iter().filter(own) {
             let Some(cpu) = scenario.platform.cpus.get(slice.cpu as usize) else { continue };
             *on.entry(cpu.core_type.as_str()).or_default() += slice.length_ns();
         }
@@ -157,7 +160,7 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         }
     }
     for domain in &scenario.platform.domains {
-        let first = domain.cpus.first().and_then(|first| clocks.get(first.0 as usize));
+        let first = domain.cpus.first().and_then(|first| clocks.steps().get(first.0 as usize));
         let Some(steps) = first else { continue };
         let spent = |from: u64, to: u64, at: &mut BTreeMap<u64, u64>| {
             for segment in steps.segments(from, to) {
@@ -169,7 +172,7 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
         let mut busy: BTreeMap<u64, u64> =
             domain.points.iter().map(|point| (point.frequency.0, 0)).collect();
         let here = |cpu: u32| domain.cpus.iter().any(|id| id.0 == cpu);
-        for slice in recording.slices().filter(|slice| here(slice.cpu)) {
+        for slice in slices.iter().filter(|slice| here(slice.cpu)) {
             spent(slice.from_ns, slice.to_ns, &mut busy);
         }
         add_busy(&mut figures, scenario, &domain.name, busy.into_iter(), elapsed);
@@ -183,24 +186,18 @@ fn names(built: &Built, group: &Group) -> Vec<String> {
     members.unwrap_or_default().iter().map(|task| comm(&task.name)).collect()
 }
 
-/// The frequency of each CPU.
-fn clocks(scenario: &Scenario, run: &Run, recording: &Recording<'_>) -> Vec<Arc<Steps<u64>>> {
-    let cpus = scenario.platform.cpus.iter();
-    cpus.map(|cpu| frequency(run, recording, cpu.id.0)).collect()
-}
-
 fn add_times_to_speed(
     figures: &mut Figures,
     scenario: &Scenario,
     built: &Built,
     recording: &Recording<'_>,
-    clocks: &[Arc<Steps<u64>>],
+    (slices, clocks): (&[Ran], &Clocks<'_>),
 ) {
     let khz = speed_up::level(&scenario.platform);
     for group in &built.groups {
         let names = names(built, group);
-        let own = |slice: &Ran| names.contains(&comm(&recording.task(slice.tid).name));
-        let time = speed_up::mean_ns(recording.slices().filter(own), clocks, khz);
+        let own = |slice: &&Ran| names.contains(&comm(&recording.task(slice.tid).name));
+        let time = speed_up::mean_ns(slices.iter().filter(own).copied(), clocks.steps(), khz);
         let task = group.name.clone();
         figures.insert(Quantity::TimeToSpeed { task, percent: speed_up::PERCENT }, time);
     }

@@ -11,8 +11,10 @@
 //!   thread's queue;
 //! - what it cost a controller of clamps to set one.
 
-use super::figures::{frequency, span};
-use flyball_events::recording::{Ended, Ran, Steps, Subject, Woken, comm};
+use super::clocks::{Clocks, asleep};
+use super::figures::span;
+use super::on_cpu;
+use flyball_events::recording::{Ended, Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
@@ -24,7 +26,6 @@ use flyball_stats::median_high;
 use flyball_units::{CpuId, Nanos};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 /// Name of the tasks that stand for what else ran.
 const NAME: &str = "guest";
@@ -143,16 +144,13 @@ pub fn given<'a>(
 fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Missing> {
     let recording = span(&Recording::of(run))?;
     let begin = recording.span().from_ns;
-    let cpus = &scenario.platform.cpus;
-    let clocks: Vec<Arc<Steps<u64>>> =
-        cpus.iter().map(|cpu| frequency(run, &recording, cpu.id.0)).collect();
-    let at = Clocks { scenario, clocks, full_speed: FullSpeed::of(&scenario.platform) };
+    let at = Clocks::of(&scenario.platform, run, &recording);
     let priorities = recording.priorities();
-    let all: Vec<Ran> = recording.slices().collect();
+    let all = on_cpu::slices(&recording, &at);
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);
-        let slices = recording.slices_of(tid);
+        let slices: Vec<Ran> = all.iter().filter(|slice| slice.tid == tid).copied().collect();
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
@@ -188,37 +186,6 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
 
 /// The kernel's priority of a nice value of 0.
 const NICE_0: i32 = 120;
-
-/// The frequency of each CPU in a playing.
-struct Clocks<'a> {
-    scenario: &'a Scenario,
-    clocks: Vec<Arc<Steps<u64>>>,
-    full_speed: FullSpeed,
-}
-
-impl Clocks<'_> {
-    /// Cycles of the reference kind of core that a part of a slice executed.
-    fn cycles(&self, slice: &Ran, from_ns: u64, to_ns: u64) -> f64 {
-        let at = slice.cpu as usize;
-        let cpu = self.scenario.platform.cpus.get(at);
-        let (Some(cpu), Some(steps)) = (cpu, self.clocks.get(at)) else { return 0.0 };
-        let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
-            Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
-        });
-        cycles.sum::<f64>() * cpu.work_per_cycle
-    }
-
-    /// The time that load tracking counts for it, in ns.
-    fn tracked_ns(&self, slice: &Ran, from_ns: u64, to_ns: u64) -> f64 {
-        let domains = &self.scenario.platform.domains;
-        let domain = domains.iter().find(|domain| domain.cpus.iter().any(|cpu| cpu.0 == slice.cpu));
-        if domain.is_none_or(|domain| domain.frequency_invariant) {
-            self.cycles(slice, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64
-        } else {
-            (to_ns - from_ns) as f64
-        }
-    }
-}
 
 fn wakeups_of(recording: &Recording<'_>, tid: u32) -> Vec<Woken> {
     let mut wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
@@ -262,7 +229,7 @@ fn worked(
     let mut cycles = vec![0.0; ends.len()];
     for slice in slices {
         for (from_ns, to_ns, item) in parts(slice, &ends) {
-            let spent = clocks.cycles(slice, from_ns, to_ns);
+            let spent = clocks.cycles(slice.cpu, from_ns, to_ns);
             match item.and_then(|item| cycles.get_mut(item)) {
                 Some(cycles) => *cycles += spent,
                 None if from_ns >= first_item => task.after_cycles += spent,
@@ -294,24 +261,19 @@ fn expected_before(recording: &Recording<'_>, tid: u32) -> u32 {
     if after > util { ((4 * after - util) / 3).min(1024) } else { 0 }
 }
 
-/// Half of a signal's history is forgotten in 32 periods of 1024 us.
-const HALF_LIFE_NS: f64 = 32.0 * 1_024_000.0;
-
-/// The utilisation of a task at its creation that has this one at `t_ns`: of u before, running for s makes
-/// u y^s + 1024 (1 - y^s), and sleeping u y^s.
+/// The utilisation of a task at its creation that has this one at `t_ns`.
 fn util_at_birth(util: u32, t_ns: u64, slices: &[Ran], clocks: &Clocks<'_>) -> u32 {
-    let (mut factor, mut gained) = (1.0, 0.0);
+    let (mut kept, mut gained) = (1.0, 0.0);
     let mut before: Option<u64> = None;
     for slice in slices.iter().filter(|slice| slice.from_ns < t_ns) {
         let slept = before.map_or(0, |before| slice.from_ns.saturating_sub(before));
-        let asleep = (-(slept as f64) / HALF_LIFE_NS).exp2();
         let to_ns = slice.to_ns.min(t_ns);
-        let ran = (-clocks.tracked_ns(slice, slice.from_ns, to_ns) / HALF_LIFE_NS).exp2();
-        gained = gained * asleep * ran + 1024.0 * (1.0 - ran);
-        factor *= asleep * ran;
+        let asleep = asleep(slept as f64);
+        gained = clocks.ran(gained * asleep, slice.cpu, slice.from_ns, to_ns);
+        kept *= asleep * clocks.kept(slice.cpu, slice.from_ns, to_ns);
         before = Some(to_ns);
     }
-    ((f64::from(util) - gained) / factor).round().clamp(0.0, 1024.0) as u32
+    ((f64::from(util) - gained) / kept).round().clamp(0.0, 1024.0) as u32
 }
 
 /// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
@@ -339,7 +301,8 @@ fn lateness(
     wakeups: &[Woken],
 ) -> Option<u64> {
     let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
-    let ran = woken.ran_ns.filter(|ran| *ran <= ended)?;
+    let ran_ns = woken.ran_ns.filter(|ran_ns| *ran_ns <= ended)?;
+    let ran = own.iter().rev().find(|slice| slice.from_ns <= ran_ns)?.from_ns;
     let awake = own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released);
     let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
     let in_the_way = !awake && others.any(|of| of.from_ns < ran && of.to_ns > released);
@@ -352,7 +315,7 @@ fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>
     // The slice before, if the thread did not sleep after it, and when it last did.
     let (mut goes_on_from, mut slept_ns): (Option<u32>, u64) = (None, 0);
     for slice in slices {
-        let cycles = clocks.cycles(slice, slice.from_ns, slice.to_ns);
+        let cycles = clocks.cycles(slice.cpu, slice.from_ns, slice.to_ns);
         let goes_on = goes_on_from.is_some_and(|cpu| !apart || cpu == slice.cpu);
         match found.last_mut().filter(|_| goes_on) {
             Some(stretch) => stretch.cycles += cycles,

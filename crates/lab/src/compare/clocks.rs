@@ -1,0 +1,79 @@
+//! The frequency of each CPU in a playing, and what ran by it: cycles, and time that load tracking counts.
+
+use super::figures::frequency;
+use flyball_events::Recording;
+use flyball_events::recording::{Ran, Steps};
+use flyball_platform::{Cpu, Platform};
+use flyball_run::Run;
+use flyball_sim::workload::FullSpeed;
+use std::sync::Arc;
+
+/// Half of a utilisation's history is forgotten in 32 periods of 1024 us.
+const HALF_LIFE_NS: f64 = 32.0 * 1_024_000.0;
+
+/// The clocks of a playing.
+pub(super) struct Clocks<'a> {
+    platform: &'a Platform,
+    steps: Vec<Arc<Steps<u64>>>,
+    full_speed: FullSpeed,
+}
+
+impl<'a> Clocks<'a> {
+    pub(super) fn of(platform: &'a Platform, run: &Run, recording: &Recording<'_>) -> Clocks<'a> {
+        let cpus = platform.cpus.iter();
+        let steps = cpus.map(|cpu| frequency(run, recording, cpu.id.0)).collect();
+        Clocks { platform, steps, full_speed: FullSpeed::of(platform) }
+    }
+
+    /// The frequency of each CPU in kHz, in the platform's order.
+    pub(super) fn steps(&self) -> &[Arc<Steps<u64>>] {
+        &self.steps
+    }
+
+    fn cpu(&self, cpu: u32) -> Option<(&Cpu, &Steps<u64>)> {
+        self.platform.cpus.get(cpu as usize).zip(self.steps.get(cpu as usize).map(Arc::as_ref))
+    }
+
+    /// Cycles of the reference kind of core that a CPU executes in a nanosecond at this time.
+    pub(super) fn cycles_per_ns(&self, cpu: u32, t_ns: u64) -> Option<f64> {
+        let (cpu, steps) = self.cpu(cpu)?;
+        Some(steps.at(t_ns)? as f64 / 1e6 * cpu.work_per_cycle)
+    }
+
+    /// Cycles of the reference kind of core that a CPU executes from one time to another.
+    pub(super) fn cycles(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+        let Some((cpu, steps)) = self.cpu(cpu) else { return 0.0 };
+        let cycles = steps.segments(from_ns, to_ns).filter_map(|segment| {
+            Some((segment.to_ns - segment.from_ns) as f64 * segment.value? as f64 / 1e6)
+        });
+        cycles.sum::<f64>() * cpu.work_per_cycle
+    }
+
+    /// What a utilisation becomes where its task runs on a CPU from one time to another: of u, u y^s + 1024 (1 - y^s), with
+    /// s as load tracking counts the time.
+    pub(super) fn ran(&self, utilization: f64, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+        let kept = self.kept(cpu, from_ns, to_ns);
+        utilization * kept + 1024.0 * (1.0 - kept)
+    }
+
+    /// The share of a utilisation that is left where its task runs from one time to another.
+    pub(super) fn kept(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+        let mut domains = self.platform.domains.iter();
+        let domain = domains.find(|domain| domain.cpus.iter().any(|own| own.0 == cpu));
+        let counted_ns = match domain.is_none_or(|domain| domain.frequency_invariant) {
+            true => self.cycles(cpu, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64,
+            false => to_ns.saturating_sub(from_ns) as f64,
+        };
+        asleep(counted_ns)
+    }
+}
+
+/// The share of a utilisation that is left where its task sleeps for so long.
+pub(super) fn asleep(ns: f64) -> f64 {
+    (-ns / HALF_LIFE_NS).exp2()
+}
+
+/// A slice that begins earlier.
+pub(super) fn begins(slice: &Ran, earlier_ns: u64) -> Ran {
+    Ran { from_ns: slice.from_ns.saturating_sub(earlier_ns), ..*slice }
+}

@@ -1,0 +1,89 @@
+//! Who ran when, as the kernel counts it.
+//!
+//! A task counts as running from when the scheduler has picked it; that the CPU has switched to it is recorded later, after
+//! some ten thousand instructions on the way there. On a board's slow CPUs that is 30 to 250 us, as much as a task of
+//! 5 ms gains of utilisation in a period. No event says when, but the utilisations do: of two that were recorded on both
+//! sides of a switch from idle, with u asleep until p before it and running from then on,
+//!
+//! ```text
+//!   u2 = u1 y^(switch - p - t1) y^s + 1024 (1 - y^s)     s: from p before the switch to t2, as load tracking counts
+//! ```
+//! A single p is coarse, as utilisations are whole numbers; over all of a playing it is not.
+
+use super::clocks::{Clocks, asleep, begins};
+use flyball_events::Recording;
+use flyball_events::recording::{Ran, Subject};
+use std::collections::BTreeMap;
+
+/// What a CPU's utilisation is looked at, at most, before a switch, in ns: the wake-up.
+const NEAR_NS: u64 = 1_500_000;
+
+/// A step of time for the slope, in ns.
+const STEP_NS: u64 = 100_000;
+
+/// Whole numbers stand for what lies half above them.
+const HALF: f64 = 0.5;
+
+/// All slices of a recording by the times that count, in order of their begin; those after an idle time of their CPU begin
+/// earlier than was recorded.
+pub(super) fn slices(recording: &Recording<'_>, clocks: &Clocks<'_>) -> Vec<Ran> {
+    let mut slices: Vec<Ran> = recording.slices().collect();
+    slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
+    let idle_since = idle_since(&slices, recording.span().from_ns);
+    let cycles = before_the_switch(recording, clocks, &slices, &idle_since);
+    for (slice, &since) in slices.iter_mut().zip(&idle_since) {
+        let Some(rate) = clocks.cycles_per_ns(slice.cpu, slice.from_ns) else { continue };
+        let idle_ns = slice.from_ns.saturating_sub(since);
+        *slice = begins(slice, idle_ns.min((cycles / rate).round() as u64));
+    }
+    slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
+    slices
+}
+
+/// Since when the CPU of each slice has had nothing else to do.
+fn idle_since(slices: &[Ran], begin_ns: u64) -> Vec<u64> {
+    let mut busy_until: BTreeMap<u32, u64> = BTreeMap::new();
+    let since = slices.iter().map(|slice| {
+        let until = busy_until.entry(slice.cpu).or_insert(begin_ns);
+        let since = (*until).min(slice.from_ns);
+        *until = slice.to_ns.max(*until);
+        since
+    });
+    since.collect()
+}
+
+/// Cycles of the reference kind of core for which a task runs, by its utilisation, before the switch to it is recorded: the
+/// one number that explains all differences together.
+fn before_the_switch(
+    recording: &Recording<'_>,
+    clocks: &Clocks<'_>,
+    slices: &[Ran],
+    idle_since: &[u64],
+) -> f64 {
+    let mut seen: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
+    let (mut missing, mut per_cycle) = (0.0, 0.0);
+    for (slice, &idle_since) in slices.iter().zip(idle_since) {
+        let seen = seen.entry(slice.tid).or_insert_with(|| {
+            let signals = recording.signals_of(Subject::Task(slice.tid));
+            let mut seen: Vec<_> = signals.filter_map(|of| Some((of.t_ns, of.util_avg?))).collect();
+            seen.sort_unstable();
+            seen
+        });
+        let after = seen.partition_point(|of| of.0 <= slice.from_ns);
+        let before = after.checked_sub(1).and_then(|before| seen.get(before));
+        let (Some(&(t1, u1)), Some(&(t2, u2))) = (before, seen.get(after)) else { continue };
+        let is_near = idle_since < t1 && slice.from_ns - t1 < NEAR_NS && t2 <= slice.to_ns;
+        let Some(rate) = clocks.cycles_per_ns(slice.cpu, slice.from_ns).filter(|_| is_near) else {
+            continue;
+        };
+        let expected = |earlier_ns: u64| {
+            let from_ns = slice.from_ns - earlier_ns;
+            let slept = asleep(from_ns as f64 - t1 as f64);
+            clocks.ran((f64::from(u1) + HALF) * slept, slice.cpu, from_ns, t2)
+        };
+        let recorded = expected(0);
+        missing += f64::from(u2) + HALF - recorded;
+        per_cycle += (expected(STEP_NS) - recorded) / (STEP_NS as f64 * rate);
+    }
+    if per_cycle > 0.0 { (missing / per_cycle).max(0.0) } else { 0.0 }
+}
