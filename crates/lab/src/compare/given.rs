@@ -9,7 +9,7 @@
 //! - when a task was created, what it did until its first item or its mark, and where the thread was awake that
 //!   created it: the kernel looks for a new task's CPU from there, and makes its first utilisation of that of the
 //!   thread's queue;
-//! - what it cost a controller of clamps to set one.
+//! - when the tick came, and what it cost a controller of clamps to set one.
 
 use super::clocks::{Clocks, asleep};
 use super::figures::span;
@@ -25,6 +25,7 @@ use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_stats::median_high;
 use flyball_units::{CpuId, Nanos};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Name of the tasks that stand for what else ran.
@@ -51,9 +52,10 @@ pub struct Item {
     pub released_ns: u64,
     /// What it took until it was done, the kernel's part included; None where it was not done.
     pub cycles: Option<f64>,
-    /// How long its task, which slept, took to its first instruction; None where it did not sleep, or somebody was in
-    /// the way.
+    /// How long its task, which slept, took until it was woken; None where it did not sleep.
     pub late_ns: Option<u64>,
+    /// How long it then took to its first instruction; None where somebody was in the way.
+    pub switch_ns: Option<u64>,
 }
 
 /// What a task of the scenario did.
@@ -105,6 +107,8 @@ pub struct Played {
     pub tasks: BTreeMap<String, Task>,
     /// Everybody else.
     pub background: Vec<Background>,
+    /// Where in its period the tick was; None where that was not seen.
+    pub tick_ns: Option<u64>,
     /// For how long a controller of clamps ran, each time.
     controller_ns: Vec<u64>,
 }
@@ -133,10 +137,10 @@ pub fn given<'a>(
     let mut busy: Vec<u64> =
         playings.iter().flat_map(|playing| &playing.controller_ns).copied().collect();
     let tasks = playings.iter().flat_map(|playing| playing.tasks.values());
-    let mut late: Vec<u64> =
-        tasks.flat_map(|task| &task.items).filter_map(|item| item.late_ns).collect();
-    let controller = median(&mut busy)
-        .map(|busy_ns| ControllerCost { delay_ns: median(&mut late).unwrap_or(0), busy_ns });
+    let controller = median(&mut busy).map(|busy_ns| {
+        let usual = usual_ns(tasks.flat_map(|task| &task.items));
+        ControllerCost { delay_ns: usual.map_or(0, |(late, switch)| late + switch), busy_ns }
+    });
     Ok(Given { playings, controller })
 }
 
@@ -171,6 +175,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             }));
         }
     }
+    found.tick_ns = tick_ns(scenario, &recording, &all);
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
     for task in found.tasks.values_mut() {
@@ -238,15 +243,54 @@ fn worked(
         }
     }
     task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| {
+        let waked =
+            item.ended_ns.and_then(|ended| waked(all, (item.released_ns, ended), slices, &wakeups));
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
-            late_ns: item
-                .ended_ns
-                .and_then(|ended| lateness(all, (item.released_ns, ended), slices, &wakeups)),
+            late_ns: waked.map(|waked| waked.0),
+            switch_ns: waked.and_then(|waked| waked.1),
         }
     }));
     task
+}
+
+/// A tick is one of so many updates of utilisations near each other in its period, at least.
+const LEAST_TICKS: usize = 10;
+
+/// So near each other, in ns.
+const NEAR_NS: u64 = 200_000;
+
+/// Where ticks come in their period, from the beginning of the scenario on: there the utilisations of busy CPUs change, once
+/// they have run for a while.
+fn tick_ns(scenario: &Scenario, recording: &Recording<'_>, slices: &[Ran]) -> Option<u64> {
+    let (begin, period) = (recording.span().from_ns, 1_000_000_000 / u64::from(scenario.kernel.hz));
+    let mut per_cpu: BTreeMap<u32, Vec<&Ran>> = BTreeMap::new();
+    for slice in slices {
+        per_cpu.entry(slice.cpu).or_default().push(slice);
+    }
+    let runs_on = |cpu: u32, t_ns: u64| {
+        let slices = per_cpu.get(&cpu)?;
+        let before = slices.partition_point(|slice| slice.from_ns <= t_ns).checked_sub(1)?;
+        slices.get(before).map(|slice| (slice.from_ns + NEAR_NS..slice.to_ns).contains(&t_ns))
+    };
+    let mut at: Vec<u64> = recording
+        .signals()
+        .filter(|of| of.t_ns >= begin)
+        .filter(|of| matches!(of.subject, Subject::Cpu(cpu) if runs_on(cpu, of.t_ns) == Some(true)))
+        .map(|of| (of.t_ns - begin) % period)
+        .collect();
+    at.sort_unstable();
+    // All around: what comes early in a period lies behind what comes late in the one before.
+    let ends: Vec<u64> = at.iter().copied().chain(at.iter().map(|ns| ns + period)).collect();
+    let near = |from: &u64| {
+        let first = ends.partition_point(|ns| ns < from);
+        (ends.partition_point(|ns| *ns <= from + NEAR_NS) - first, first)
+    };
+    let (count, first) =
+        at.iter().map(near).max_by_key(|&(count, first)| (count, Reverse(first)))?;
+    let tick = ends.get(first + count / 2).filter(|_| count >= LEAST_TICKS)?;
+    Some(tick % period)
 }
 
 /// What was expected of a task when it first woke up. When it sleeps a quarter of the way to its utilisation is gone,
@@ -293,20 +337,35 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// The time from the release of an item until its task ran, where it was asleep and nobody else in the way.
-fn lateness(
+/// The time from the release of an item until its task, which slept, was woken, and from then until it ran if nobody
+/// else was in the way.
+fn waked(
     all: &[Ran],
     (released, ended): (u64, u64),
     own: &[Ran],
     wakeups: &[Woken],
-) -> Option<u64> {
+) -> Option<(u64, Option<u64>)> {
     let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
+    if own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released) {
+        return None;
+    }
     let ran_ns = woken.ran_ns.filter(|ran_ns| *ran_ns <= ended)?;
     let ran = own.iter().rev().find(|slice| slice.from_ns <= ran_ns)?.from_ns;
-    let awake = own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released);
     let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
-    let in_the_way = !awake && others.any(|of| of.from_ns < ran && of.to_ns > released);
-    (!awake && !in_the_way).then(|| ran.saturating_sub(released))
+    let in_the_way = others.any(|of| of.from_ns < ran && of.to_ns > released);
+    let switch = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
+    Some((woken.t_ns - released, switch))
+}
+
+/// The medians of what tasks took until they were woken, and from then until they ran. All begin from their wake-ups, and
+/// all take the same time from there, so that of two that were woken after each other the first one runs.
+fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64, u64)> {
+    let (mut late, mut switch) = (Vec::new(), Vec::new());
+    for item in items {
+        late.extend(item.late_ns);
+        switch.extend(item.switch_ns);
+    }
+    median(&mut late).map(|late| (late, median(&mut switch).unwrap_or(0)))
 }
 
 /// What a thread did from sleep to sleep, on each CPU for itself if these are told `apart`; times are the recording's.
@@ -353,15 +412,20 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     for spec in &mut scenario.tasks {
         let names = spec.names();
         let own = |playing: &Played| -> Vec<Measured> {
+            let items = playing.tasks.values().flat_map(|task| &task.items);
+            let switch = usual_ns(items).map_or(0, |usual| usual.1);
             let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
             tasks
                 .map(|task| {
-                    task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()
+                    task.map(|task| measured(spec, task, switch, (duration, full_speed)))
+                        .unwrap_or_default()
                 })
                 .collect()
         };
         spec.measured = given.playings.iter().map(own).collect();
     }
+    let ticks = given.playings.iter().map(|playing| playing.tick_ns.map(Nanos));
+    scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
     // Work of governors that sample is the model's own.
     let workers = given.playings.iter().flat_map(|playing| &playing.background);
     let workers = workers.filter(|of| is_worker(&scenario, of)).flat_map(|of| &of.stretches);
@@ -400,7 +464,12 @@ fn is_worker(scenario: &Scenario, of: &Background) -> bool {
 const WORKERS: [&str; 2] = ["ondemand", "conservative"];
 
 /// What a task did as the model does it.
-fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
+fn measured(
+    spec: &TaskSpec,
+    task: &Task,
+    switch: u64,
+    (duration, full_speed): (Nanos, FullSpeed),
+) -> Measured {
     let mut measured = Measured {
         creator_cpu: task.creator_cpu.map(CpuId),
         initial_util: task.util,
@@ -409,11 +478,10 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
         ..Measured::default()
     };
     let stated = |number: usize| stated(spec, number, full_speed);
-    let (mut said, mut took, mut late) = (0.0, 0.0, Vec::new());
+    let (mut said, mut took) = (0.0, 0.0);
     for (number, item) in task.items.iter().enumerate() {
         let Some((stated, cycles)) = stated(number).zip(item.cycles) else { continue };
         (said, took) = (said + stated, took + cycles);
-        late.extend(item.late_ns);
     }
     if said <= 0.0 {
         return measured;
@@ -431,10 +499,12 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
         }
         items.push(work_at(released, cycles));
     }
-    let usual = Nanos(median(&mut late).unwrap_or(0));
-    let late = |number: usize| task.items.get(number)?.late_ns.map(Nanos);
+    let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
+    let late = |number: usize| task.items.get(number)?.late_ns;
     measured.way = Some(Way {
-        late: (0..items.len()).map(|number| late(number).unwrap_or(usual)).collect(),
+        late: (0..items.len())
+            .map(|number| Nanos(late(number).unwrap_or(usual) + switch))
+            .collect(),
         after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
     });
     measured.items = Some(items.into());
@@ -528,8 +598,6 @@ impl Given {
         let playings = self.playings.iter().map(|playing| {
             let tasks = playing.tasks.iter().map(|(name, task)| {
                 let cycles: Vec<f64> = task.items.iter().filter_map(|item| item.cycles).collect();
-                let mut late: Vec<u64> =
-                    task.items.iter().filter_map(|item| item.late_ns).collect();
                 let whole =
                     |sum: f64, of: usize| (of > 0).then(|| (sum / of as f64).round() as u64);
                 json!({
@@ -539,7 +607,7 @@ impl Given {
                     "items": task.items.len(),
                     "cycles": whole(cycles.iter().sum(), cycles.len()),
                     "after_cycles": whole(task.after_cycles, task.items.len()),
-                    "late_ns": median(&mut late),
+                    "late_ns": usual_ns(task.items.iter()).map(|(late, switch)| late + switch),
                 })
             });
             let mut per_cpu: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
@@ -552,6 +620,7 @@ impl Given {
                 json!({ "cpu": cpu, "wakeups": wakeups, "cycles": cycles.round() as u64 })
             });
             json!({
+                "tick_ns": playing.tick_ns,
                 "tasks": tasks.collect::<Vec<_>>(),
                 "background": background.collect::<Vec<_>>(),
             })

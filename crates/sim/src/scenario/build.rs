@@ -67,7 +67,7 @@ impl Scenario {
             hints: self.hint_calls(&list, &entries),
             tasks: list,
             placement: self.placement,
-            tick_phase: part(tick, phase, self.phases),
+            tick_phase: self.tick_phase(tick, phase),
             poll_phase: self.poll_phase(phase),
             controller,
             limits: self.governors.iter().map(|spec| spec.limits).collect(),
@@ -93,6 +93,12 @@ impl Scenario {
             tasks(&spec.task).map(call)
         });
         calls.collect()
+    }
+
+    fn tick_phase(&self, tick: Nanos, phase: u32) -> Nanos {
+        let playing = (phase as usize).checked_rem(self.measured_ticks.len());
+        let measured = playing.and_then(|at| self.measured_ticks.get(at)).copied();
+        measured.unwrap_or_else(|| part(tick, phase, self.phases))
     }
 
     /// The poll's phase within the shortest interval of the polling governors.

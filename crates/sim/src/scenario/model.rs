@@ -30,6 +30,9 @@ pub struct Scenario {
     pub controller_delay: Nanos,
     /// CPU time that it takes for that.
     pub controller_busy: Nanos,
+    /// Where in their period the ticks of several playings elsewhere were, which the phases take in turn; none: at even
+    /// distances. No file says it.
+    pub measured_ticks: Vec<Nanos>,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.
