@@ -6,6 +6,7 @@ use super::cpu::{BalanceLevel, Cpu};
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
+use flyball_platform::IdleTick;
 use std::cmp::Ordering;
 
 /// How often a busy CPU lets idle CPUs' signals decay, in ns.
@@ -34,9 +35,10 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        if self.now >= self.decay_at {
-            self.decay_at = self.now + DECAY_PERIOD;
-            self.decay_idle_cpus(observer);
+        if self.now > self.decay_at {
+            // The tick wakes an idle CPU for that.
+            let by = (0..self.cpus.len()).find(|&other| self.cpus[other].is_idle());
+            self.decay_idle_cpus(by.unwrap_or(c), observer);
         }
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);
@@ -60,13 +62,28 @@ impl Machine {
         self.cpus[c].levels = levels;
     }
 
-    fn decay_idle_cpus<O: Observer>(&mut self, observer: &mut O) {
-        for c in 0..self.cpus.len() {
+    /// CPU `c`, which goes idle, lets its signals and those of other idle CPUs decay, if nobody did for a while
+    /// (`nohz_newidle_balance`).
+    pub(super) fn decay_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        if self.idle_tick == IdleTick::Stops
+            && self.cpus.len() > 1
+            && self.last_tick() >= self.decay_at
+        {
+            self.decay_idle_cpus(c, observer);
+        }
+    }
+
+    /// CPU `by` lets the signals of idle CPUs decay, its own first.
+    fn decay_idle_cpus<O: Observer>(&mut self, by: usize, observer: &mut O) {
+        self.decay_at = self.last_tick() + DECAY_PERIOD;
+        self.caller = Some(by);
+        for c in (by..self.cpus.len()).chain(0..by) {
             let fair_runs = self.cpus[c].fair_count > 0;
             if !fair_runs && self.cpus[c].has_blocked_load() {
                 self.update_blocked(c, observer);
             }
         }
+        self.caller = None;
     }
 
     /// Moves the running task of CPU `c` if it does not fit and a larger CPU is idle. Whether it was

@@ -149,6 +149,7 @@ impl Machine {
         self.requeue(c);
         observer.idle(Nanos(self.now), CpuId(c as u32), state);
         self.tell_idle(c, true, observer);
+        self.decay_when_idle(c, observer);
     }
 
     /// The idle state for CPU `c`, if it has any. Whether the tick stops is decided with it, and

@@ -15,6 +15,12 @@ impl Machine {
         self.tick_from(self.now + 1)
     }
 
+    /// The last tick that was not after now, or the beginning: the kernel compares whole ticks (`jiffies`).
+    pub(super) fn last_tick(&self) -> u64 {
+        let passed = self.now.saturating_sub(self.tick_phase) / self.tick;
+        (self.tick_phase + passed * self.tick).min(self.now)
+    }
+
     /// The first tick that is not before `at`.
     pub(super) fn tick_from(&self, at: u64) -> u64 {
         let passed = at.saturating_sub(self.tick_phase);
