@@ -182,6 +182,7 @@ impl Load {
                 true => Placement::CapacityAware,
                 false => Placement::PreviousOrIdle,
             },
+            random_periods: false,
             tick_phase: Nanos::ZERO,
             poll_phase: Nanos::ZERO,
             controller: Controller::default(),

@@ -34,6 +34,7 @@ pub(crate) fn setup(
         tasks: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
+        random_periods: false,
         tick_phase: Nanos::ZERO,
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

@@ -111,6 +111,7 @@ fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
         tasks,
         hints: Vec::new(),
         placement: Placement::CapacityAware,
+        random_periods: false,
         tick_phase: Nanos(300_000),
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

@@ -24,6 +24,8 @@ pub struct Setup {
     pub hints: Vec<HintCall>,
     /// How tasks are placed at wake-up.
     pub placement: Placement,
+    /// Whether each CPU's load tracking begins somewhere in its period of 1024 us, as the seed says, and not all with one.
+    pub random_periods: bool,
     /// Time from the start to the first tick of CPU 0, less than a tick: the phase of the ticks
     /// relative to the workload. The ticks of other CPUs are simultaneous.
     pub tick_phase: Nanos,

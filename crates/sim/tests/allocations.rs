@@ -54,6 +54,7 @@ fn machine(governor: &str) -> Machine {
         tasks: (0..20).map(task).collect(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
+        random_periods: false,
         tick_phase: Nanos(1),
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

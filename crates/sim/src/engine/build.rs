@@ -12,6 +12,7 @@ use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
 use super::timers::Timers;
 use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
+use crate::workload::uniform;
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
@@ -51,7 +52,11 @@ pub(super) fn build(setup: Setup) -> Machine {
     };
     let mut cpus: Vec<Cpu> =
         (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, idle_rules)).collect();
+    let mut random = random_stream(setup.seed, tasks.len());
     for cpu in &mut cpus {
+        if setup.random_periods {
+            cpu.cfs = cpu.cfs.with_period_contrib(uniform(&mut random, 1024) as u32);
+        }
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
         cpu.urgent.reserve(tasks.len());

@@ -67,6 +67,7 @@ impl Scenario {
             hints: self.hint_calls(&list, &entries),
             tasks: list,
             placement: self.placement,
+            random_periods: !self.measured_ticks.is_empty(),
             tick_phase: self.tick_phase(tick, phase),
             poll_phase: self.poll_phase(phase),
             controller,

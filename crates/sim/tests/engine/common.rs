@@ -28,6 +28,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
         tasks: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
+        random_periods: false,
         tick_phase: Nanos(0),
         poll_phase: Nanos(0),
         controller: Controller::default(),

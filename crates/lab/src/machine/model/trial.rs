@@ -267,6 +267,7 @@ impl Trial<'_> {
             governors,
             governor_cost: GovernorCost::default(),
             tasks,
+            random_periods: false,
             tick_phase: self.phases.tick,
             poll_phase: Nanos::ZERO,
             controller: Controller::default(),
