@@ -357,8 +357,7 @@ fn waked(
     Some((woken.t_ns - released, switch))
 }
 
-/// The medians of what tasks took until they were woken, and from then until they ran. All begin from their wake-ups, and
-/// all take the same time from there, so that of two that were woken after each other the first one runs.
+/// The medians of what tasks took until they were woken, and from then until they ran.
 fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64, u64)> {
     let (mut late, mut switch) = (Vec::new(), Vec::new());
     for item in items {
@@ -408,17 +407,20 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_delay = Nanos(cost.delay_ns);
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
+    let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
+    if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
+        // The way of an idle CPU from a wake-up to the task's first instruction.
+        let states = scenario.platform.domains.iter_mut().flat_map(|domain| &mut domain.idle);
+        states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
+    }
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
         let names = spec.names();
         let own = |playing: &Played| -> Vec<Measured> {
-            let items = playing.tasks.values().flat_map(|task| &task.items);
-            let switch = usual_ns(items).map_or(0, |usual| usual.1);
             let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
             tasks
                 .map(|task| {
-                    task.map(|task| measured(spec, task, switch, (duration, full_speed)))
-                        .unwrap_or_default()
+                    task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()
                 })
                 .collect()
         };
@@ -464,12 +466,7 @@ fn is_worker(scenario: &Scenario, of: &Background) -> bool {
 const WORKERS: [&str; 2] = ["ondemand", "conservative"];
 
 /// What a task did as the model does it.
-fn measured(
-    spec: &TaskSpec,
-    task: &Task,
-    switch: u64,
-    (duration, full_speed): (Nanos, FullSpeed),
-) -> Measured {
+fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
     let mut measured = Measured {
         creator_cpu: task.creator_cpu.map(CpuId),
         initial_util: task.util,
@@ -502,9 +499,7 @@ fn measured(
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
     measured.way = Some(Way {
-        late: (0..items.len())
-            .map(|number| Nanos(late(number).unwrap_or(usual) + switch))
-            .collect(),
+        late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
         after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
     });
     measured.items = Some(items.into());
