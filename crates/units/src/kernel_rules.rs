@@ -94,6 +94,8 @@ pub enum KernelRule {
     TeoHitsBeyondTick,
     /// A task that finds its CPU taken goes to the one it was on before, where that is idle.
     RecentCpu,
+    /// A CPU without a choice of idle states keeps its tick until it has come once.
+    TickKeptOnce,
 }
 
 /// What is known of a rule.
@@ -135,7 +137,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 16] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 17] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -277,6 +279,16 @@ pub const KERNEL_RULES: [KernelRuleInfo; 16] = [
         change: "5.15: sched/fair: Use prev instead of new target as recent_used_cpu; before, the waker's CPU \
                  counted, which is left out",
     },
+    KernelRuleInfo {
+        rule: KernelRule::TickKeptOnce,
+        name: "tick-kept-once",
+        first: version(7, 2),
+        last: None,
+        effect: "a CPU with one idle state or none, as in most virtual machines, has one more tick after it \
+                 went idle: its signals decay then, and the governor is asked",
+        change: "read in 7.2.13, and in 6.1.176 and 6.12.117 of the stable series; begun in 7.1 or 7.2: \
+                 sched/idle.c stops the tick once an idle CPU got it",
+    },
 ];
 
 /// Which rules hold.
@@ -398,7 +410,10 @@ mod tests {
         assert_eq!(held("6.12.43+deb13"), of_6_12);
         let of_6_16 = [&of_6_12[1..7], &of_6_12[8..9], &of_6_12[10..]].concat();
         assert_eq!(held("6.16"), of_6_16);
-        assert_eq!(held("7.2.0"), ["runnable-boost", "deferred-steps-at-any-load", "recent-cpu"]);
+        assert_eq!(
+            held("7.2.0"),
+            ["runnable-boost", "deferred-steps-at-any-load", "recent-cpu", "tick-kept-once"]
+        );
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }
 

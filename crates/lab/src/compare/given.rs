@@ -16,6 +16,7 @@ use super::figures::span;
 use super::on_cpu;
 use flyball_events::recording::{Ended, Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
+use flyball_platform::IdleState;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::behavior::Work;
@@ -410,8 +411,13 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
     if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
         // The way of an idle CPU from a wake-up to the task's first instruction.
-        let states = scenario.platform.domains.iter_mut().flat_map(|domain| &mut domain.idle);
-        states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
+        for domain in &mut scenario.platform.domains {
+            if domain.idle.is_empty() {
+                domain.idle.push(waits());
+            }
+            let states = domain.idle.iter_mut();
+            states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
+        }
     }
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
@@ -453,6 +459,17 @@ pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
 
 /// A worker that is busy for longer, in medians, had other things to do.
 const MOST_OF_A_DECISION: f64 = 4.0;
+
+/// The state of CPUs that have none: they wait for an interrupt.
+fn waits() -> IdleState {
+    IdleState {
+        name: "wait".to_owned(),
+        exit_latency: Nanos::ZERO,
+        target_residency: Nanos::ZERO,
+        power_mw: 0.0,
+        stops_timer: false,
+    }
+}
 
 /// Whether a thread is one of the kernel's workers on a CPU whose governor decides on such.
 fn is_worker(scenario: &Scenario, of: &Background) -> bool {

@@ -302,6 +302,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         ns_per_unit: 0.0,
         progress_at: 0,
         idle_since: 0,
+        got_tick: false,
         idle_calls: 0,
         calls: 0,
         sleeps: Sleeps::new(&domain.idle, idle),

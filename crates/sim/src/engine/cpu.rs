@@ -156,6 +156,8 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
+    /// Whether the last tick found it idle, and nothing else happened since.
+    pub(super) got_tick: bool,
     /// How often it went idle and stopped its tick.
     pub(super) idle_calls: u64,
     /// In leaps, how often the scheduler called cpufreq outside ticks.

@@ -5,7 +5,7 @@ use super::cpu::Activity;
 use crate::observe::Observer;
 use flyball_governors::idle::{IdleAsk, IdleChoice, IdleEnd, IdleState, Menu, Teo};
 use flyball_platform::{IdleGovernor, IdleTick};
-use flyball_units::{CpuId, KernelRules, Nanos};
+use flyball_units::{CpuId, KernelRule, KernelRules, Nanos};
 
 /// How far the next timer is taken to be where a CPU has none: as long as the clocks of most machines
 /// let it sleep (`max_idle_ns` in the kernel's log).
@@ -169,7 +169,12 @@ impl Machine {
         let runs = cpu.tick_at != u64::MAX;
         let ahead = if runs { TickAhead::Runs(next_tick - self.now) } else { TickAhead::Stopped };
         let choice = cpu.sleeps.choose(until_timer, ahead, cpu.iowait_count);
-        let keeps_tick = runs && choice.is_some_and(|choice| !choice.stops_tick);
+        let got_tick = std::mem::take(&mut cpu.got_tick);
+        let waits_for_tick = self.rules.has(KernelRule::TickKeptOnce)
+            && !got_tick
+            && self.domains[cpu.domain].idle_states.len() < 2;
+        let keeps_tick =
+            runs && (waits_for_tick || choice.is_some_and(|choice| !choice.stops_tick));
         cpu.idle_calls += u64::from(!keeps_tick);
         cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };
         choice.map(|choice| choice.state)
@@ -197,6 +202,7 @@ impl Machine {
         self.flush(c);
         let next_tick = self.next_tick();
         let cpu = &mut self.cpus[c];
+        cpu.got_tick = why == WakeUp::Tick;
         let states = &self.domains[cpu.domain].idle_states;
         let by_tick = why == WakeUp::Tick && self.idle_tick == IdleTick::Stops;
         cpu.sleeps.learn(self.now - cpu.idle_since, by_tick);
