@@ -3,7 +3,7 @@
 
 Runs `flyball board compare` on each scenario, keeps what it found in OUT/NAME, and writes a table
 of every figure. Needs `flyball board setup --arch aarch64 --program FILE` once, and a machine that
-has nothing else to do: 45 scenarios with 4 playings each take some 25 minutes on 2 cores.
+has nothing else to do: 51 scenarios with 4 playings each take some 25 minutes on 2 cores.
 
     cargo build --release
     scripts/board-vs-model/compare.py --out compared
@@ -86,6 +86,12 @@ def counts(found: dict[str, dict]) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     whole = [one_step(added(comparison["one_step"][kind] for comparison in found.values())) for kind in ahead]
     lines.append("| **all** | | " + " | ".join([*(f"{agree} of {of}" for agree, of in sums.values()), *whole]) + " |")
+    asked = ("response", "busy_frequency", "busy_power")
+    told = {"of what a person asks (responses, frequency, power)": asked, "of all figures": tuple(QUANTITIES)}
+    lines.append("")
+    for words, quantities in told.items():
+        agree, of = (sum(sums[quantity][at] for quantity in quantities) for at in (0, 1))
+        lines.append(f"{agree} of {of} {words} agree, {100 * agree / max(of, 1):.1f} %.")
     return "\n".join(lines)
 
 

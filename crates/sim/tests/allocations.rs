@@ -44,6 +44,7 @@ fn machine(governor: &str) -> Machine {
         start: Nanos(n * 1_000_000),
         creator: Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior: Box::new(Periodic(n * 1_000_000, false)),
     };
     Machine::new(Setup {

@@ -645,20 +645,4 @@ impl Given {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ran(cpu: u32, from_ns: u64, to_ns: u64, ended: Ended) -> Ran {
-        Ran { cpu, tid: 1, from_ns, to_ns, ended }
-    }
-
-    #[test]
-    fn a_slice_is_its_items_and_what_comes_after_them() {
-        let slice = ran(0, 10, 50, Ended::Slept);
-        let items = [(5, 20), (18, 30), (40, 60)];
-        let expected = [(10, 20, Some(0)), (20, 30, Some(1)), (30, 40, None), (40, 50, Some(2))];
-        assert_eq!(parts(&slice, &items), expected);
-        assert_eq!(parts(&slice, &[]), [(10, 50, None)]);
-        assert_eq!(parts(&slice, &[(60, 70)]), [(10, 50, None)]);
-    }
-}
+mod tests;

@@ -87,3 +87,85 @@ fn before_the_switch(
     }
     if per_cycle > 0.0 { (missing / per_cycle).max(0.0) } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_platform::Platform;
+    use flyball_run::{FrequencySample, Run, Slice, UtilizationSample};
+
+    const US: u64 = 1000;
+
+    /// A task that runs 5 of every 20 ms on CPU 1 of the x86 board at 1.6 GHz, is woken 200 us before the switch to it is
+    /// recorded, and counts as running from 80 us before that; with its utilisation at each wake-up, 3 ms later and at
+    /// its end.
+    fn playing() -> Run {
+        let mut run = Run::default();
+        let tables = &mut run.tables;
+        let claimed_khz = Some(1_600_000);
+        let domain = "policy0".to_owned();
+        tables.frequency.push(FrequencySample {
+            t_ns: 0,
+            domain,
+            claimed_khz,
+            ..FrequencySample::default()
+        });
+        let mut utilization = 0.0;
+        for period in 0..200 {
+            let woken = (1 + period) * 20_000 * US;
+            let recorded = woken + 200 * US;
+            let (counts, look, end) =
+                (recorded - 80 * US, recorded + 3_000 * US, recorded + 5_000 * US);
+            let mut push = |t_ns: u64, utilization: f64| {
+                let util_avg = Some(utilization as u32);
+                let sample = UtilizationSample {
+                    t_ns,
+                    tid: Some(7),
+                    util_avg,
+                    ..UtilizationSample::default()
+                };
+                tables.utilization.push(sample);
+            };
+            push(woken, utilization);
+            let ran =
+                |utilization: f64, ns: u64| 1024.0 + (utilization - 1024.0) * asleep(ns as f64);
+            utilization *= asleep((counts - woken) as f64);
+            utilization = ran(utilization, look - counts);
+            push(look, utilization);
+            utilization = ran(utilization, end - look);
+            push(end, utilization);
+            let why = Some("slept".to_owned());
+            let slice =
+                Slice { cpu: 1, tid: 7, from_ns: recorded, to_ns: end, why, ..Slice::default() };
+            tables.slices.push(slice);
+            utilization *= asleep((20_000 * US - (end - woken)) as f64);
+        }
+        run
+    }
+
+    #[test]
+    fn utilizations_tell_from_when_a_task_counts_as_running() {
+        let (platform, run) = (Platform::named("board-x86").unwrap(), playing());
+        let recording = Recording::of(&run);
+        let clocks = Clocks::of(&platform, &run, &recording);
+        let slices = slices(&recording, &clocks);
+        assert_eq!(slices.len(), 200);
+        for (slice, recorded) in slices.iter().zip(recording.slices()) {
+            let earlier = recorded.from_ns - slice.from_ns;
+            assert!(earlier.abs_diff(80 * US) < 8 * US, "{earlier}");
+            assert_eq!(slice.to_ns, recorded.to_ns);
+        }
+    }
+
+    #[test]
+    fn what_follows_another_task_begins_where_that_one_ended() {
+        let platform = Platform::named("board-x86").unwrap();
+        let mut run = playing();
+        let (from_ns, to_ns) = (25_200 * US, 25_500 * US);
+        run.tables.slices.push(Slice { cpu: 1, tid: 8, from_ns, to_ns, ..Slice::default() });
+        let recording = Recording::of(&run);
+        let clocks = Clocks::of(&platform, &run, &recording);
+        let after = slices(&recording, &clocks).into_iter().find(|slice| slice.tid == 8).unwrap();
+        assert_eq!((after.from_ns, after.to_ns), (from_ns, to_ns));
+    }
+}

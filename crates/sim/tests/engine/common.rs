@@ -62,6 +62,7 @@ pub fn task(name: &str, behavior: impl Behavior + 'static) -> TaskSetup {
         start: Nanos::ZERO,
         creator: flyball_sim::setup::Creator::Nobody,
         initial_util: None,
+        initial_util_est: 0,
         behavior: Box::new(behavior),
     }
 }

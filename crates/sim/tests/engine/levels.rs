@@ -103,8 +103,9 @@ fn levels_pay_for_their_changes_like_frequencies() {
     assert_eq!(by_level, by_frequency);
 }
 
-/// A FIFO task under schedutil: 40 million cycles every 50 ms on CPU 1.
-fn real_time(platform: &str, kernel: &str) -> (Vec<u64>, Vec<u64>) {
+/// A FIFO task under schedutil: 40 million cycles every 50 ms on CPU 1. The operating points, and each frequency
+/// with whether the task ran when it came.
+fn real_time(platform: &str, kernel: &str) -> (Vec<u64>, Vec<(u64, bool)>) {
     let mut setup = setup(platform, kernel, "schedutil", Nanos(200 * MS));
     let mut fifo = task("fifo", Periodic::new(50 * MS, 40_000_000));
     fifo.class = Class::Fifo { priority: 80 };
@@ -113,20 +114,32 @@ fn real_time(platform: &str, kernel: &str) -> (Vec<u64>, Vec<u64>) {
     let points = &setup.platform.domains[0].points;
     let points = points.iter().map(|point| point.frequency.0).collect();
     let (log, _) = run(setup);
-    (points, log.frequency.iter().filter(|at| at.1 == 0).map(|at| at.2).collect())
+    let mut running = false;
+    let changes = log.lines.iter().filter_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        match (words.next()?, words.next()?, words.next()?) {
+            ("in", ..) => running = true,
+            ("out", ..) => running = false,
+            ("frequency", "0", khz) => return Some((khz.parse().unwrap(), running)),
+            _ => {}
+        }
+        None
+    });
+    (points, changes.collect())
 }
 
 #[test]
 fn a_real_time_task_begins_at_the_top_only_where_utilisation_is_invariant() {
     let (points, changes) = real_time("board-aarch64", "debian-7.2");
-    assert_eq!(changes[1], *points.last().unwrap(), "{changes:?}");
+    assert_eq!(changes[1].0, *points.last().unwrap(), "{changes:?}");
     // As recorded on that board: from each point to the lowest one at 1.25 times it.
     let (points, changes) = real_time("board-x86", "debian-6.12");
-    let ups: Vec<&[u64]> = changes.windows(2).filter(|pair| pair[1] > pair[0]).collect();
-    assert!(ups.len() >= 6 && changes.contains(points.last().unwrap()), "{changes:?}");
-    for pair in ups {
-        let wanted = points.iter().find(|khz| **khz >= pair[0] * 5 / 4).or(points.last());
-        assert_eq!(Some(&pair[1]), wanted, "{changes:?}");
+    let ups = changes.windows(2).filter(|pair| pair[1].1 && pair[1].0 > pair[0].0);
+    let ups: Vec<(u64, u64)> = ups.map(|pair| (pair[0].0, pair[1].0)).collect();
+    assert!(ups.len() >= 6, "{changes:?}");
+    for (from, to) in ups {
+        let wanted = points.iter().find(|khz| **khz >= from * 5 / 4).or(points.last());
+        assert_eq!(Some(&to), wanted, "{changes:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::*;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Blind, Observer};
-use flyball_sim::setup::{Hint, HintCall, Placement, Setup, TaskId};
+use flyball_sim::setup::{Creator, Hint, HintCall, Placement, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
 fn cycles(cycles: u64) -> Step {
@@ -149,4 +149,58 @@ fn a_hint_holds_for_its_task_from_its_time_on_and_is_not_inherited() {
     assert!(late > 20 * MS && late < plain && late > early, "{early} {late} {plain}");
     let [undone, _] = rises(vec![hint(300 * MS, 1), hint(0, 4), hint(MS, 1)]);
     assert!(undone > early && undone <= plain, "{early} {undone} {plain}");
+}
+
+/// When which CPU's utilisation changed.
+#[derive(Default)]
+struct Changes(Vec<(u64, u32)>);
+
+impl Observer for Changes {
+    fn cpu_util(&mut self, at: Nanos, cpu: CpuId, _: u32, _: u32, _: u32) {
+        self.0.push((at.0, cpu.0));
+    }
+}
+
+/// A CPU that goes idle lets the signals of others decay, if 32 ms have passed since somebody did: CPU 1 works up to 10 ms,
+/// CPU 0 from 61 to 61.1 ms, between ticks of 4 ms that both have stopped.
+#[test]
+fn a_cpu_that_goes_idle_lets_the_signals_of_others_decay() {
+    let mut setup = setup("board-x86", "linux-6.12", "performance", Nanos(80 * MS));
+    setup.kernel.hz = 250;
+    let run = |cycles: u64| Step::Run(Work { cycles, memory: Nanos::ZERO });
+    let never = Step::SleepUntil(Nanos(1_000 * MS));
+    let mut early = task("early", Script::new(vec![run(10 * 3_200_000), never]));
+    early.allowed = vec![CpuId(1)];
+    let wakes = Step::SleepUntil(Nanos(61 * MS));
+    let mut late = task("late", Script::new(vec![wakes, run(320_000), never]));
+    late.allowed = vec![CpuId(0)];
+    setup.tasks.extend([early, late]);
+    let mut changes = Changes::default();
+    Machine::new(setup).unwrap().run(&mut changes);
+    let of_cpu_1 = changes.0.iter().filter(|&&(at, cpu)| cpu == 1 && at > 11 * MS);
+    assert_eq!(of_cpu_1.collect::<Vec<_>>(), [&(61 * MS + 100_000, 1)]);
+}
+
+/// When a task's birth at 1 ms on a large core changes that one's frequency, HZ=250.
+fn changed_by_birth(creator: u32, from_any_cpu: bool) -> u64 {
+    let mut setup = setup("board-aarch64", "linux-6.12", "schedutil", Nanos(20 * MS));
+    setup.kernel.hz = 250;
+    setup.platform.domains[1].from_any_cpu = from_any_cpu;
+    let mut spin = task("spin", Spin);
+    spin.allowed = vec![CpuId(2)];
+    spin.creator = Creator::Cpu(CpuId(creator));
+    spin.start = Nanos(MS);
+    spin.initial_util = Some(512);
+    setup.tasks.push(spin);
+    let (log, _) = run(setup);
+    log.frequency.iter().find(|&&(at, domain, _)| at > 0 && domain == 1).unwrap().0
+}
+
+/// Where a driver lets only its own CPUs change their frequency, what one of another clock domain does waits for the next
+/// tick.
+#[test]
+fn cpus_of_other_domains_ask_nobody_unless_the_driver_lets_them() {
+    assert_eq!(changed_by_birth(3, false), MS);
+    assert_eq!(changed_by_birth(0, true), MS);
+    assert_eq!(changed_by_birth(0, false), 4 * MS);
 }

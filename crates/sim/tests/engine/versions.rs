@@ -135,3 +135,32 @@ fn nice_values_weigh_under_cfs() {
         assert!((found / expected - 1.0).abs() < 0.02, "{found}, by hand {expected}");
     }
 }
+
+/// Ticks that find CPU 0 of the x86 board, which has no idle states, idle: it works for 10 ms, then nobody does. HZ=250.
+fn idle_ticks(kernel: &str) -> Vec<u64> {
+    #[derive(Default)]
+    struct Changes(Vec<u64>);
+    impl flyball_sim::observe::Observer for Changes {
+        fn cpu_util(&mut self, at: Nanos, _: CpuId, _: u32, _: u32, _: u32) {
+            self.0.push(at.0);
+        }
+    }
+    let mut setup = setup("board-x86", kernel, "performance", Nanos(100 * MS));
+    let steps = vec![cycles(10 * 3_200_000), Step::SleepUntil(Nanos(1_000 * MS))];
+    let mut one = task("one", Script::new(steps));
+    one.allowed = vec![CpuId(0)];
+    setup.tasks.push(one);
+    setup.kernel.hz = 250;
+    let mut changes = Changes::default();
+    flyball_sim::engine::Machine::new(setup).unwrap().run(&mut changes);
+    changes.0.retain(|&at| at > 10 * MS);
+    changes.0
+}
+
+/// A CPU without a choice of idle states keeps its tick until it has come once; before, it stopped at once.
+#[test]
+fn a_tick_finds_a_cpu_without_idle_states_idle_once_from_7_2_on() {
+    assert!(idle_ticks("linux-6.12").is_empty());
+    assert_eq!(idle_ticks("linux-7.2"), [12 * MS]);
+    assert_eq!(idle_ticks("debian-6.12"), [12 * MS], "Debian's has the change");
+}

@@ -1,0 +1,216 @@
+//! What is taken from a playing, on small recordings, and what a model does with it.
+
+use super::*;
+use crate::protocol::score::{BEGIN, END};
+use flyball_run::{FrequencySample, Item as ItemRow, Marker, Slice, UtilizationSample, Wakeup};
+use flyball_sim::scenario::{Source, read};
+
+const MS: u64 = 1_000_000;
+
+fn ran(cpu: u32, from_ns: u64, to_ns: u64, ended: Ended) -> Ran {
+    Ran { cpu, tid: 1, from_ns, to_ns, ended }
+}
+
+#[test]
+fn a_slice_is_its_items_and_what_comes_after_them() {
+    let slice = ran(0, 10, 50, Ended::Slept);
+    let items = [(5, 20), (18, 30), (40, 60)];
+    let expected = [(10, 20, Some(0)), (20, 30, Some(1)), (30, 40, None), (40, 50, Some(2))];
+    assert_eq!(parts(&slice, &items), expected);
+    assert_eq!(parts(&slice, &[]), [(10, 50, None)]);
+    assert_eq!(parts(&slice, &[(60, 70)]), [(10, 50, None)]);
+}
+
+/// On the x86 board at 1 GHz: a cycle is a nanosecond.
+fn scenario(phases: u32) -> Scenario {
+    let text = format!(
+        "platform = \"board-x86\"\nkernel = \"debian-6.12\"\nduration = \"100ms\"\nphases = {phases}\n\
+         [governor]\nname = \"schedutil\"\n[[task]]\nkind = \"periodic\"\nname = \"work\"\n\
+         period = \"40ms\"\nphase = \"20ms\"\nwork = \"1ms\"\n"
+    );
+    read(&text, Source::text_only("x.toml", "x")).unwrap()
+}
+
+/// A playing that begins at 1 s: `work` is created at 3 ms by a thread on CPU 2, sets itself up for 1 ms on CPU 0, and has
+/// items at 20 and 60 ms, of which it is woken 0.5 ms late and runs 0.25 ms later: for 6 and 8 ms, and 1 ms after each.
+/// A worker runs for 2 ms on CPU 3 at 50 ms, in two parts.
+fn playing() -> Run {
+    let mut run = Run::default();
+    let at = |us: u64| 1_000 * MS + us * 1000;
+    let tables = &mut run.tables;
+    for (t_ns, name) in [(at(0), BEGIN), (at(100_000), END)] {
+        tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
+    }
+    let claimed_khz = Some(1_000_000);
+    let domain = "policy0".to_owned();
+    tables.frequency.push(FrequencySample {
+        t_ns: 0,
+        domain,
+        claimed_khz,
+        ..FrequencySample::default()
+    });
+    let mut slice = |tid: u32, task: &str, cpu: u32, from: u64, to: u64, why: &str| {
+        let (task, why) = (task.to_owned(), Some(why.to_owned()));
+        let (from_ns, to_ns, priority) = (at(from), at(to), Some(120));
+        let slice = Slice { cpu, tid, task, from_ns, to_ns, why, priority, ..Slice::default() };
+        tables.slices.push(slice);
+    };
+    slice(9, "flyball-play", 2, 2_000, 4_000, "slept");
+    slice(1, "work", 0, 3_000, 4_000, "slept");
+    slice(1, "work", 1, 20_750, 27_750, "slept");
+    slice(1, "work", 1, 60_750, 69_750, "slept");
+    slice(5, "kworker/3:0", 3, 50_000, 51_000, "preempted");
+    slice(5, "kworker/3:0", 3, 52_000, 53_000, "slept");
+    slice(6, "migration/1", 1, 90_000, 91_000, "slept");
+    for (tid, task, cpu, woken, ran, waker_tid) in [
+        (1, "work", 0, 3_000, 3_000, Some(9)),
+        (1, "work", 1, 20_500, 20_750, None),
+        (1, "work", 1, 60_500, 60_750, None),
+        (5, "kworker/3:0", 3, 49_000, 50_000, None),
+    ] {
+        let (woken_ns, ran_ns, task) = (at(woken), Some(at(ran)), task.to_owned());
+        let wakeup = Wakeup { woken_ns, ran_ns, cpu, tid, task, waker_tid, ..Wakeup::default() };
+        tables.wakeups.push(wakeup);
+    }
+    for (item, released, ended) in [(0, 20_000, 26_750), (1, 60_000, 68_750)] {
+        let (released_ns, ended_ns, task) = (at(released), Some(at(ended)), "work".to_owned());
+        tables.items.push(ItemRow {
+            tid: 1,
+            task,
+            item,
+            released_ns,
+            ended_ns,
+            ..ItemRow::default()
+        });
+    }
+    // The first utilisation is that of 1 ms later: 1024 (1 - y) more than what 200 became.
+    let util_avg = Some(200 - 4 + 21);
+    let sample = UtilizationSample {
+        t_ns: at(4_000),
+        tid: Some(1),
+        util_avg,
+        ..UtilizationSample::default()
+    };
+    tables.utilization.push(sample);
+    run
+}
+
+#[test]
+fn what_a_task_did_is_taken_from_the_beginning_on() {
+    let (scenario, run) = (scenario(1), playing());
+    let found = given(&scenario, &scenario.setup(0), [&run].into_iter()).unwrap();
+    let playing = &found.playings[0];
+    let work = &playing.tasks["work"];
+    assert_eq!((work.creator_cpu, work.created_ns), (Some(2), Some(3 * MS)));
+    assert!(work.util.unwrap().abs_diff(200) <= 1, "{work:?}");
+    let ms = |cycles: f64| (cycles / 1e4).round() / 100.0;
+    let set_up: Vec<_> = work.set_up.iter().map(|of| (of.woken_ns / MS, ms(of.cycles))).collect();
+    assert_eq!(set_up, [(3, 1.0)]);
+    let items: Vec<_> =
+        work.items.iter().map(|item| (item.released_ns / MS, item.cycles.map(ms))).collect();
+    assert_eq!(items, [(20, Some(6.0)), (60, Some(8.0))]);
+    assert!(work.items.iter().all(|item| item.late_ns == Some(MS / 2)));
+    assert!(work.items.iter().all(|item| item.switch_ns == Some(MS / 4)));
+    assert_eq!(ms(work.after_cycles), 2.0);
+    let background: Vec<_> = playing
+        .background
+        .iter()
+        .map(|of| (of.name.as_str(), of.cpu, of.stretches.len(), ms(of.stretches[0].cycles)))
+        .collect();
+    assert_eq!(background, [("kworker/3:0", 3, 1, 2.0), ("flyball-play", 2, 1, 2.0)]);
+    assert_eq!(playing.background[0].stretches[0].woken_ns, 49 * MS);
+    assert_eq!(found.controller, None);
+}
+
+#[test]
+fn phases_take_the_playings_in_turn() {
+    let (scenario, run) = (scenario(4), playing());
+    let mut other = playing();
+    // All of the other one is 1 ms later, but for its beginning.
+    other.tables.markers = Run::default().tables.markers;
+    for (t_ns, name) in [(999 * MS, BEGIN), (1_099 * MS, END)] {
+        other.tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
+    }
+    let given = given(&scenario, &scenario.setup(0), [&run, &other].into_iter()).unwrap();
+    let informed = with(&scenario, &given);
+    let starts = |phase: u32| -> Vec<u64> {
+        informed.setup(phase).setup.tasks.iter().map(|task| task.start.0 / MS).collect()
+    };
+    // `work`, and what stands for the conductor and the worker.
+    assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
+    assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
+    let state = &informed.platform.domains[0].idle[0];
+    assert_eq!(state.exit_latency, Nanos(MS / 4));
+}
+
+#[test]
+fn what_a_board_never_came_to_is_expected_as_its_rest() {
+    let scenario = scenario(1);
+    let spec = &scenario.tasks[0];
+    let item = |ms: u64, cycles: Option<f64>| Item {
+        released_ns: ms * MS,
+        cycles,
+        late_ns: None,
+        switch_ns: None,
+    };
+    let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
+    let full_speed = FullSpeed::of(&scenario.platform);
+    let measured = measured(spec, &task, Nanos(150 * MS), full_speed);
+    let items: Vec<_> = measured
+        .items
+        .unwrap()
+        .iter()
+        .map(|item| (item.released.0 / MS, item.work.cycles))
+        .collect();
+    assert_eq!(items, [(20, 2_000_000), (60, 2_000_000), (100, 2_000_000), (140, 2_000_000)]);
+}
+
+#[test]
+fn threads_go_on_where_they_did_not_sleep() {
+    let platform = flyball_platform::Platform::named("board-x86").unwrap();
+    let mut run = Run::default();
+    let claimed_khz = Some(1_000_000);
+    let domain = "policy0".to_owned();
+    let sample = FrequencySample { t_ns: 0, domain, claimed_khz, ..FrequencySample::default() };
+    run.tables.frequency.push(sample);
+    run.tables.slices.push(Slice { to_ns: 100, ..Slice::default() });
+    let recording = Recording::of(&run);
+    let clocks = Clocks::of(&platform, &run, &recording);
+    let slices = [
+        ran(0, 10, 20, Ended::Preempted),
+        ran(0, 25, 30, Ended::Migrated),
+        ran(1, 30, 40, Ended::Slept),
+        ran(1, 60, 70, Ended::Unknown),
+    ];
+    let woken = |t_ns: u64| Woken { t_ns, ran_ns: None, cpu: 0, tid: 1, waker: None };
+    let wakeups = [woken(8), woken(58)];
+    let of = |apart: bool| -> Vec<(u32, u64, u64)> {
+        let stretches = stretches(&slices, &wakeups, apart, &clocks);
+        stretches.iter().map(|of| (of.cpu, of.woken_ns, of.cycles as u64)).collect()
+    };
+    assert_eq!(of(false), [(0, 8, 25), (1, 58, 10)]);
+    assert_eq!(of(true), [(0, 8, 15), (1, 30, 10), (1, 58, 10)]);
+}
+
+#[test]
+fn ticks_are_where_busy_cpus_change() {
+    let scenario = scenario(1);
+    let mut run = Run::default();
+    let mut at = |t_ns: u64, cpu: u32| {
+        let (cpu, util_avg) = (Some(cpu), Some(1));
+        let sample = UtilizationSample { t_ns, cpu, util_avg, ..UtilizationSample::default() };
+        run.tables.utilization.push(sample);
+    };
+    for n in 0..20 {
+        // CPU 0 is busy; CPU 1 is not. The tick is at 3.9 ms of 4, and read up to 150 us later.
+        at(n * 4 * MS + 3_900_000 + n % 4 * 50_000, 0);
+        at(n * 4 * MS + 2 * MS, 1);
+    }
+    let to_ns = 100 * MS;
+    run.tables.slices.push(Slice { cpu: 0, tid: 1, from_ns: 0, to_ns, ..Slice::default() });
+    let recording = Recording::of(&run);
+    let slices: Vec<Ran> = recording.slices().collect();
+    let tick = tick_ns(&scenario, &recording, &slices).unwrap();
+    assert!((3_900_000..4 * MS).contains(&tick) || tick <= 50_000, "{tick}");
+    assert_eq!(tick_ns(&scenario, &recording, &[]), None);
+}
