@@ -77,3 +77,22 @@ pub(super) fn asleep(ns: f64) -> f64 {
 pub(super) fn begins(slice: &Ran, earlier_ns: u64) -> Ran {
     Ran { from_ns: slice.from_ns.saturating_sub(earlier_ns), ..*slice }
 }
+
+/// The x86 board at one frequency, for tests.
+#[cfg(test)]
+pub(super) fn x86_at(khz: u64) -> Run {
+    use flyball_run::FrequencySample;
+    use flyball_run::manifest::{DomainRecord, Machine};
+    let domain = || "policy0".to_owned();
+    let own = DomainRecord { name: domain(), cpus: (0..4).collect(), ..DomainRecord::default() };
+    let mut run = Run::default();
+    run.manifest.machine = Some(Machine { domains: vec![own], ..Machine::default() });
+    run.tables.frequency.push(FrequencySample {
+        t_ns: 0,
+        domain: domain(),
+        claimed_khz: Some(khz),
+        source: "cpu_frequency".to_owned(),
+        ..FrequencySample::default()
+    });
+    run
+}

@@ -91,8 +91,9 @@ fn before_the_switch(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::clocks::x86_at;
     use flyball_platform::Platform;
-    use flyball_run::{FrequencySample, Run, Slice, UtilizationSample};
+    use flyball_run::{Run, Slice, UtilizationSample};
 
     const US: u64 = 1000;
 
@@ -100,16 +101,8 @@ mod tests {
     /// recorded, and counts as running from 80 us before that; with its utilisation at each wake-up, 3 ms later and at
     /// its end.
     fn playing() -> Run {
-        let mut run = Run::default();
+        let mut run = x86_at(1_600_000);
         let tables = &mut run.tables;
-        let claimed_khz = Some(1_600_000);
-        let domain = "policy0".to_owned();
-        tables.frequency.push(FrequencySample {
-            t_ns: 0,
-            domain,
-            claimed_khz,
-            ..FrequencySample::default()
-        });
         let mut utilization = 0.0;
         for period in 0..200 {
             let woken = (1 + period) * 20_000 * US;
@@ -118,12 +111,9 @@ mod tests {
                 (recorded - 80 * US, recorded + 3_000 * US, recorded + 5_000 * US);
             let mut push = |t_ns: u64, utilization: f64| {
                 let util_avg = Some(utilization as u32);
-                let sample = UtilizationSample {
-                    t_ns,
-                    tid: Some(7),
-                    util_avg,
-                    ..UtilizationSample::default()
-                };
+                let (kind, tid) = ("task".to_owned(), Some(7));
+                let sample =
+                    UtilizationSample { t_ns, kind, tid, util_avg, ..UtilizationSample::default() };
                 tables.utilization.push(sample);
             };
             push(woken, utilization);

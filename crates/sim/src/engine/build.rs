@@ -13,6 +13,7 @@ use super::task::{self, Program, State, Task};
 use super::timers::Timers;
 use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
 use crate::workload::uniform;
+use flyball_governors::schedutil::Schedutil;
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
@@ -73,6 +74,12 @@ pub(super) fn build(setup: Setup) -> Machine {
     let first_stat = if stat_phase == 0 { stat_period } else { stat_phase };
     let capacities_equal =
         platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity);
+    // Not with SMT, and schedutil alone tells the estimate what frequency a utilisation leads to
+    // (`sched_is_eas_possible`).
+    let heeds_energy = platform.cpus.iter().all(|cpu| cpu.siblings.is_empty())
+        && domains
+            .iter()
+            .all(|domain| domain.frequency_invariant && domain.governor.name() == Schedutil::NAME);
     let moves = |task: &Task| task.rank > 0 && !task.is_interrupt() && task.pinned.is_none();
     let urgent_moves = tasks.iter().any(moves);
     let ramped = (0..tasks.len()).filter(|&t| tasks[t].ramped.is_some()).collect();
@@ -96,11 +103,10 @@ pub(super) fn build(setup: Setup) -> Machine {
         stat_at: if counts { first_stat } else { u64::MAX },
         slice: kernel.slice.0.max(1),
         idle_tick: kernel.idle_tick,
-        // The kernel is so only where capacities differ, and not with SMT.
         energy_aware: kernel.energy_aware
             && kernel.capacity_aware
             && !capacities_equal
-            && platform.cpus.iter().all(|cpu| cpu.siblings.is_empty()),
+            && heeds_energy,
         urgent_moves,
         uclamp_used,
         uclamp_built: kernel.uclamp,

@@ -1,8 +1,9 @@
 //! What is taken from a playing, on small recordings, and what a model does with it.
 
+use super::super::clocks::x86_at;
 use super::*;
 use crate::protocol::score::{BEGIN, END};
-use flyball_run::{FrequencySample, Item as ItemRow, Marker, Slice, UtilizationSample, Wakeup};
+use flyball_run::{Item as ItemRow, Marker, Slice, UtilizationSample, Wakeup};
 use flyball_sim::scenario::{Source, read};
 
 const MS: u64 = 1_000_000;
@@ -35,20 +36,12 @@ fn scenario(phases: u32) -> Scenario {
 /// items at 20 and 60 ms, of which it is woken 0.5 ms late and runs 0.25 ms later: for 6 and 8 ms, and 1 ms after each.
 /// A worker runs for 2 ms on CPU 3 at 50 ms, in two parts.
 fn playing() -> Run {
-    let mut run = Run::default();
+    let mut run = x86_at(1_000_000);
     let at = |us: u64| 1_000 * MS + us * 1000;
     let tables = &mut run.tables;
     for (t_ns, name) in [(at(0), BEGIN), (at(100_000), END)] {
         tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
     }
-    let claimed_khz = Some(1_000_000);
-    let domain = "policy0".to_owned();
-    tables.frequency.push(FrequencySample {
-        t_ns: 0,
-        domain,
-        claimed_khz,
-        ..FrequencySample::default()
-    });
     let mut slice = |tid: u32, task: &str, cpu: u32, from: u64, to: u64, why: &str| {
         let (task, why) = (task.to_owned(), Some(why.to_owned()));
         let (from_ns, to_ns, priority) = (at(from), at(to), Some(120));
@@ -85,12 +78,8 @@ fn playing() -> Run {
     }
     // The first utilisation is that of 1 ms later: 1024 (1 - y) more than what 200 became.
     let util_avg = Some(200 - 4 + 21);
-    let sample = UtilizationSample {
-        t_ns: at(4_000),
-        tid: Some(1),
-        util_avg,
-        ..UtilizationSample::default()
-    };
+    let (t_ns, kind, tid) = (at(4_000), "task".to_owned(), Some(1));
+    let sample = UtilizationSample { t_ns, kind, tid, util_avg, ..UtilizationSample::default() };
     tables.utilization.push(sample);
     run
 }
@@ -168,11 +157,7 @@ fn what_a_board_never_came_to_is_expected_as_its_rest() {
 #[test]
 fn threads_go_on_where_they_did_not_sleep() {
     let platform = flyball_platform::Platform::named("board-x86").unwrap();
-    let mut run = Run::default();
-    let claimed_khz = Some(1_000_000);
-    let domain = "policy0".to_owned();
-    let sample = FrequencySample { t_ns: 0, domain, claimed_khz, ..FrequencySample::default() };
-    run.tables.frequency.push(sample);
+    let mut run = x86_at(1_000_000);
     run.tables.slices.push(Slice { to_ns: 100, ..Slice::default() });
     let recording = Recording::of(&run);
     let clocks = Clocks::of(&platform, &run, &recording);
@@ -197,8 +182,9 @@ fn ticks_are_where_busy_cpus_change() {
     let scenario = scenario(1);
     let mut run = Run::default();
     let mut at = |t_ns: u64, cpu: u32| {
-        let (cpu, util_avg) = (Some(cpu), Some(1));
-        let sample = UtilizationSample { t_ns, cpu, util_avg, ..UtilizationSample::default() };
+        let (kind, cpu, util_avg) = ("cpu".to_owned(), Some(cpu), Some(1));
+        let sample =
+            UtilizationSample { t_ns, kind, cpu, util_avg, ..UtilizationSample::default() };
         run.tables.utilization.push(sample);
     };
     for n in 0..20 {
