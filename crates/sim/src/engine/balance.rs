@@ -12,6 +12,9 @@ use std::cmp::Ordering;
 /// How often a busy CPU lets idle CPUs' signals decay, in ns.
 pub(super) const DECAY_PERIOD: u64 = 32_000_000;
 
+/// What each CPU adds to the time between two balances by idle CPUs, in ns.
+const KICK_PERIOD: u64 = 2_000_000;
+
 /// How often a busy CPU balances among so many CPUs, per CPU, in ns (the kernel's interval of 1 ms a
 /// CPU, times its busy_factor of 16); a tick less, as in the kernel, so that groups do not keep step.
 const BALANCE_PERIOD: u64 = 16_000_000;
@@ -35,8 +38,9 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        if self.now > self.decay_at {
+        if self.now > self.decay_at || self.kicks(c) {
             // The tick wakes an idle CPU for that.
+            self.kick_at = self.last_tick() + self.kick_period();
             let by = (0..self.cpus.len()).find(|&other| self.cpus[other].is_idle());
             self.decay_idle_cpus(by.unwrap_or(c), observer);
         }
@@ -48,6 +52,23 @@ impl Machine {
         } else if !self.cpus[c].siblings.is_empty() {
             self.leave_shared_core(c, observer);
         }
+    }
+
+    /// Whether busy CPU `c` wakes an idle one to balance (`nohz_balancer_kick`): one with a task that waits or does not fit
+    /// does, and where all CPUs are equal one that is not the only one with a tick.
+    fn kicks(&self, c: usize) -> bool {
+        let cpu = &self.cpus[c];
+        let ticks = |cpu: &&Cpu| cpu.tick_at != u64::MAX;
+        self.now >= self.kick_at
+            && self.idle_tick == IdleTick::Stops
+            && (cpu.misfit
+                || cpu.runnable_count() > 1
+                || (self.capacities_equal && self.cpus.iter().filter(ticks).count() > 1))
+    }
+
+    /// How long idle CPUs that found nothing to do wait before they look again, in ns: 2 ms a CPU.
+    fn kick_period(&self) -> u64 {
+        (KICK_PERIOD * self.cpus.len() as u64).next_multiple_of(self.tick)
     }
 
     /// Busy CPU `c` looks at each group that it balances with and whose time has come.
