@@ -204,3 +204,29 @@ fn cpus_of_other_domains_ask_nobody_unless_the_driver_lets_them() {
     assert_eq!(changed_by_birth(0, true), MS);
     assert_eq!(changed_by_birth(0, false), 4 * MS);
 }
+
+/// When CPU 1, which worked for 10 ms, changes up to 30 ms while others spin, HZ=250.
+fn changes_while_others_spin(spinning: &[u32]) -> Vec<u64> {
+    let mut setup = setup("board-x86", "linux-6.12", "performance", Nanos(30 * MS));
+    setup.kernel.hz = 250;
+    let steps = vec![cycles(10 * 3_200_000), Step::SleepUntil(Nanos(1_000 * MS))];
+    let mut one = task("one", Script::new(steps));
+    one.allowed = vec![CpuId(1)];
+    setup.tasks.push(one);
+    for &cpu in spinning {
+        let mut spin = task("spin", Spin);
+        spin.allowed = vec![CpuId(cpu)];
+        setup.tasks.push(spin);
+    }
+    let mut changes = Changes::default();
+    Machine::new(setup).unwrap().run(&mut changes);
+    changes.0.into_iter().filter(|&(at, cpu)| cpu == 1 && at > 10 * MS).map(|(at, _)| at).collect()
+}
+
+/// On equal CPUs two that are busy wake an idle one to balance, every 8 ms where four find nothing to do, and that lets idle
+/// CPUs' signals decay. One alone does not.
+#[test]
+fn busy_cpus_let_the_signals_of_idle_ones_decay() {
+    assert_eq!(changes_while_others_spin(&[2, 3]), [12 * MS, 20 * MS, 28 * MS]);
+    assert!(changes_while_others_spin(&[2]).is_empty());
+}

@@ -1,4 +1,4 @@
-//! Which CPU a task gets without the energy model.
+//! Which CPU a task gets, and where the energy counts that it would take there.
 
 use crate::common::*;
 use flyball_sim::behavior::{Step, Work};
@@ -102,4 +102,28 @@ fn a_parent_creates_from_where_it_runs() {
     assert!((0..4).contains(&born_on(Creator::Task(TaskId(0)), &[5], 0)));
     // On CPU 2 it leaves three small ones, and four big ones are idle.
     assert!((4..8).contains(&born_on(Creator::Task(TaskId(0)), &[2], 0)));
+}
+
+/// A task with a utilisation of 20 that slept on a large core of the board, and where it wakes up: the estimate of energy
+/// takes it to a small one, but the kernel asks it only where schedutil governs all.
+#[test]
+fn energy_counts_under_schedutil_alone() {
+    let woken_on = |governor: &str| {
+        let mut setup = setup("board-aarch64", "linux-6.12", governor, Nanos(60 * MS));
+        let steps = vec![
+            Step::Run(Work { cycles: 100_000, memory: Nanos::ZERO }),
+            Step::SleepUntil(Nanos(40 * MS)),
+            Step::Run(Work { cycles: 100_000, memory: Nanos::ZERO }),
+        ];
+        let mut one = task("one", Script::new(steps));
+        one.initial_util = Some(20);
+        one.creator = Creator::Cpu(CpuId(0));
+        setup.tasks.push(one);
+        let (log, _) = run(setup);
+        log.switches.iter().map(|&(.., cpu)| cpu).collect::<Vec<_>>()
+    };
+    let (first, then) = (woken_on("schedutil"), woken_on("ondemand"));
+    assert_eq!(first[0], then[0], "born alike");
+    assert!(first[0] >= 2 && first[1] < 2, "{first:?}");
+    assert_eq!(then[0], then[1], "{then:?}");
 }
