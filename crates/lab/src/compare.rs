@@ -3,16 +3,18 @@
 //! ```text
 //! Scenario ─┬ board: `flyball sim --machine host --trace` ─> runs ── figures ──────┬─> judge: lines, each with
 //!           │ several times in a guest          └ given ──────┐       │   its bar and outcome
-//!           ├ sim: every phase, with what was given <──────────┴ figures
+//!           ├ sim: each phase a playing again, informed <──────┴ figures
 //!           │ (there, or on the board of an earlier comparison: a prediction)
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
+//! runs ── clocks (what ran at which speed) ── on_cpu (from when on) ──> given, figures
 //! ```
 
 mod clocks;
 mod figures;
 mod given;
 mod guest;
+mod informed;
 mod judge;
 mod on_cpu;
 mod one_step;
@@ -21,8 +23,9 @@ mod speed_up;
 mod text;
 
 pub use figures::{Figures, Quantity, of_outcome, of_run};
-pub use given::{Background, ControllerCost, Given, Item, Played, Task, given, with};
+pub use given::{Background, ControllerCost, Given, Item, Played, Stretch, Task, given};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};
+pub use informed::informed;
 pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};

@@ -9,7 +9,7 @@ use flyball_units::{KernelRule, Nanos};
 
 const TICK: Nanos = Nanos::from_millis(4);
 
-const HEAD: &str = "platform = \"board-aarch64\"\nkernel = \"debian-7.2\"\nduration = \"2s\"\nphases = 8\n\
+const HEAD: &str = "platform = \"board-aarch64\"\nkernel = \"debian-7.2\"\nduration = \"2s\"\nphases = 24\n\
                     utilization = [300, 450]\n";
 
 fn figures(tasks: &str, change: &dyn Fn(&mut Scenario)) -> Vec<Figures> {

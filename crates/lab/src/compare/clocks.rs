@@ -1,6 +1,5 @@
 //! The frequency of each CPU in a playing, and what ran by it: cycles, and time that load tracking counts.
 
-use super::figures::frequency;
 use flyball_events::Recording;
 use flyball_events::recording::{Ran, Steps};
 use flyball_platform::{Cpu, Platform};
@@ -66,6 +65,25 @@ impl<'a> Clocks<'a> {
         };
         asleep(counted_ns)
     }
+}
+
+/// The frequency of a CPU from the begin of the recording's span on: what cpufreq said last before that
+/// is in force until the first change.
+fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<Steps<u64>> {
+    let begin = recording.span().from_ns;
+    let changes = recording.frequency_of_cpu(cpu).unwrap_or_default();
+    if changes.at(begin).is_some() {
+        return changes;
+    }
+    let rows = &run.tables.frequency;
+    let domain = recording.topology().cpu(cpu).and_then(|cpu| cpu.domain.as_deref());
+    let claimed = (0..rows.len())
+        .filter(|&row| rows.domain.get(row) == domain && domain.is_some())
+        .filter_map(|row| Some((*rows.t_ns.get(row)?, rows.claimed_khz.get(row)?)))
+        .filter(|(t_ns, _)| *t_ns <= begin)
+        .max_by_key(|(t_ns, _)| *t_ns);
+    let points = claimed.map(|(_, khz)| (begin, khz)).into_iter();
+    Arc::new(Steps::from_points(points.chain(changes.points())))
 }
 
 /// The share of a utilisation that is left where its task sleeps for so long.

@@ -4,7 +4,7 @@ use super::clocks::Clocks;
 use super::{on_cpu, speed_up};
 use crate::protocol::score::{BEGIN, END};
 use flyball_events::questions::rise::{Rise, Target};
-use flyball_events::recording::{Ran, Steps, comm};
+use flyball_events::recording::{Ran, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::Platform;
 use flyball_run::Run;
@@ -15,7 +15,6 @@ use flyball_sim::setup::Class;
 use flyball_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a figure is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -265,25 +264,6 @@ fn times(
         figures.insert(time_to(group, *level), after);
     }
     Ok(())
-}
-
-/// The frequency of a CPU from the begin of the recording's span on: what cpufreq said last before that
-/// is in force until the first change.
-pub(super) fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<Steps<u64>> {
-    let begin = recording.span().from_ns;
-    let changes = recording.frequency_of_cpu(cpu).unwrap_or_default();
-    if changes.at(begin).is_some() {
-        return changes;
-    }
-    let rows = &run.tables.frequency;
-    let domain = recording.topology().cpu(cpu).and_then(|cpu| cpu.domain.as_deref());
-    let claimed = (0..rows.len())
-        .filter(|&row| rows.domain.get(row) == domain && domain.is_some())
-        .filter_map(|row| Some((*rows.t_ns.get(row)?, rows.claimed_khz.get(row)?)))
-        .filter(|(t_ns, _)| *t_ns <= begin)
-        .max_by_key(|(t_ns, _)| *t_ns);
-    let points = claimed.map(|(_, khz)| (begin, khz)).into_iter();
-    Arc::new(Steps::from_points(points.chain(changes.points())))
 }
 
 fn time_to(task: &str, level: u32) -> Quantity {

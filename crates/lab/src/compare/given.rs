@@ -1,4 +1,4 @@
-//! What a model is given of a guest, as it was measured in each playing: its phases take these in turn.
+//! What was measured of a guest in each playing, for a model to do it again:
 //!
 //! - what an item of work cost, and when it was due: on the way to and from its work a task executes the kernel's
 //!   code, some ten thousand instructions per period, which a board's slow CPUs feel;
@@ -16,21 +16,13 @@ use super::figures::span;
 use super::on_cpu;
 use flyball_events::recording::{Ended, Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
-use flyball_platform::IdleState;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
-use flyball_sim::behavior::Work;
-use flyball_sim::scenario::{Built, Measured, Scenario, TaskSpec, Workload};
-use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
+use flyball_sim::scenario::{Built, Scenario};
 use flyball_stats::median_high;
-use flyball_units::{CpuId, Nanos};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-
-/// Name of the tasks that stand for what else ran.
-const NAME: &str = "guest";
+use std::collections::BTreeMap;
 
 /// The kernel's threads that move running tasks, one per CPU.
 const MOVERS: &str = "migration/";
@@ -191,7 +183,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
 }
 
 /// The kernel's priority of a nice value of 0.
-const NICE_0: i32 = 120;
+pub(super) const NICE_0: i32 = 120;
 
 fn wakeups_of(recording: &Recording<'_>, tid: u32) -> Vec<Woken> {
     let mut wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
@@ -219,7 +211,7 @@ fn worked(
     task.created_ns = first.map(|woken| woken.t_ns).into_iter().chain(first_run).min();
     let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
     let first = signals.filter_map(|of| Some((of.t_ns, of.util_avg?))).min_by_key(|of| of.0);
-    task.util = first.map(|(t_ns, util)| util_at_birth(util, t_ns, slices, clocks));
+    task.util = first.and_then(|(t_ns, util)| util_at_birth(util, t_ns, slices, clocks));
     let mut own: Vec<_> = recording.items().filter(|item| item.tid == tid).collect();
     own.sort_unstable_by_key(|item| (item.released_ns, item.ended_ns));
     let mark = recording.marks().find(|mark| mark.tid == Some(tid)).map(|mark| mark.t_ns);
@@ -244,13 +236,14 @@ fn worked(
         }
     }
     task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| {
-        let waked =
-            item.ended_ns.and_then(|ended| waked(all, (item.released_ns, ended), slices, &wakeups));
+        let wake_up = item
+            .ended_ns
+            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups));
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
-            late_ns: waked.map(|waked| waked.0),
-            switch_ns: waked.and_then(|waked| waked.1),
+            late_ns: wake_up.map(|of| of.0),
+            switch_ns: wake_up.and_then(|of| of.1),
         }
     }));
     task
@@ -306,8 +299,10 @@ fn expected_before(recording: &Recording<'_>, tid: u32) -> u32 {
     if after > util { ((4 * after - util) / 3).min(1024) } else { 0 }
 }
 
-/// The utilisation of a task at its creation that has this one at `t_ns`.
-fn util_at_birth(util: u32, t_ns: u64, slices: &[Ran], clocks: &Clocks<'_>) -> u32 {
+/// The utilisation of a task at its creation that has this one at `t_ns`; None where that was so long after that hardly
+/// anything is left of it.
+fn util_at_birth(util: u32, t_ns: u64, slices: &[Ran], clocks: &Clocks<'_>) -> Option<u32> {
+    const LEAST_KEPT: f64 = 0.25;
     let (mut kept, mut gained) = (1.0, 0.0);
     let mut before: Option<u64> = None;
     for slice in slices.iter().filter(|slice| slice.from_ns < t_ns) {
@@ -318,7 +313,8 @@ fn util_at_birth(util: u32, t_ns: u64, slices: &[Ran], clocks: &Clocks<'_>) -> u
         kept *= asleep * clocks.kept(slice.cpu, slice.from_ns, to_ns);
         before = Some(to_ns);
     }
-    ((f64::from(util) - gained) / kept).round().clamp(0.0, 1024.0) as u32
+    let born = || ((f64::from(util) - gained) / kept).round().clamp(0.0, 1024.0) as u32;
+    (kept >= LEAST_KEPT).then(born)
 }
 
 /// A slice in parts, each with the number of the item that is under way of these, (release, end) in order; none
@@ -340,7 +336,7 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
 
 /// The time from the release of an item until its task, which slept, was woken, and from then until it ran if nobody
 /// else was in the way.
-fn waked(
+fn wake_up(
     all: &[Ran],
     (released, ended): (u64, u64),
     own: &[Ran],
@@ -359,7 +355,7 @@ fn waked(
 }
 
 /// The medians of what tasks took until they were woken, and from then until they ran.
-fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64, u64)> {
+pub(super) fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64, u64)> {
     let (mut late, mut switch) = (Vec::new(), Vec::new());
     for item in items {
         late.extend(item.late_ns);
@@ -395,213 +391,9 @@ fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>
     found
 }
 
-fn median(values: &mut [u64]) -> Option<u64> {
+pub(super) fn median(values: &mut [u64]) -> Option<u64> {
     values.sort_unstable();
     median_high(values)
-}
-
-/// The scenario with what its tasks did, and tasks for what else ran.
-pub fn with(scenario: &Scenario, given: &Given) -> Scenario {
-    let mut scenario = scenario.clone();
-    let full_speed = FullSpeed::of(&scenario.platform);
-    if let Some(cost) = given.controller {
-        scenario.controller_delay = Nanos(cost.delay_ns);
-        scenario.controller_busy = Nanos(cost.busy_ns);
-    }
-    let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
-        // The way of an idle CPU from a wake-up to the task's first instruction.
-        for domain in &mut scenario.platform.domains {
-            if domain.idle.is_empty() {
-                domain.idle.push(waits());
-            }
-            let states = domain.idle.iter_mut();
-            states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
-        }
-    }
-    let duration = scenario.duration;
-    for spec in &mut scenario.tasks {
-        let names = spec.names();
-        let own = |playing: &Played| -> Vec<Measured> {
-            let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
-            tasks
-                .map(|task| {
-                    task.map(|task| measured(spec, task, duration, full_speed)).unwrap_or_default()
-                })
-                .collect()
-        };
-        spec.measured = given.playings.iter().map(own).collect();
-    }
-    let ticks = given.playings.iter().map(|playing| playing.tick_ns.map(Nanos));
-    scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
-    // Work of governors that sample is the model's own.
-    let workers = given.playings.iter().flat_map(|playing| &playing.background);
-    let workers = workers.filter(|of| is_worker(&scenario, of)).flat_map(|of| &of.stretches);
-    let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
-    let decision = median(&mut cycles);
-    if let Some(cycles) = decision {
-        scenario.platform.sampler_cycles = cycles;
-    }
-    let most = decision.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
-    let others = given.playings.iter().map(|playing| {
-        let others = playing.background.iter().cloned().map(|mut of| {
-            if is_worker(&scenario, &of) {
-                of.stretches.retain(|stretch| stretch.cycles > most);
-            }
-            of
-        });
-        others.filter(|of| !of.stretches.is_empty()).collect()
-    });
-    let others: Vec<Vec<Background>> = others.collect();
-    scenario.tasks.extend(stand_ins(&others));
-    scenario
-}
-
-/// A worker that is busy for longer, in medians, had other things to do.
-const MOST_OF_A_DECISION: f64 = 4.0;
-
-/// The state of CPUs that have none: they wait for an interrupt.
-fn waits() -> IdleState {
-    IdleState {
-        name: "wait".to_owned(),
-        exit_latency: Nanos::ZERO,
-        target_residency: Nanos::ZERO,
-        power_mw: 0.0,
-        stops_timer: false,
-    }
-}
-
-/// Whether a thread is one of the kernel's workers on a CPU whose governor decides on such.
-fn is_worker(scenario: &Scenario, of: &Background) -> bool {
-    let bound = of.name.strip_prefix("kworker/").is_some_and(|name| !name.starts_with('u'));
-    let mut domains = scenario.platform.domains.iter().zip(&scenario.governors);
-    let governor = domains.find(|(domain, _)| domain.cpus.iter().any(|cpu| cpu.0 == of.cpu));
-    bound && governor.is_some_and(|(_, governor)| WORKERS.contains(&governor.name.as_str()))
-}
-
-/// The kernel's governors that sample, each time on a worker of the CPU where the scheduler called.
-const WORKERS: [&str; 2] = ["ondemand", "conservative"];
-
-/// What a task did as the model does it.
-fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
-    let mut measured = Measured {
-        creator_cpu: task.creator_cpu.map(CpuId),
-        initial_util: task.util,
-        start: task.created_ns.map(Nanos),
-        set_up: (!task.set_up.is_empty()).then(|| task.set_up.iter().map(recorded).collect()),
-        ..Measured::default()
-    };
-    let stated = |number: usize| stated(spec, number, full_speed);
-    let (mut said, mut took) = (0.0, 0.0);
-    for (number, item) in task.items.iter().enumerate() {
-        let Some((stated, cycles)) = stated(number).zip(item.cycles) else { continue };
-        (said, took) = (said + stated, took + cycles);
-    }
-    if said <= 0.0 {
-        return measured;
-    }
-    // Of what was not done, or not even begun, more than is said as of the rest.
-    let expected = |number: usize| stated(number).map(|stated| stated * took / said);
-    let mut items: Vec<Recorded> = Vec::new();
-    for (number, item) in task.items.iter().enumerate() {
-        let cycles = item.cycles.or_else(|| expected(number)).unwrap_or(1.0);
-        items.push(work_at(Nanos(item.released_ns), cycles));
-    }
-    while let Some((released, cycles)) = next_release(spec, &items).zip(expected(items.len())) {
-        if released >= duration {
-            break;
-        }
-        items.push(work_at(released, cycles));
-    }
-    let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
-    let late = |number: usize| task.items.get(number)?.late_ns;
-    measured.way = Some(Way {
-        late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
-        after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
-    });
-    measured.items = Some(items.into());
-    measured
-}
-
-fn work_at(released: Nanos, cycles: f64) -> Recorded {
-    let work = Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
-    Recorded { released, work, busy: Nanos::ZERO }
-}
-
-fn recorded(stretch: &Stretch) -> Recorded {
-    work_at(Nanos(stretch.woken_ns), stretch.cycles)
-}
-
-/// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
-fn stated(spec: &TaskSpec, number: usize, full_speed: FullSpeed) -> Option<f64> {
-    let work = match &spec.workload {
-        Workload::Periodic(release) => release.work,
-        Workload::Poisson { work, service: Service::Fixed, .. } => *work,
-        Workload::Recorded(items) => items.get(number)?.work,
-        _ => return None,
-    };
-    Some(work.cycles(full_speed) as f64)
-}
-
-/// When the item after these is due, where the scenario says that whatever became of them: a board that is
-/// behind never came to it.
-fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
-    match &spec.workload {
-        Workload::Periodic(of) if of.overrun == Overrun::Queue => {
-            Some(items.last()?.released + of.period)
-        }
-        Workload::Recorded(all) => Some(spec.start + all.get(items.len())?.released),
-        _ => None,
-    }
-}
-
-/// Tasks that do what threads did, in each playing others: one for each CPU, class and thread.
-fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
-    let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
-    for (at, playing) in playings.iter().enumerate() {
-        let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
-        for of in playing {
-            let number = threads.entry((of.cpu, of.priority)).or_default();
-            let key = (of.cpu, of.priority, *number);
-            *number += 1;
-            let measured =
-                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings.len()]);
-            let did = Measured {
-                initial_util_est: of.util_est,
-                start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
-                set_up: Some(of.stretches.iter().map(recorded).collect()),
-                ..Measured::default()
-            };
-            if let Some(playing) = measured.get_mut(at) {
-                *playing = vec![did];
-            }
-        }
-    }
-    let task = |((cpu, priority, number), measured)| TaskSpec {
-        name: format!("{NAME}/{cpu}/{priority}/{number}"),
-        count: 1,
-        class: class(priority),
-        cpus: vec![CpuId(cpu)],
-        uclamp_min: 0,
-        uclamp_max: 1024,
-        rampup_multiplier: None,
-        clamp_ramp: None,
-        start: Nanos::ZERO,
-        creator: Creator::Nobody,
-        initial_util: Some(0),
-        workload: Workload::Recorded([].into()),
-        measured,
-        deadline: None,
-    };
-    tasks.into_iter().map(task).collect()
-}
-
-/// The class of a kernel's priority.
-fn class(priority: i32) -> Class {
-    match priority {
-        ..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
-        100.. => Class::Fair { nice: (priority - NICE_0).clamp(-20, 19) as i8 },
-    }
 }
 
 impl Given {
@@ -645,4 +437,4 @@ impl Given {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

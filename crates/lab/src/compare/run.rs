@@ -1,8 +1,9 @@
 //! From the playings on the board to the comparison.
 
 use super::figures::{of_outcome, of_run};
-use super::given::{Given, given, with};
+use super::given::{Given, given};
 use super::guest::{LOST_SHARE, Rehearsed};
+use super::informed::informed;
 use super::judge::{Agreement, judge};
 use super::one_step::{OneStep, one_step};
 use super::text;
@@ -114,7 +115,7 @@ pub fn compare(
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
     let given = given(scenario, &built, runs)?;
-    let informed = with(scenario, earlier.as_ref().unwrap_or(&given));
+    let informed = informed(scenario, earlier.as_ref().unwrap_or(&given));
     let stop = || host.interrupted() > 0;
     let simulate = |scenario: &Scenario, name: &str| {
         let writer = RunWriter::create(dir.join(name), &begun(scenario))?;

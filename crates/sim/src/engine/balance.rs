@@ -210,7 +210,7 @@ impl Machine {
     }
 
     /// CPU `c` takes a waiting task from the CPU of a group with most load for its capacity, if it has
-    /// less with it than that one had. Where it would only change places with that CPU, as with three
+    /// less than all on average, and less with it than that one had. Where it would only change places with that CPU, as with three
     /// tasks on two CPUs, it does so the second time: in the long run all have the same.
     fn pull_from_busiest<O: Observer>(
         &mut self,
@@ -234,6 +234,12 @@ impl Machine {
         let Some(other) = busiest.filter(|_| !self.current_is_fifo(c) && self.spreads()) else {
             return;
         };
+        let all = || level.others.iter().copied().chain([c]).map(|cpu| &self.cpus[cpu]);
+        let weight: u64 = all().map(|cpu| cpu.weight).sum();
+        let capacity: u64 = all().map(|cpu| u64::from(cpu.capacity)).sum();
+        if self.cpus[c].weight * capacity >= weight * u64::from(self.cpus[c].capacity) {
+            return;
+        }
         let Some(t) = self.movable(other, c) else { return };
         let (own, from) = (&self.cpus[c], &self.cpus[other]);
         let with = own.weight + u64::from(self.tasks[t].weight);

@@ -138,3 +138,20 @@ fn clamps_count_in_the_energy_estimate() {
     assert!(on_big(400) > 0.95, "{}", on_big(400));
     assert!(on_big(1) < 0.05, "{}", on_big(1));
 }
+
+/// Three tasks that may use two of four CPUs: who has one of them alone has more than all four have on average, and the kernel
+/// lets them be.
+#[test]
+fn a_cpu_with_more_than_the_average_takes_nothing() {
+    let mut setup = setup("board-x86", "linux-6.12", "performance", Nanos(1_000 * MS));
+    for name in ["one", "two", "three"] {
+        let mut spin = task(name, Spin);
+        spin.allowed = vec![CpuId(0), CpuId(1)];
+        setup.tasks.push(spin);
+    }
+    let (_, summary) = run(setup);
+    let mut shares: Vec<u64> = summary.tasks.iter().map(|task| task.running.0 / MS).collect();
+    shares.sort_unstable();
+    assert!(shares[0].abs_diff(500) < 10 && shares[1].abs_diff(500) < 10, "{shares:?}");
+    assert!(shares[2] > 990, "{shares:?}");
+}

@@ -23,7 +23,7 @@ fn a_slice_is_its_items_and_what_comes_after_them() {
 }
 
 /// On the x86 board at 1 GHz: a cycle is a nanosecond.
-fn scenario(phases: u32) -> Scenario {
+pub(in crate::compare) fn scenario(phases: u32) -> Scenario {
     let text = format!(
         "platform = \"board-x86\"\nkernel = \"debian-6.12\"\nduration = \"100ms\"\nphases = {phases}\n\
          [governor]\nname = \"schedutil\"\n[[task]]\nkind = \"periodic\"\nname = \"work\"\n\
@@ -35,7 +35,7 @@ fn scenario(phases: u32) -> Scenario {
 /// A playing that begins at 1 s: `work` is created at 3 ms by a thread on CPU 2, sets itself up for 1 ms on CPU 0, and has
 /// items at 20 and 60 ms, of which it is woken 0.5 ms late and runs 0.25 ms later: for 6 and 8 ms, and 1 ms after each.
 /// A worker runs for 2 ms on CPU 3 at 50 ms, in two parts.
-fn playing() -> Run {
+pub(in crate::compare) fn playing() -> Run {
     let mut run = x86_at(1_000_000);
     let at = |us: u64| 1_000 * MS + us * 1000;
     let tables = &mut run.tables;
@@ -109,49 +109,6 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
     assert_eq!(background, [("kworker/3:0", 3, 1, 2.0), ("flyball-play", 2, 1, 2.0)]);
     assert_eq!(playing.background[0].stretches[0].woken_ns, 49 * MS);
     assert_eq!(found.controller, None);
-}
-
-#[test]
-fn phases_take_the_playings_in_turn() {
-    let (scenario, run) = (scenario(4), playing());
-    let mut other = playing();
-    // All of the other one is 1 ms later, but for its beginning.
-    other.tables.markers = Run::default().tables.markers;
-    for (t_ns, name) in [(999 * MS, BEGIN), (1_099 * MS, END)] {
-        other.tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
-    }
-    let given = given(&scenario, &scenario.setup(0), [&run, &other].into_iter()).unwrap();
-    let informed = with(&scenario, &given);
-    let starts = |phase: u32| -> Vec<u64> {
-        informed.setup(phase).setup.tasks.iter().map(|task| task.start.0 / MS).collect()
-    };
-    // `work`, and what stands for the conductor and the worker.
-    assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
-    assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
-    let state = &informed.platform.domains[0].idle[0];
-    assert_eq!(state.exit_latency, Nanos(MS / 4));
-}
-
-#[test]
-fn what_a_board_never_came_to_is_expected_as_its_rest() {
-    let scenario = scenario(1);
-    let spec = &scenario.tasks[0];
-    let item = |ms: u64, cycles: Option<f64>| Item {
-        released_ns: ms * MS,
-        cycles,
-        late_ns: None,
-        switch_ns: None,
-    };
-    let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
-    let full_speed = FullSpeed::of(&scenario.platform);
-    let measured = measured(spec, &task, Nanos(150 * MS), full_speed);
-    let items: Vec<_> = measured
-        .items
-        .unwrap()
-        .iter()
-        .map(|item| (item.released.0 / MS, item.work.cycles))
-        .collect();
-    assert_eq!(items, [(20, 2_000_000), (60, 2_000_000), (100, 2_000_000), (140, 2_000_000)]);
 }
 
 #[test]

@@ -1,0 +1,271 @@
+//! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
+
+use super::given::{Background, Given, NICE_0, Played, Stretch, Task, median, usual_ns};
+use flyball_events::recording::comm;
+use flyball_platform::IdleState;
+use flyball_sim::behavior::Work;
+use flyball_sim::scenario::{Measured, Scenario, TaskSpec, Workload};
+use flyball_sim::setup::{Class, Creator};
+use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
+use flyball_units::{CpuId, Nanos};
+use std::collections::{BTreeMap, HashMap};
+
+/// Name of the tasks that stand for what else ran.
+const NAME: &str = "guest";
+
+/// The scenario with what its tasks did, and tasks for what else ran.
+pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
+    let mut scenario = scenario.clone();
+    let full_speed = FullSpeed::of(&scenario.platform);
+    if let Some(cost) = given.controller {
+        scenario.controller_delay = Nanos(cost.delay_ns);
+        scenario.controller_busy = Nanos(cost.busy_ns);
+    }
+    let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
+    if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
+        // The way of an idle CPU from a wake-up to the task's first instruction.
+        for domain in &mut scenario.platform.domains {
+            if domain.idle.is_empty() {
+                domain.idle.push(waits());
+            }
+            let states = domain.idle.iter_mut();
+            states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
+        }
+    }
+    let duration = scenario.duration;
+    for spec in &mut scenario.tasks {
+        let names = spec.names();
+        let did = |task: &Task| measured(spec, task, duration, full_speed);
+        let own = |playing: &Played| -> Vec<Measured> {
+            let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
+            tasks.map(|task| task.map(did).unwrap_or_default()).collect()
+        };
+        spec.measured = given.playings.iter().map(own).collect();
+    }
+    let ticks = given.playings.iter().map(|playing| playing.tick_ns.map(Nanos));
+    scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
+    let others = without_samplers(&mut scenario, given);
+    scenario.tasks.extend(stand_ins(&others));
+    scenario
+}
+
+/// What else ran in each playing, without the work of governors that sample: the model has its own, which takes as long as
+/// theirs in the median.
+fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Background>> {
+    let workers = given.playings.iter().flat_map(|playing| &playing.background);
+    let workers = workers.filter(|of| is_worker(scenario, of)).flat_map(|of| &of.stretches);
+    let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
+    let decision = median(&mut cycles);
+    scenario.platform.sampler_cycles = decision.unwrap_or(scenario.platform.sampler_cycles);
+    let most = decision.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
+    let others = given.playings.iter().map(|playing| {
+        let mut others = playing.background.clone();
+        for of in others.iter_mut().filter(|of| is_worker(scenario, of)) {
+            of.stretches.retain(|stretch| stretch.cycles > most);
+        }
+        others.retain(|of| !of.stretches.is_empty());
+        others
+    });
+    others.collect()
+}
+
+/// A worker that is busy for longer, in medians, had other things to do.
+const MOST_OF_A_DECISION: f64 = 4.0;
+
+/// The state of CPUs that have none: they wait for an interrupt.
+fn waits() -> IdleState {
+    IdleState {
+        name: "wait".to_owned(),
+        exit_latency: Nanos::ZERO,
+        target_residency: Nanos::ZERO,
+        power_mw: 0.0,
+        stops_timer: false,
+    }
+}
+
+/// Whether a thread is one of the kernel's workers on a CPU whose governor decides on such.
+fn is_worker(scenario: &Scenario, of: &Background) -> bool {
+    let bound = of.name.strip_prefix("kworker/").is_some_and(|name| !name.starts_with('u'));
+    let mut domains = scenario.platform.domains.iter().zip(&scenario.governors);
+    let governor = domains.find(|(domain, _)| domain.cpus.iter().any(|cpu| cpu.0 == of.cpu));
+    bound && governor.is_some_and(|(_, governor)| WORKERS.contains(&governor.name.as_str()))
+}
+
+/// The kernel's governors that sample, each time on a worker of the CPU where the scheduler called.
+const WORKERS: [&str; 2] = ["ondemand", "conservative"];
+
+/// What a task did as the model does it.
+fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
+    let mut measured = Measured {
+        creator_cpu: task.creator_cpu.map(CpuId),
+        initial_util: task.util,
+        start: task.created_ns.map(Nanos),
+        set_up: (!task.set_up.is_empty()).then(|| task.set_up.iter().map(recorded).collect()),
+        ..Measured::default()
+    };
+    let stated = |number: usize| stated(spec, number, full_speed);
+    let (mut said, mut took) = (0.0, 0.0);
+    for (number, item) in task.items.iter().enumerate() {
+        let Some((stated, cycles)) = stated(number).zip(item.cycles) else { continue };
+        (said, took) = (said + stated, took + cycles);
+    }
+    if said <= 0.0 {
+        return measured;
+    }
+    // Of what was not done, or not even begun, more than is said as of the rest.
+    let expected = |number: usize| stated(number).map(|stated| stated * took / said);
+    let mut items: Vec<Recorded> = Vec::new();
+    for (number, item) in task.items.iter().enumerate() {
+        let cycles = item.cycles.or_else(|| expected(number)).unwrap_or(1.0);
+        items.push(work_at(Nanos(item.released_ns), cycles));
+    }
+    while let Some((released, cycles)) = next_release(spec, &items).zip(expected(items.len())) {
+        if released >= duration {
+            break;
+        }
+        items.push(work_at(released, cycles));
+    }
+    let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
+    let late = |number: usize| task.items.get(number)?.late_ns;
+    measured.way = Some(Way {
+        late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
+        after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
+    });
+    measured.items = Some(items.into());
+    measured
+}
+
+fn work_at(released: Nanos, cycles: f64) -> Recorded {
+    let work = Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
+    Recorded { released, work, busy: Nanos::ZERO }
+}
+
+fn recorded(stretch: &Stretch) -> Recorded {
+    work_at(Nanos(stretch.woken_ns), stretch.cycles)
+}
+
+/// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
+fn stated(spec: &TaskSpec, number: usize, full_speed: FullSpeed) -> Option<f64> {
+    let work = match &spec.workload {
+        Workload::Periodic(release) => release.work,
+        Workload::Poisson { work, service: Service::Fixed, .. } => *work,
+        Workload::Recorded(items) => items.get(number)?.work,
+        _ => return None,
+    };
+    Some(work.cycles(full_speed) as f64)
+}
+
+/// When the item after these is due, where the scenario says that whatever became of them: a board that is
+/// behind never came to it.
+fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
+    match &spec.workload {
+        Workload::Periodic(of) if of.overrun == Overrun::Queue => {
+            Some(items.last()?.released + of.period)
+        }
+        Workload::Recorded(all) => Some(spec.start + all.get(items.len())?.released),
+        _ => None,
+    }
+}
+
+/// Tasks that do what threads did, in each playing others: one for each CPU, class and thread.
+fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
+    let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
+    for (at, playing) in playings.iter().enumerate() {
+        let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
+        for of in playing {
+            let number = threads.entry((of.cpu, of.priority)).or_default();
+            let key = (of.cpu, of.priority, *number);
+            *number += 1;
+            let measured =
+                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings.len()]);
+            let did = Measured {
+                initial_util_est: of.util_est,
+                start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
+                set_up: Some(of.stretches.iter().map(recorded).collect()),
+                ..Measured::default()
+            };
+            if let Some(playing) = measured.get_mut(at) {
+                *playing = vec![did];
+            }
+        }
+    }
+    let task = |((cpu, priority, number), measured)| TaskSpec {
+        name: format!("{NAME}/{cpu}/{priority}/{number}"),
+        count: 1,
+        class: class(priority),
+        cpus: vec![CpuId(cpu)],
+        uclamp_min: 0,
+        uclamp_max: 1024,
+        rampup_multiplier: None,
+        clamp_ramp: None,
+        start: Nanos::ZERO,
+        creator: Creator::Nobody,
+        initial_util: Some(0),
+        workload: Workload::Recorded([].into()),
+        measured,
+        deadline: None,
+    };
+    tasks.into_iter().map(task).collect()
+}
+
+/// The class of a kernel's priority.
+fn class(priority: i32) -> Class {
+    match priority {
+        ..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
+        100.. => Class::Fair { nice: (priority - NICE_0).clamp(-20, 19) as i8 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::given::tests::{playing, scenario};
+    use super::super::given::{Item, given};
+    use super::*;
+    use crate::protocol::score::{BEGIN, END};
+    use flyball_run::{Marker, Run};
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn phases_take_the_playings_in_turn() {
+        let (scenario, run) = (scenario(4), playing());
+        let mut other = playing();
+        // All of the other one is 1 ms later, but for its beginning.
+        other.tables.markers = Run::default().tables.markers;
+        for (t_ns, name) in [(999 * MS, BEGIN), (1_099 * MS, END)] {
+            other.tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
+        }
+        let given = given(&scenario, &scenario.setup(0), [&run, &other].into_iter()).unwrap();
+        let done = informed(&scenario, &given);
+        let starts = |phase: u32| -> Vec<u64> {
+            done.setup(phase).setup.tasks.iter().map(|task| task.start.0 / MS).collect()
+        };
+        // `work`, and what stands for the conductor and the worker.
+        assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
+        assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
+        let state = &done.platform.domains[0].idle[0];
+        assert_eq!(state.exit_latency, Nanos(MS / 4));
+    }
+
+    #[test]
+    fn what_a_board_never_came_to_is_expected_as_its_rest() {
+        let scenario = scenario(1);
+        let spec = &scenario.tasks[0];
+        let item = |ms: u64, cycles: Option<f64>| Item {
+            released_ns: ms * MS,
+            cycles,
+            late_ns: None,
+            switch_ns: None,
+        };
+        let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
+        let full_speed = FullSpeed::of(&scenario.platform);
+        let measured = measured(spec, &task, Nanos(150 * MS), full_speed);
+        let items: Vec<_> = measured
+            .items
+            .unwrap()
+            .iter()
+            .map(|item| (item.released.0 / MS, item.work.cycles))
+            .collect();
+        assert_eq!(items, [(20, 2_000_000), (60, 2_000_000), (100, 2_000_000), (140, 2_000_000)]);
+    }
+}
