@@ -121,10 +121,11 @@ fn ten_wrong_rules_are_each_seen() {
     assert!(unseen.is_empty(), "{unseen:?}");
 }
 
-/// Nothing differs where only chance does.
+/// Nothing differs where only chance does. Not under conservative, whose steps follow from where its samples fall: there
+/// one seed's 40 bursts and another one's differ by up to 10 % in power.
 #[test]
 fn the_right_rules_agree() {
-    for tasks in [frames(""), spins(1, ""), bursts("schedutil"), bursts("conservative")] {
+    for tasks in [frames(""), spins(1, ""), bursts("schedutil"), bursts("ondemand")] {
         assert_eq!(seen(&tasks, &|of| of.seed = 7), Vec::<String>::new(), "{tasks}");
     }
 }
