@@ -173,17 +173,32 @@ impl Machine {
         self.cpus[from].fair.iter().copied().find(|&t| self.tasks[t].allowed[to])
     }
 
+    /// Idle CPUs of the clock domain of CPU `c`.
+    fn idle_beside(&self, c: usize) -> usize {
+        let cpus = &self.domains[self.cpus[c].domain].cpus;
+        cpus.iter().filter(|&&other| self.cpus[other].is_idle()).count()
+    }
+
     /// New-idle balancing: CPU `c` is about to go idle and takes a task that waits elsewhere, from
-    /// where most wait. Whether it got one.
+    /// where most wait, of its own clock domain first. From another one, where a CPU is idle as well, only if its own has
+    /// two more of these, itself included. Whether it got one.
     pub(super) fn pull_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
         let waits = |cpu: &Cpu| !cpu.fair.is_empty() && cpu.current.is_some();
         if !self.cpus.iter().any(waits) || !self.spreads() {
             return false;
         }
+        let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
+        let idle = self.idle_beside(c) + 1;
+        let leaves_it = |other: usize| match self.idle_beside(other) {
+            0 => false,
+            there => !is_near(other) && idle <= there + 1,
+        };
         let from = (0..self.cpus.len())
-            .filter(|&other| other != c && waits(&self.cpus[other]))
+            .filter(|&other| other != c && waits(&self.cpus[other]) && !leaves_it(other))
             .filter_map(|other| Some((other, self.movable(other, c)?)))
-            .max_by_key(|&(other, _)| (self.cpus[other].fair.len(), std::cmp::Reverse(other)));
+            .max_by_key(|&(other, _)| {
+                (is_near(other), self.cpus[other].fair.len(), std::cmp::Reverse(other))
+            });
         match from {
             Some((other, t)) => {
                 self.move_task(t, (other, c), c, observer);
@@ -193,7 +208,8 @@ impl Machine {
         }
     }
 
-    /// CPU `c` has tasks that wait: an idle CPU takes one (the kick of an idle balancer).
+    /// CPU `c` has tasks that wait: an idle CPU takes one (the kick of an idle balancer), of the same clock domain if there
+    /// is one.
     fn push_to_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if self.cpus[c].current.is_none() || !self.spreads() {
             return;
@@ -202,7 +218,9 @@ impl Machine {
             .filter(|&other| self.cpus[other].is_idle())
             .filter_map(|other| Some((other, self.movable(c, other)?)))
             .max_by_key(|&(other, _)| {
-                (self.cpus[other].capacity, self.core_is_idle(other), std::cmp::Reverse(other))
+                let is_near = self.cpus[other].domain == self.cpus[c].domain;
+                let capacity = self.cpus[other].capacity;
+                (is_near, capacity, self.core_is_idle(other), std::cmp::Reverse(other))
             });
         if let Some((other, t)) = idle {
             self.move_task(t, (c, other), other, observer);
