@@ -155,3 +155,25 @@ fn a_cpu_with_more_than_the_average_takes_nothing() {
     assert!(shares[0].abs_diff(500) < 10 && shares[1].abs_diff(500) < 10, "{shares:?}");
     assert!(shares[2] > 990, "{shares:?}");
 }
+
+/// A spinning task with an upper clamp is content on a small core of the board until one without a clamp wants to run there: then the
+/// CPU counts as overutilised, and an idle one takes the one that waits. It is the other small one.
+#[test]
+fn a_task_that_waits_goes_to_an_idle_cpu_of_its_cluster_first() {
+    let mut setup = setup("board-aarch64", "linux-6.12", "schedutil", Nanos(1_100 * MS));
+    let mut capped = task("capped", Spin);
+    capped.uclamp_max = 200;
+    let steps = vec![
+        Step::SleepUntil(Nanos(1_000 * MS)),
+        Step::Run(Work { cycles: 6_000_000, memory: Nanos::ZERO }),
+    ];
+    let mut free = task("free", Script::new(steps));
+    free.allowed = vec![CpuId(0)];
+    free.initial_util = Some(0);
+    setup.tasks.extend([capped, free]);
+    let (log, _) = run(setup);
+    assert_eq!(log.switches[0].2, 0, "the first small core");
+    let moved: Vec<_> =
+        log.migrations.iter().map(|&(_, task, from, to)| (task, from, to)).collect();
+    assert_eq!(moved.first(), Some(&(0, 0, 1)), "{moved:?}");
+}
