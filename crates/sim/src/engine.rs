@@ -71,7 +71,7 @@ pub struct Machine {
     timers: Timers,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
-    /// The CPU that creates a task or moves one, while it does.
+    /// The CPU that creates a task, moves one, or lets signals decay, while it does that to others.
     caller: Option<usize>,
 
     /// Seed of what is random about the machine itself.

@@ -1,7 +1,7 @@
 //! The frequency of each CPU in a playing, and what ran by it: cycles, and time that load tracking counts.
 
 use flyball_events::Recording;
-use flyball_events::recording::{Ran, Steps};
+use flyball_events::recording::Steps;
 use flyball_platform::{Cpu, Platform};
 use flyball_run::Run;
 use flyball_sim::workload::FullSpeed;
@@ -89,11 +89,6 @@ fn frequency(run: &Run, recording: &Recording<'_>, cpu: u32) -> Arc<Steps<u64>> 
 /// The share of a utilisation that is left where its task sleeps for so long.
 pub(super) fn asleep(ns: f64) -> f64 {
     (-ns / HALF_LIFE_NS).exp2()
-}
-
-/// A slice that begins earlier.
-pub(super) fn begins(slice: &Ran, earlier_ns: u64) -> Ran {
-    Ran { from_ns: slice.from_ns.saturating_sub(earlier_ns), ..*slice }
 }
 
 /// The x86 board at one frequency, for tests.

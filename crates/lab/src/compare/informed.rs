@@ -127,11 +127,11 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     }
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
-    measured.way = Some(Way {
+    let way = Way {
         late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
         after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
-    });
-    measured.items = Some(items.into());
+    };
+    measured.items = Some((items.into(), way));
     measured
 }
 
@@ -260,12 +260,9 @@ mod tests {
         let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
         let full_speed = FullSpeed::of(&scenario.platform);
         let measured = measured(spec, &task, Nanos(150 * MS), full_speed);
-        let items: Vec<_> = measured
-            .items
-            .unwrap()
-            .iter()
-            .map(|item| (item.released.0 / MS, item.work.cycles))
-            .collect();
+        let (items, _) = measured.items.unwrap();
+        let items: Vec<_> =
+            items.iter().map(|item| (item.released.0 / MS, item.work.cycles)).collect();
         assert_eq!(items, [(20, 2_000_000), (60, 2_000_000), (100, 2_000_000), (140, 2_000_000)]);
     }
 }

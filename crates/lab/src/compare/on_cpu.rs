@@ -10,7 +10,7 @@
 //! ```
 //! A single p is coarse, as utilisations are whole numbers; over all of a playing it is not.
 
-use super::clocks::{Clocks, asleep, begins};
+use super::clocks::{Clocks, asleep};
 use flyball_events::Recording;
 use flyball_events::recording::{Ran, Subject};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(super) fn slices(recording: &Recording<'_>, clocks: &Clocks<'_>) -> Vec<Ran>
     for (slice, &since) in slices.iter_mut().zip(&idle_since) {
         let Some(rate) = clocks.cycles_per_ns(slice.cpu, slice.from_ns) else { continue };
         let idle_ns = slice.from_ns.saturating_sub(since);
-        *slice = begins(slice, idle_ns.min((cycles / rate).round() as u64));
+        slice.from_ns -= idle_ns.min((cycles / rate).round() as u64);
     }
     slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
     slices

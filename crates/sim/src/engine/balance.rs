@@ -42,7 +42,8 @@ impl Machine {
             // The tick wakes an idle CPU for that.
             self.kick_at = self.last_tick() + self.kick_period();
             let by = (0..self.cpus.len()).find(|&other| self.cpus[other].is_idle());
-            self.decay_idle_cpus(by.unwrap_or(c), observer);
+            let by = by.unwrap_or(c);
+            self.decay_idle_cpus(by, by + 1, observer);
         }
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);
@@ -63,7 +64,7 @@ impl Machine {
             && self.idle_tick == IdleTick::Stops
             && (cpu.misfit
                 || cpu.runnable_count() > 1
-                || (self.capacities_equal && self.cpus.iter().filter(ticks).count() > 1))
+                || (self.capacities_equal && self.cpus.iter().filter(ticks).nth(1).is_some()))
     }
 
     /// How long idle CPUs that found nothing to do wait before they look again, in ns: 2 ms a CPU.
@@ -90,15 +91,16 @@ impl Machine {
             && self.cpus.len() > 1
             && self.last_tick() >= self.decay_at
         {
-            self.decay_idle_cpus(c, observer);
+            self.decay_idle_cpus(c, c, observer);
         }
     }
 
-    /// CPU `by` lets the signals of idle CPUs decay, its own first.
-    fn decay_idle_cpus<O: Observer>(&mut self, by: usize, observer: &mut O) {
+    /// CPU `by` lets the signals of idle CPUs decay, from CPU `first` on and all around. One that was woken for it
+    /// begins behind itself.
+    fn decay_idle_cpus<O: Observer>(&mut self, by: usize, first: usize, observer: &mut O) {
         self.decay_at = self.last_tick() + DECAY_PERIOD;
         self.caller = Some(by);
-        for c in (by..self.cpus.len()).chain(0..by) {
+        for c in (first..self.cpus.len()).chain(0..first) {
             let fair_runs = self.cpus[c].fair_count > 0;
             if !fair_runs && self.cpus[c].has_blocked_load() {
                 self.update_blocked(c, observer);
@@ -228,8 +230,9 @@ impl Machine {
     }
 
     /// CPU `c` takes a waiting task from the CPU of a group with most load for its capacity, if it has
-    /// less than all on average, and less with it than that one had. Where it would only change places with that CPU, as with three
-    /// tasks on two CPUs, it does so the second time: in the long run all have the same.
+    /// less than all of them on average, and less with it than that one had. Where it would only change
+    /// places with that CPU, as with three tasks on two CPUs, it does so the second time: in the long
+    /// run all have the same.
     fn pull_from_busiest<O: Observer>(
         &mut self,
         c: usize,

@@ -169,15 +169,19 @@ impl Machine {
         let runs = cpu.tick_at != u64::MAX;
         let ahead = if runs { TickAhead::Runs(next_tick - self.now) } else { TickAhead::Stopped };
         let choice = cpu.sleeps.choose(until_timer, ahead, cpu.iowait_count);
-        let got_tick = std::mem::take(&mut cpu.got_tick);
-        let waits_for_tick = self.rules.has(KernelRule::TickKeptOnce)
-            && !got_tick
-            && self.domains[cpu.domain].idle_states.len() < 2;
-        let keeps_tick =
-            runs && (waits_for_tick || choice.is_some_and(|choice| !choice.stops_tick));
+        let (d, got_tick) = (cpu.domain, std::mem::take(&mut cpu.got_tick));
+        let waits_for_it = !got_tick && self.keeps_tick_once(d);
+        let keeps_tick = runs && (waits_for_it || choice.is_some_and(|choice| !choice.stops_tick));
+        let cpu = &mut self.cpus[c];
         cpu.idle_calls += u64::from(!keeps_tick);
         cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };
         choice.map(|choice| choice.state)
+    }
+
+    /// Whether the CPUs of domain `d`, which have no idle states to choose from, stop their tick only once it found
+    /// them idle.
+    pub(super) fn keeps_tick_once(&self, d: usize) -> bool {
+        self.rules.has(KernelRule::TickKeptOnce) && self.domains[d].idle_states.len() < 2
     }
 
     /// Earliest timer of the tasks that sleep on CPU `c`, and of a governor that runs there: what

@@ -21,7 +21,7 @@ use crate::observe::Observer;
 use crate::setup::{Class, TaskId};
 use flyball_governors::idle::IdleChoice;
 use flyball_platform::IdleTick;
-use flyball_units::{CpuId, KernelRule, Nanos};
+use flyball_units::{CpuId, Nanos};
 
 impl Machine {
     /// Whether CPUs of one core, of which each slows the other, both have some of these tasks.
@@ -58,7 +58,7 @@ impl Machine {
             Some("a governor needs more than polls")
         } else if self.domains.len() > 1 && self.domains.iter().any(|d| d.needs.whole_machine) {
             Some("a governor looks at CPUs of other clock domains")
-        } else if self.keeps_ticks() {
+        } else if (0..self.domains.len()).any(|d| self.keeps_tick_once(d)) {
             Some("idle CPUs keep their tick once")
         } else if tasks.iter().any(|&count| count > 1) {
             Some("several tasks share a CPU")
@@ -71,12 +71,6 @@ impl Machine {
         } else {
             None
         }
-    }
-
-    /// Whether a tick may come to an idle CPU that has no idle states to choose from.
-    pub(super) fn keeps_ticks(&self) -> bool {
-        self.rules.has(KernelRule::TickKeptOnce)
-            && self.domains.iter().any(|domain| domain.idle_states.len() < 2)
     }
 
     /// As [`Machine::run_until`], in leaps, on a machine that [can](Machine::cannot_leap); where it

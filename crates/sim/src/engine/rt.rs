@@ -103,6 +103,5 @@ impl Machine {
         self.renew_level(from);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);
-        self.caller = None;
     }
 }

@@ -72,8 +72,9 @@ impl Machine {
         if let Activity::Idle(_) = self.cpus[c].activity {
             if self.cpus[c].has_blocked_load() {
                 self.update_blocked(c, observer);
-                if self.keeps_ticks() {
-                    self.call(self.cpus[c].domain, c);
+                let d = self.cpus[c].domain;
+                if self.keeps_tick_once(d) {
+                    self.call(d, c);
                 }
             }
             self.leave_idle(c, WakeUp::Tick, observer);

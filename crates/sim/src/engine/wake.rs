@@ -37,6 +37,7 @@ impl Machine {
 
     fn create<O: Observer>(&mut self, t: usize, observer: &mut O) {
         let c = self.choose_for_new(t);
+        // Which is its creator's, if it has one.
         self.caller = self.tasks[t].recent;
         self.cpus[c].touch(self.now);
         self.tasks[t].since = self.now;
@@ -45,7 +46,6 @@ impl Machine {
             self.tasks[t].avg = self.new_signals(t, c);
         }
         self.join(t, c, true, observer);
-        self.caller = None;
     }
 
     /// Makes a sleeping task runnable, by a task on CPU `here`; None: by a timer where it went to sleep.
@@ -118,6 +118,8 @@ impl Machine {
         if clamp_counts_late {
             self.aggregate_clamps(c, |_| true, None);
         }
+        // The rest is the CPU's own.
+        self.caller = None;
         if woken {
             observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
         }
@@ -158,7 +160,6 @@ impl Machine {
         self.ask(from, UtilFlags::default(), observer);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);
-        self.caller = None;
         if running {
             self.schedule(from, observer);
             self.requeue(from);

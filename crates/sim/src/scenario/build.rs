@@ -237,12 +237,11 @@ impl<'a> Tasks<'a> {
     fn push(&mut self, spec: &TaskSpec, stated: Box<dyn Behavior>) {
         let measured = self.measured(spec).cloned().unwrap_or_default();
         let mut behavior = match measured.items {
-            Some(items) => Box::new(Replay::new(items, Pace::Open)),
+            Some((items, way)) => {
+                Box::new(OnItsWay::new(Box::new(Replay::new(items, Pace::Open)), way))
+            }
             None => stated,
         };
-        if let Some(way) = measured.way {
-            behavior = Box::new(OnItsWay::new(behavior, way));
-        }
         if let Some(set_up) = measured.set_up {
             behavior = Box::new(SetUp::new(set_up, behavior));
         }

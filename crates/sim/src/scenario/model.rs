@@ -130,10 +130,9 @@ pub struct Measured {
     pub start: Option<Nanos>,
     /// What it did before its items, or its mark: it does this instead of its sleeps.
     pub set_up: Option<Arc<[Recorded]>>,
-    /// Its items in order of their release, from the beginning of the scenario, instead of its workload.
-    pub items: Option<Arc<[Recorded]>>,
-    /// The way to these and from them, if they were not all that it did.
-    pub way: Option<Way>,
+    /// Its items in order of their release, from the beginning of the scenario, and the way to these and from them: instead
+    /// of its workload.
+    pub items: Option<(Arc<[Recorded]>, Way)>,
 }
 
 impl TaskSpec {
