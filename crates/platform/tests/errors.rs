@@ -281,4 +281,8 @@ fn kernels_are_checked_too() {
         assert!(error.to_string().contains(message), "{error}");
         assert!(error.place.is_some(), "{error}");
     }
+    let rules = "[rules]\nwith = [\"cfz\"]\nsource = \"assumed: a test\"\n";
+    let error = Kernel::parse(&format!("{}\n{rules}", entry("linux-6.8")), "k.toml");
+    let error = error.expect_err("no such rule");
+    assert_eq!(error.hint().as_deref(), Some("did you mean \"cfs\"?"), "{error}");
 }

@@ -133,7 +133,7 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     let mut rehearsed = Rehearsed {
         release: value["board_kernel"].as_str().map(str::to_owned),
         boots: value["boots"].as_u64().unwrap_or(0) as usize,
-        slow: slow.map_err(|error| told(error.to_string()))?,
+        slow: slow.map_err(|error| no_result(result, &error))?,
         ..Rehearsed::default()
     };
     for playing in value["playings"].as_array().into_iter().flatten() {

@@ -1,13 +1,13 @@
 //! From the playings on the board to the comparison.
 
-use super::figures::{of_outcome, of_run};
+use super::figures::{of_outcome, of_run, span};
 use super::given::{Given, given};
-use super::guest::{LOST_SHARE, Rehearsed};
+use super::guest::{LOST_SHARE, Playing, Rehearsed};
 use super::informed::informed;
 use super::judge::{Agreement, judge};
 use super::one_step::{OneStep, one_step};
 use super::text;
-use flyball_events::Missing;
+use flyball_events::{Missing, Recording};
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_run::disk::write_file;
@@ -79,7 +79,10 @@ impl Diagnostic for CompareError {
     }
 
     fn kind(&self) -> ErrorKind {
-        self.inner().map_or(ErrorKind::Invalid, Diagnostic::kind)
+        match self {
+            CompareError::Slow { .. } => ErrorKind::Invalid,
+            _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
+        }
     }
 
     fn hint(&self) -> Option<String> {
@@ -87,6 +90,7 @@ impl Diagnostic for CompareError {
             CompareError::Slow { .. } => {
                 Some("run it again while this machine has nothing else to do".to_owned())
             }
+            CompareError::Missing(missing) => Some(missing.hint().to_owned()),
             _ => self.inner().and_then(Diagnostic::hint),
         }
     }
@@ -111,6 +115,9 @@ pub fn compare(
             best: rehearsed.slow.iter().map(|slow| slow.lost_share).fold(1.0, f64::min),
             playings: rehearsed.slow.len(),
         });
+    }
+    for playing in &rehearsed.playings {
+        whole(playing)?;
     }
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
@@ -164,4 +171,26 @@ pub fn compare(
         text::text(scenario, rehearsed, (model.len(), earlier.is_some()), &lines, &ahead, dir);
     let differs = !ahead.agrees() || lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))
+}
+
+/// A playing has its beginning and its end.
+fn whole(playing: &Playing) -> Result<(), Missing> {
+    let Err(mut missing) = span(&Recording::of(&playing.run)) else { return Ok(()) };
+    missing.object = format!("{}: {}", playing.dir.display(), missing.object);
+    Err(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_run::Run;
+
+    #[test]
+    fn a_playing_without_its_marker_is_named() {
+        let playing = Playing { dir: "boot-1/2".into(), lost_share: 0.0, run: Run::default() };
+        let error = CompareError::from(whole(&playing).expect_err("no marker"));
+        assert!(error.to_string().starts_with("boot-1/2: marker `scenario begin`"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::BadInput);
+        assert!(error.hint().is_some_and(|hint| hint.contains("`markers`")), "{error:?}");
+    }
 }

@@ -76,7 +76,13 @@ fn with(rules: KernelRules, file: &RulesFile) -> Result<KernelRules, Problem> {
     let mut names = added.chain(file.without.iter().map(|name| (name, false)));
     names.try_fold(rules, |rules, (name, holds)| match name.value.parse::<KernelRule>() {
         Ok(rule) => Ok(rules.set(rule, holds)),
-        Err(error) => Err(Problem::at(&name.span, error.to_string())),
+        Err(error) => {
+            let problem = Problem::at(&name.span, error.to_string());
+            Err(match error.nearest {
+                Some(near) => problem.with_hint(format!("did you mean \"{near}\"?")),
+                None => problem,
+            })
+        }
     })
 }
 
