@@ -123,6 +123,7 @@ pub fn cfs_utilization(signals: FairSignals, capacity: u32) -> u32 {
 ///         where uclamp is not in use (where it is, such tasks have a uclamp_min of 1024)
 ///   max = min(capacity, uclamp_max)
 /// ```
+#[inline]
 #[must_use]
 pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
     let irq = demand.irq;
@@ -154,6 +155,7 @@ pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
 ///   else irq + C * (capacity - irq) / capacity + bw_dl, at most the capacity
 ///   with C = cfs + rt, within the clamps where uclamp is in use
 /// ```
+#[inline]
 #[must_use]
 pub fn clamped_utilization(demand: &CpuDemand, capacity: u32) -> u32 {
     let irq = demand.irq;

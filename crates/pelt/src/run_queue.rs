@@ -9,6 +9,7 @@ impl SchedAvg {
     /// its averages times the divider there.
     ///
     /// Both have to be up to date.
+    #[inline]
     pub fn attach(&mut self, entity: &mut SchedAvg, weight: u64) {
         let divider = divider(self.period_contrib);
         entity.last_update = self.last_update;
@@ -28,6 +29,7 @@ impl SchedAvg {
     }
 
     /// Takes an entity of `weight` out of this run queue, both up to date.
+    #[inline]
     pub fn detach(&mut self, entity: &SchedAvg, weight: u64) {
         self.subtract(Share {
             load_avg: entity.load_avg,

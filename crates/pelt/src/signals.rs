@@ -15,6 +15,7 @@ impl SchedAvg {
     /// Update of the interrupts' signal: of the time up to `clock` (ns, neither scaled nor less
     /// interrupts), the last `irq_time` ns went to them. The CPU's speed scales that time here, by
     /// frequency first, as no clock_pelt exists for it. Whether a period boundary was crossed.
+    #[inline]
     pub fn update_irq(
         &mut self,
         clock: u64,

@@ -98,6 +98,7 @@ impl UtilEst {
     ///
     /// Whether it looked at the task's utilisation. Then patch 9 remembers that as
     /// [`RunningTask::util_at_dequeue`]; else it keeps the one before.
+    #[inline]
     pub fn sleep_with(&mut self, task: SleepingTask, multiplier: u32, features: &Features) -> bool {
         if disabled(multiplier, features) {
             self.disable();

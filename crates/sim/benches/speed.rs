@@ -99,9 +99,8 @@ fn task(allowed: Vec<CpuId>, behavior: Box<dyn Behavior>) -> TaskSetup {
     }
 }
 
-/// The platform with `tasks` under schedutil on a kernel with HZ=1000.
-fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
-    let platform = Platform::named(platform).unwrap();
+/// The platform with `tasks` under schedutil.
+fn setup(platform: Platform, tasks: Vec<TaskSetup>) -> Setup {
     let domains = platform.domains.len();
     Setup {
         governors: (0..domains).map(|_| flyball_governors::create("schedutil").unwrap()).collect(),
@@ -124,21 +123,40 @@ fn setup(platform: &str, tasks: Vec<TaskSetup>) -> Setup {
 
 /// One CPU that is always busy.
 fn one_busy() -> Machine {
-    let mut setup = setup("pentium-m", vec![task(vec![CpuId(0)], Box::new(Spin))]);
+    let mut setup =
+        setup(Platform::named("pentium-m").unwrap(), vec![task(vec![CpuId(0)], Box::new(Spin))]);
     setup.kernel.hz = 1000;
     Machine::new(setup).unwrap()
 }
 
-/// The M1 with 8 CPUs and 16 tasks with periods of 10 to 16 ms, each busy for 2 ms at 1 GHz.
-fn m1_with_16_tasks() -> Machine {
+/// Tasks with periods of 10 to 16 ms, each busy for some `cycles`.
+fn periodic(count: u64, cycles: u64) -> Vec<TaskSetup> {
     let periodic = |n: u64| {
-        let period = 10_000_000 + n * 400_000;
-        task(
-            Vec::new(),
-            Box::new(Periodic { period, cycles: 2_000_000, released: 0, sleeps: true }),
-        )
+        let period = 10_000_000 + n % 16 * 400_000;
+        task(Vec::new(), Box::new(Periodic { period, cycles, released: 0, sleeps: true }))
     };
-    Machine::new(setup("apple-m1", (0..16).map(periodic).collect())).unwrap()
+    (0..count).map(periodic).collect()
+}
+
+/// The M1 with 8 CPUs and 16 tasks, each busy for 2 ms at 1 GHz.
+fn m1_with_16_tasks() -> Machine {
+    let platform = Platform::named("apple-m1").unwrap();
+    Machine::new(setup(platform, periodic(16, 2_000_000))).unwrap()
+}
+
+/// 128 CPUs with a clock each, and 1000 tasks that keep them busy for half of the time.
+fn server_with_1000_tasks() -> Machine {
+    let mut platform = Platform::named("board-x86").unwrap();
+    let (cpu, domain) = (platform.cpus.remove(0), platform.domains.remove(0));
+    for c in 0..128 {
+        let mut own = domain.clone();
+        (own.name, own.cpus) = (format!("cpu{c}"), vec![CpuId(c)]);
+        platform.domains.push(own);
+    }
+    let numbered = |c| flyball_platform::Cpu { id: CpuId(c), domain: c as usize, ..cpu.clone() };
+    platform.cpus = (0..128).map(numbered).collect();
+    let cycles = platform.domains[0].opps.max().0 * 13 / 2 / 8;
+    Machine::new(setup(platform, periodic(1000, cycles))).unwrap()
 }
 
 fn speed(criterion: &mut Criterion<CpuTime>) {
@@ -146,6 +164,7 @@ fn speed(criterion: &mut Criterion<CpuTime>) {
     for (name, make, seconds) in [
         ("one busy CPU, HZ=1000, schedutil", one_busy as fn() -> Machine, 2000),
         ("M1, 8 CPUs, 16 periodic tasks, schedutil", m1_with_16_tasks, 100),
+        ("128 CPUs, 1000 periodic tasks, schedutil", server_with_1000_tasks, 1),
     ] {
         group.throughput(Throughput::Elements(seconds));
         let mut machine = make();

@@ -3,10 +3,11 @@
 //! ```text
 //!   clock domains | timers | statistics clock, temperature, hints | CPUs: out of idle, work done, tick
 //! ```
-//! Each source keeps the time of its next event in a flat array; at equal times the first in this
-//! order is served. Nothing is allocated while time passes, and nothing random is drawn except
+//! Each source keeps the time of its next event in an agenda; at equal times the first in this order
+//! is served. Nothing is allocated while time passes, and nothing random is drawn except
 //! from the tasks' own streams, so that the same setup gives the same events.
 
+mod agenda;
 mod balance;
 mod build;
 mod cfs;
@@ -22,6 +23,7 @@ mod frequency;
 mod govern;
 mod hints;
 mod idle;
+mod idle_cpus;
 mod leap;
 mod load;
 mod near;
@@ -47,11 +49,13 @@ pub use summary::{
 
 use crate::observe::Observer;
 use crate::setup::{Controller, HintCall, Placement, Setup};
+use agenda::Agenda;
 use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
 use flyball_platform::IdleTick;
 use flyball_units::{CpuId, KernelRules, Nanos};
+use idle_cpus::IdleCpus;
 use power::Temperature;
 use task::Task;
 use timers::Timers;
@@ -64,11 +68,14 @@ pub struct Machine {
     /// Whether the observer was given the machine's initial state.
     announced: bool,
     /// Times of the next events: one per domain, the timers', the periodic ones', one per CPU.
-    next: Vec<u64>,
+    next: Agenda,
     cpus: Vec<Cpu>,
+    idle_cpus: IdleCpus,
     domains: Vec<Domain>,
     tasks: Vec<Task>,
     timers: Timers,
+    /// Fair tasks that wait for a CPU, on all of them.
+    fair_waiting: usize,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
     /// The CPU that creates a task, moves one, or lets signals decay, while it does that to others.
@@ -178,14 +185,9 @@ impl Machine {
 
     /// The first event that is not after `until`.
     #[inline]
-    fn earliest(&self, until: u64) -> Option<(usize, u64)> {
-        let mut best = (0, u64::MAX);
-        for (slot, &at) in self.next.iter().enumerate() {
-            if at < best.1 {
-                best = (slot, at);
-            }
-        }
-        (best.1 <= until && best.1 != u64::MAX).then_some(best)
+    fn earliest(&mut self, until: u64) -> Option<(usize, u64)> {
+        let (at, slot) = self.next.earliest();
+        (at <= until && at != u64::MAX).then_some((slot, at))
     }
 
     #[inline]
@@ -241,7 +243,7 @@ impl Machine {
     fn requeue_periodic(&mut self) {
         let slot = self.domains.len() + 1;
         let rest = self.next_hint().min(self.next_look());
-        self.next[slot] = self.stat_at.min(self.temperature_at).min(rest);
+        self.next.set(slot, self.stat_at.min(self.temperature_at).min(rest));
     }
 
     #[inline]
@@ -253,16 +255,16 @@ impl Machine {
     #[inline]
     fn requeue(&mut self, c: usize) {
         let slot = self.first_cpu() + c;
-        self.next[slot] = self.cpus[c].next_event();
+        self.next.set(slot, self.cpus[c].next_event());
     }
 
     #[inline]
     fn requeue_domain(&mut self, d: usize) {
-        self.next[d] = self.domains[d].next_event();
+        self.next.set(d, self.domains[d].next_event());
     }
 
     fn requeue_timers(&mut self) {
         let slot = self.domains.len();
-        self.next[slot] = self.timers.next();
+        self.next.set(slot, self.timers.next());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{HARDLY, IdleAsk, IdleChoice, IdleEnd, IdleState, shallower};
 use flyball_units::{KernelRule, KernelRules};
+use std::ops::RangeInclusive;
 
 /// Orders of magnitude of a time until a timer: below 10 us, 100 us, ... 100 ms, and above.
 const MAGNITUDES: usize = 6;
@@ -143,28 +144,21 @@ impl Menu {
     /// looked for that cannot be below `corrected`.
     fn typical(&self, corrected: Option<u32>) -> u32 {
         let above_only = self.rules.has(KernelRule::MenuOutliersAbove);
-        let (mut low, mut high) =
-            (-1, if above_only { i64::from(i32::MAX) } else { i64::from(u32::MAX) - 1 });
+        let mut counted = 0..=if above_only { i32::MAX as u32 } else { u32::MAX - 1 };
         loop {
-            let counted = || {
-                let all = self.intervals.iter().copied();
-                all.filter(|&us| low < i64::from(us) && i64::from(us) <= high)
-            };
-            let count = counted().count() as u64;
-            let max = counted().max().unwrap_or(0);
-            let min = counted().min().unwrap_or(u32::MAX);
+            let Pattern { count, min, max, sum, squares } = Pattern::of(&self.intervals, &counted);
             match corrected {
                 Some(corrected) if min >= corrected => return u32::MAX,
                 None if max == 0 => return u32::MAX,
                 _ => {}
             }
-            let mean = counted().map(u64::from).sum::<u64>() / count;
+            let mean = sum / count;
             let variance = if above_only {
-                let squares = counted().map(|us| u64::from(us).abs_diff(mean).pow(2));
+                let counted = self.intervals.iter().filter(|us| counted.contains(us));
+                let squares = counted.map(|&us| u64::from(us).abs_diff(mean).pow(2));
                 squares.fold(0, u64::wrapping_add) / count
             } else {
-                let squares = counted().map(|us| u64::from(us).pow(2));
-                (squares.fold(0, u64::wrapping_add) / count).wrapping_sub(mean * mean)
+                (squares / count).wrapping_sub(mean * mean)
             };
             let enough = 4 * count >= 3 * INTERVALS as u64;
             if variance <= u64::MAX / 36
@@ -175,11 +169,11 @@ impl Menu {
             if 4 * count <= 3 * INTERVALS as u64 {
                 return u32::MAX;
             }
-            if !above_only && mean - u64::from(min) > u64::from(max) - mean {
-                low = min.into();
+            counted = if !above_only && mean - u64::from(min) > u64::from(max) - mean {
+                min + 1..=*counted.end()
             } else {
-                high = i64::from(max) - 1;
-            }
+                *counted.start()..=max - 1
+            };
         }
     }
 
@@ -257,6 +251,34 @@ impl Menu {
     fn record(&mut self, us: u32) {
         self.intervals[self.oldest] = us;
         self.oldest = (self.oldest + 1) % INTERVALS;
+    }
+}
+
+/// What the intervals within a range have in common; `u32::MAX` is their minimum where none is.
+struct Pattern {
+    count: u64,
+    min: u32,
+    max: u32,
+    sum: u64,
+    /// Modulo 2^64, as in the kernel.
+    squares: u64,
+}
+
+impl Pattern {
+    /// One look at each interval: this is most of what a choice costs.
+    #[inline]
+    fn of(intervals: &[u32; INTERVALS], counted: &RangeInclusive<u32>) -> Pattern {
+        let mut pattern = Pattern { count: 0, min: u32::MAX, max: 0, sum: 0, squares: 0 };
+        for &us in intervals {
+            if counted.contains(&us) {
+                pattern.count += 1;
+                pattern.min = pattern.min.min(us);
+                pattern.max = pattern.max.max(us);
+                pattern.sum += u64::from(us);
+                pattern.squares = pattern.squares.wrapping_add(u64::from(us).pow(2));
+            }
+        }
+        pattern
     }
 }
 

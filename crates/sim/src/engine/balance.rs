@@ -186,7 +186,12 @@ impl Machine {
     /// two more of these, itself included. Whether it got one.
     pub(super) fn pull_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
         let waits = |cpu: &Cpu| !cpu.fair.is_empty() && cpu.current.is_some();
-        if !self.cpus.iter().any(waits) || !self.spreads() {
+        debug_assert_eq!(
+            self.fair_waiting,
+            self.cpus.iter().map(|cpu| cpu.fair.len()).sum::<usize>(),
+            "counted where they come and go"
+        );
+        if self.fair_waiting == 0 || !self.cpus.iter().any(waits) || !self.spreads() {
             return false;
         }
         let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
@@ -195,12 +200,21 @@ impl Machine {
             0 => false,
             there => !is_near(other) && idle <= there + 1,
         };
-        let from = (0..self.cpus.len())
-            .filter(|&other| other != c && waits(&self.cpus[other]) && !leaves_it(other))
-            .filter_map(|other| Some((other, self.movable(other, c)?)))
-            .max_by_key(|&(other, _)| {
-                (is_near(other), self.cpus[other].fair.len(), std::cmp::Reverse(other))
-            });
+        let mut most = None;
+        let mut from = None;
+        for other in (0..self.cpus.len()).filter(|&other| other != c) {
+            if !waits(&self.cpus[other]) {
+                continue;
+            }
+            // Of equals the first.
+            let waiting = Some((is_near(other), self.cpus[other].fair.len()));
+            if waiting > most
+                && !leaves_it(other)
+                && let Some(t) = self.movable(other, c)
+            {
+                (most, from) = (waiting, Some((other, t)));
+            }
+        }
         match from {
             Some((other, t)) => {
                 self.move_task(t, (other, c), c, observer);

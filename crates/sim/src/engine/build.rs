@@ -1,22 +1,26 @@
 //! A machine from a setup that was checked.
 
 use super::Machine;
+use super::agenda::Agenda;
 use super::balance;
 use super::cpu::{self, Activity, Cpu};
-use super::domain::Domain;
+use super::domain::{Domain, EnergyPoint};
 use super::govern::{of_simulation, since_boot};
 use super::hints;
 use super::idle::{IdleRules, Sleeps};
+use super::idle_cpus::IdleCpus;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
-use super::timers::Timers;
+use super::timers::{OwnTimers, Timers};
 use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
 use crate::workload::uniform;
 use flyball_governors::schedutil::Schedutil;
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
-use flyball_platform::{ClockDomain, FrequencyControl, IdleTick, Kernel, Platform, rule};
+use flyball_platform::{
+    ClockDomain, Cpu as PlatformCpu, FrequencyControl, IdleTick, Kernel, Platform, rule,
+};
 use flyball_units::{KiloHertz, Nanos, Relation};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -29,9 +33,12 @@ pub(super) fn build(setup: Setup) -> Machine {
         && tasks.iter().any(|task| {
             task.clamp_ramp.is_some() || (task.uclamp_min, task.uclamp_max) != (0, 1024)
         });
-    let all = platform.cpus.len();
-    let mut domains: Vec<Domain> =
-        platform.domains.iter().zip(governors).map(|(d, g)| domain(d, all, g, &kernel)).collect();
+    let mut domains: Vec<Domain> = platform
+        .domains
+        .iter()
+        .zip(governors)
+        .map(|(d, g)| domain(d, &platform.cpus, g, &kernel))
+        .collect();
     for (domain, limits) in domains.iter_mut().zip(&setup.limits) {
         if let &Some((min, max)) = limits {
             domain.min = domain.opps.min().max(min);
@@ -61,10 +68,14 @@ pub(super) fn build(setup: Setup) -> Machine {
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
         cpu.urgent.reserve(tasks.len());
+        cpu.timers = OwnTimers::with_capacity(tasks.len());
     }
     let mut timers = Timers::with_capacity(tasks.len());
     for (t, task) in tasks.iter().enumerate().filter(|(_, task)| task.timer != u64::MAX) {
         timers.insert(task.timer, t);
+        if task.is_known_to_idle() {
+            cpus[task.cpu].timers.insert(task.timer, t);
+        }
     }
     let stat_period = 1_000_000_000 / u64::from(kernel.stat_hz);
     let samples = kernel.idle_tick == IdleTick::Continues && domains.iter().any(|d| d.needs.poll);
@@ -88,11 +99,13 @@ pub(super) fn build(setup: Setup) -> Machine {
         duration: setup.duration.0,
         events: 0,
         announced: false,
-        next: vec![u64::MAX; domains.len() + 2 + platform.cpus.len()],
+        next: Agenda::new(domains.len() + 2 + platform.cpus.len()),
         capacities_equal,
+        idle_cpus: IdleCpus::all(cpus.len()),
         cpus,
         domains,
         timers,
+        fair_waiting: 0,
         caller: None,
         pending: Vec::with_capacity(4 * (platform.cpus.len() + tasks.len())),
         tasks,
@@ -210,7 +223,12 @@ fn start_governor(
     }
 }
 
-fn domain(from: &ClockDomain, all: usize, governor: Box<dyn Governor>, kernel: &Kernel) -> Domain {
+fn domain(
+    from: &ClockDomain,
+    all: &[PlatformCpu],
+    governor: Box<dyn Governor>,
+    kernel: &Kernel,
+) -> Domain {
     let software = from.control == FrequencyControl::Software;
     let needs = if software { governor.needs() } else { Needs::default() };
     let demand_at = match from.control {
@@ -218,10 +236,12 @@ fn domain(from: &ClockDomain, all: usize, governor: Box<dyn Governor>, kernel: &
         FrequencyControl::Demand { period, .. } => period.0,
     };
     let cpus: Vec<usize> = from.cpus.iter().map(|cpu| cpu.0 as usize).collect();
+    let capacity = cpus.first().map_or(0, |&c| all[c].capacity.0);
     Domain {
         name: from.name.clone(),
         opps: from.opps.clone(),
         points: from.points.clone(),
+        energy: EnergyPoint::of(&from.points, capacity, from.opps.max()),
         idle_states: from.idle.clone(),
         transition: from.transition.clone(),
         control: from.control,
@@ -230,7 +250,7 @@ fn domain(from: &ClockDomain, all: usize, governor: Box<dyn Governor>, kernel: &
         governor,
         needs,
         signals: vec![CpuSignals::default(); cpus.len()],
-        times: vec![CpuTimes::default(); if needs.whole_machine { all } else { cpus.len() }],
+        times: vec![CpuTimes::default(); if needs.whole_machine { all.len() } else { cpus.len() }],
         wake_at: u64::MAX,
         deferred: false,
         governor_task: None,
@@ -279,6 +299,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         alone: None,
         fair: Vec::new(),
         urgent: Vec::new(),
+        timers: OwnTimers::default(),
         fair_count: 0,
         fifo_count: 0,
         weight: 0,

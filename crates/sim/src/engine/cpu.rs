@@ -1,6 +1,7 @@
 //! A CPU as the engine sees it.
 
 use super::idle::Sleeps;
+use super::timers::OwnTimers;
 use crate::setup::Class;
 use flyball_governors::CpuTimes;
 use flyball_pelt::{ClockPelt, FitRule, QueueUtilEst, QueueWaitingAvg, RemovedLoad, SchedAvg};
@@ -101,6 +102,8 @@ pub(super) struct Cpu {
     pub(super) fair: Vec<usize>,
     /// FIFO tasks and interrupts that wait, the one to run next at the end.
     pub(super) urgent: Vec<usize>,
+    /// Of the tasks that sleep here, as far as the kernel knows when they will wake up.
+    pub(super) timers: OwnTimers,
     /// Fair tasks, waiting and running.
     pub(super) fair_count: u32,
     /// FIFO tasks, waiting and running.

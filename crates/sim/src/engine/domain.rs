@@ -11,6 +11,8 @@ pub(super) struct Domain {
     pub(super) cpus: Vec<usize>,
     pub(super) opps: OppTable,
     pub(super) points: Vec<OperatingPoint>,
+    /// What the estimate of energy knows of each.
+    pub(super) energy: Vec<EnergyPoint>,
     pub(super) idle_states: Vec<IdleState>,
     pub(super) transition: Transition,
     pub(super) control: FrequencyControl,
@@ -68,6 +70,28 @@ pub(super) struct Domain {
     pub(super) demand_busy: Vec<u64>,
 }
 
+/// An operating point as the kernel's energy model has it, in its integers, so that near ties fall as there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EnergyPoint {
+    /// Of one of the domain's CPUs, 1024 at the highest point of the largest.
+    performance: u32,
+    /// Power of a busy CPU in microwatts times ten, for each unit of performance.
+    cost: u64,
+}
+
+impl EnergyPoint {
+    /// Those of `points`, of CPUs of this capacity at `top`.
+    pub(super) fn of(points: &[OperatingPoint], capacity: u32, top: KiloHertz) -> Vec<EnergyPoint> {
+        let of = |point: &OperatingPoint| {
+            let performance = u64::from(capacity) * point.frequency.0 / top.0.max(1);
+            let cost = (point.busy_power_mw * 1e4) as u64 / performance.max(1);
+            // At most the capacity.
+            EnergyPoint { performance: performance as u32, cost }
+        };
+        points.iter().map(of).collect()
+    }
+}
+
 /// A change of frequency that was written and does not hold yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
@@ -105,6 +129,13 @@ impl Domain {
             Some(Change { to, .. }) => to,
             None => self.point,
         }
+    }
+
+    /// Estimated power for each unit of utilisation at the lowest point that has the performance `asked`.
+    #[inline]
+    pub(super) fn energy_at(&self, asked: u32) -> u64 {
+        let enough = self.energy.iter().find(|point| point.performance >= asked);
+        enough.or(self.energy.last()).map_or(0, |point| point.cost)
     }
 
     /// The operating point that a wish comes to under the limits of now.

@@ -21,6 +21,21 @@ struct Candidate {
     spare: u32,
 }
 
+/// What the CPUs of a domain ask for without the task: the most, by whom, and the most of the others.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    highest: u32,
+    by: usize,
+    second: u32,
+}
+
+impl Asked {
+    /// The most that CPUs beside `c` ask for.
+    fn beside(self, c: usize) -> u32 {
+        if self.by == c { self.second } else { self.highest }
+    }
+}
+
 /// What was found to be best so far.
 #[derive(Clone, Copy)]
 struct Best {
@@ -55,9 +70,15 @@ impl Machine {
             let utils = domain.cpus.iter().map(|&c| self.util_if(t, c, None));
             let without = capacities.min(utils.sum());
             let with = capacities.min(without + task.expected_util());
-            let before = self.estimate(t, domain, without, None);
-            let costs = |c: usize| self.estimate(t, domain, with, Some(c)).checked_sub(before);
             let capacity = domain.cpus.first().map_or(0, |&c| self.actual_capacity(c));
+            let energy =
+                |asked: u32, sum: u32| domain.energy_at(asked.min(capacity)) * u64::from(sum);
+            let asked = self.asked_without(t, domain);
+            let before = energy(asked.highest, without);
+            let costs = |c: usize| {
+                let asked = self.perf(t, c, true).max(asked.beside(c));
+                energy(asked, with).checked_sub(before)
+            };
             if let Some(Candidate { c, fit, .. }) = own {
                 // What costs less than nothing is an average that moved meanwhile: it stays.
                 let Some(cost) = costs(c) else { return previous };
@@ -164,17 +185,31 @@ impl Machine {
         self.cpus[c].capacity_capped
     }
 
+    /// What the CPUs of a domain will ask for with the task on none of them.
+    fn asked_without(&self, t: usize, domain: &Domain) -> Asked {
+        let mut asked = Asked::default();
+        for &c in &domain.cpus {
+            let perf = self.perf(t, c, false);
+            if perf > asked.highest {
+                asked = Asked { highest: perf, by: c, second: asked.highest };
+            } else {
+                asked.second = asked.second.max(perf);
+            }
+        }
+        asked
+    }
+
     /// The performance that CPU `c` will ask for, with headroom and the clamps of its runnable tasks, and
     /// of task `t` if it joins.
-    fn perf(&self, t: usize, c: usize, to: Option<usize>) -> u32 {
+    fn perf(&self, t: usize, c: usize, joins: bool) -> u32 {
         let cpu = &self.cpus[c];
-        let util = self.boosted_util_if(t, c, to).saturating_add(cpu.rt.util_avg());
+        let util = self.boosted_util_if(t, c, joins.then_some(c)).saturating_add(cpu.rt.util_avg());
         let ahead = util + util / 4;
         if !self.uclamp_used {
             return if cpu.fifo_count > 0 { cpu.capacity.max(ahead) } else { ahead };
         }
         let (mut min, mut max) = (cpu.uclamp_min, cpu.uclamp_max);
-        if to == Some(c) {
+        if joins {
             let task = &self.tasks[t];
             min = min.max(task.uclamp_min);
             max = if cpu.is_idle() { task.uclamp_max } else { max.max(task.uclamp_max) };
@@ -184,20 +219,5 @@ impl Machine {
             return clamped + clamped / 4;
         }
         min.max(max.min(ahead))
-    }
-
-    /// Estimated power of a domain whose CPUs are used `sum` in all, with the task on CPU `to` of it. In the
-    /// kernel's integers: microwatts times ten for each unit of performance, so that near ties fall as there.
-    fn estimate(&self, t: usize, domain: &Domain, sum: u32, to: Option<usize>) -> u64 {
-        let Some(&first) = domain.cpus.first() else { return 0 };
-        let asked = domain.cpus.iter().map(|&c| self.perf(t, c, to)).max().unwrap_or(0);
-        let asked = asked.min(self.actual_capacity(first));
-        let (capacity, top) = (u64::from(self.cpus[first].capacity), domain.opps.max().0.max(1));
-        let performance = |khz: u64| capacity * khz / top;
-        let points = &domain.points;
-        let enough = points.iter().find(|point| performance(point.frequency.0) >= u64::from(asked));
-        let Some(point) = enough.or(points.last()) else { return 0 };
-        let cost = (point.busy_power_mw * 1e4) as u64 / performance(point.frequency.0).max(1);
-        cost * u64::from(sum)
     }
 }

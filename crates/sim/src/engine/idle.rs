@@ -125,6 +125,13 @@ pub(super) enum WakeUp {
 }
 
 impl Machine {
+    /// What CPU `c` does from now on.
+    #[inline]
+    pub(super) fn set_activity(&mut self, c: usize, activity: Activity) {
+        self.cpus[c].activity = activity;
+        self.idle_cpus.set(c, matches!(activity, Activity::Idle(_)));
+    }
+
     /// CPU `c` has nothing to do.
     pub(super) fn enter_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.flush(c);
@@ -135,9 +142,8 @@ impl Machine {
         cpu.misfit = false;
         cpu.complete_at = u64::MAX;
         let state = self.choose_state(c);
-        let cpu = &mut self.cpus[c];
-        cpu.activity = Activity::Idle(state);
-        if !cpu.siblings.is_empty() {
+        self.set_activity(c, Activity::Idle(state));
+        if !self.cpus[c].siblings.is_empty() {
             self.share_core(c);
         }
         let cpu = &mut self.cpus[c];
@@ -187,16 +193,11 @@ impl Machine {
     /// Earliest timer of the tasks that sleep on CPU `c`, and of a governor that runs there: what
     /// comes from outside has none.
     fn next_timer(&self, c: usize) -> Option<u64> {
-        let tasks = self
-            .tasks
-            .iter()
-            .filter(|task| task.cpu == c && task.announced && !task.is_interrupt());
-        let timers = tasks.map(|task| task.timer);
         let governors = self.domains.iter().filter_map(|domain| {
             let task = domain.governor_task.filter(|_| domain.daemon)?;
             (self.tasks[task].cpu == c).then_some(domain.wake_at)
         });
-        timers.chain(governors).min().filter(|&at| at != u64::MAX)
+        governors.chain(self.cpus[c].timers.next()).min().filter(|&at| at != u64::MAX)
     }
 
     /// CPU `c` has something to do: it leaves its idle state, which takes the state's exit
@@ -213,11 +214,11 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        cpu.activity = Activity::Waking;
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {
             cpu.tick_at = next_tick;
         }
+        self.set_activity(c, Activity::Waking);
         self.set_power(c);
         self.requeue(c);
         observer.idle(Nanos(self.now), CpuId(c as u32), None);

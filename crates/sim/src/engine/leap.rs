@@ -114,7 +114,7 @@ impl Machine {
     /// and its time begins again where the one of the domain before did.
     fn leap_domain<O: Observer>(&mut self, d: usize, end: u64, observer: &mut O) {
         loop {
-            let at = self.next[d];
+            let at = self.next.at(d);
             if at > end || at == u64::MAX {
                 return;
             }
@@ -255,9 +255,9 @@ impl Machine {
         cpu.sleeps.learn(self.now - cpu.idle_since, timer > self.now);
         cpu.totals.wakeups += 1;
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        cpu.activity = Activity::Waking;
         cpu.awake_at = self.now.saturating_add(latency);
         cpu.complete_at = if timer <= cpu.awake_at { timer } else { u64::MAX };
+        self.set_activity(c, Activity::Waking);
         self.set_power(c);
     }
 
@@ -269,8 +269,8 @@ impl Machine {
         cpu.awake_at = u64::MAX;
         cpu.current = Some(t);
         cpu.runs = Runs::of(self.tasks[t].class);
-        cpu.activity = Activity::Busy;
         cpu.progress_at = self.now;
+        self.set_activity(c, Activity::Busy);
         self.set_power(c);
     }
 
@@ -333,7 +333,6 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         let choice = cpu.sleeps.choose(timer, TickAhead::Runs(tick - self.now), 0);
         let state = choice.map(|choice| choice.state);
-        cpu.activity = Activity::Idle(state);
         cpu.complete_at = u64::MAX;
         cpu.awake_at = match choice {
             Some(IdleChoice { stops_tick: false, .. }) => until.min(tick),
@@ -343,6 +342,7 @@ impl Machine {
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
             *entries += 1;
         }
+        self.set_activity(c, Activity::Idle(state));
         self.set_power(c);
     }
 

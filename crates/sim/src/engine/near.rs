@@ -76,12 +76,9 @@ impl Machine {
     /// The first idle CPU that the task fits by number from `target` on and all around, one on an idle core before
     /// others; where none fits, of the idle ones the best match, the largest of equals.
     fn idle_from(&self, t: usize, target: usize) -> Option<usize> {
-        let (cpus, task) = (self.cpus.len(), &self.tasks[t]);
+        let task = &self.tasks[t];
         let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
-        for c in (target..cpus).chain(0..target) {
-            if !task.allowed[c] || !self.cpus[c].is_idle() {
-                continue;
-            }
+        for c in self.idle_cpus.from(target).filter(|&c| task.allowed[c]) {
             if self.fits_or_all_equal(t, c) {
                 if self.core_is_idle(c) {
                     return Some(c);
@@ -133,9 +130,9 @@ mod tests {
 
     /// These CPUs are idle, the others busy.
     fn idle(machine: &mut Machine, idle: &[usize]) {
-        for (c, cpu) in machine.cpus.iter_mut().enumerate() {
+        for c in 0..machine.cpus.len() {
             let is_idle = idle.contains(&c);
-            cpu.activity = if is_idle { Activity::Idle(None) } else { Activity::Busy };
+            machine.set_activity(c, if is_idle { Activity::Idle(None) } else { Activity::Busy });
         }
     }
 

@@ -68,12 +68,12 @@ impl Machine {
 
     /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.
     pub(super) fn overutilized(&self) -> bool {
-        self.cpus.iter().any(|cpu| {
+        let has_tasks = |cpu: &&Cpu| cpu.fair_count > 0;
+        self.cpus.iter().filter(has_tasks).any(|cpu| {
             let clamps = Uclamp { min: cpu.uclamp_min, max: cpu.uclamp_max };
             let clamps = self.uclamp_used.then_some(clamps);
             let capacity = self.capacity_of(cpu);
-            cpu.fair_count > 0
-                && util_fits_cpu(cpu.expected_util(), clamps, capacity, cpu.fit_rule) == Fit::No
+            util_fits_cpu(cpu.expected_util(), clamps, capacity, cpu.fit_rule) == Fit::No
         })
     }
 

@@ -54,8 +54,10 @@ impl Machine {
     /// The CPU on which a task wakes up where the CPUs are like this. What the machine did before
     /// does not matter; it is of no use for a run any more.
     pub fn place(&mut self, cpus: &[PosedCpu], waking: &PosedTask) -> Option<CpuId> {
-        for (cpu, posed) in self.cpus.iter_mut().zip(cpus) {
-            cpu.activity = if posed.busy { Activity::Busy } else { Activity::Idle(None) };
+        for (c, posed) in cpus.iter().enumerate().take(self.cpus.len()) {
+            let activity = if posed.busy { Activity::Busy } else { Activity::Idle(None) };
+            self.set_activity(c, activity);
+            let cpu = &mut self.cpus[c];
             cpu.current = posed.running.map(|task| task.0 as usize);
             cpu.fair_count = posed.fair;
             cpu.cfs = average(posed.util, posed.runnable);

@@ -49,8 +49,8 @@ impl Temperature {
 
 /// exp(-x) for x >= 0, from basic operations only, so that it has the same bits on every machine.
 ///
-/// x = 2^k * r with r below 1/8; the series for exp(-r) to the 9th power (relative error below
-/// 1e-15), squared k times.
+/// x = 2^k * r with r below 1/8; the series for exp(-r) to the 9th power, or for r below 2^-10 to the 5th
+/// (relative error below 1e-15 both), squared k times.
 fn exp_of_minus(x: f64) -> f64 {
     if x > 700.0 {
         return 0.0;
@@ -61,6 +61,12 @@ fn exp_of_minus(x: f64) -> f64 {
         halvings += 1;
     }
     let mut result = 1.0;
+    if rest < 1.0 / 1024.0 {
+        for part in [1.0 / 5.0, 1.0 / 4.0, 1.0 / 3.0, 1.0 / 2.0, 1.0] {
+            result = 1.0 - rest * part * result;
+        }
+        return result;
+    }
     for n in (1..=9).rev() {
         result = 1.0 - rest / f64::from(n) * result;
     }

@@ -21,6 +21,7 @@ impl Machine {
         let (tasks, cpu) = (&self.tasks, &mut self.cpus[c]);
         if tasks[t].is_fair() {
             cpu.fair.push(t);
+            self.fair_waiting += 1;
         } else {
             let rank = tasks[t].rank;
             let before = |&other: &usize| {
@@ -97,7 +98,10 @@ impl Machine {
             let next = match self.next_urgent(c) {
                 Some(t) => Some(t),
                 None => match self.pick_fair(c) {
-                    Some(at) => Some(self.cpus[c].fair.swap_remove(at)),
+                    Some(at) => {
+                        self.fair_waiting -= 1;
+                        Some(self.cpus[c].fair.swap_remove(at))
+                    }
                     None => None,
                 },
             };
@@ -148,10 +152,10 @@ impl Machine {
         task.ran = 0;
         cpu.current = Some(t);
         cpu.runs = Runs::of(task.class);
-        cpu.activity = Activity::Busy;
         cpu.progress_at = self.now;
         cpu.misfit = false;
         cpu.stale = true;
+        self.set_activity(c, Activity::Busy);
         match self.tasks[t].is_fair() {
             true => self.account_fair(c, true),
             false => self.watch_fair(c),
@@ -262,6 +266,9 @@ impl Machine {
         self.tasks[t].timer = until;
         if until != u64::MAX {
             self.timers.insert(until, t);
+            if self.tasks[t].is_known_to_idle() {
+                self.cpus[c].timers.insert(until, t);
+            }
             self.requeue_timers();
         }
         false

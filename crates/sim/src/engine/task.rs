@@ -217,6 +217,12 @@ impl Task {
         self.rank == u8::MAX
     }
 
+    /// Whether the idle governor of the CPU where it sleeps knows its timer.
+    #[inline]
+    pub(super) fn is_known_to_idle(&self) -> bool {
+        self.announced && !self.is_interrupt()
+    }
+
     /// The utilisation to expect of it.
     #[inline]
     pub(super) fn expected_util(&self) -> u32 {

@@ -1,4 +1,6 @@
 //! The tasks' timers: each task has at most one, so nothing is ever cancelled.
+//!
+//! The machine has all of them in order; a CPU that goes idle asks for the earliest of its own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,6 +32,34 @@ impl Timers {
             }
             _ => None,
         }
+    }
+}
+
+/// Timers of one CPU, in no order: few tasks sleep there.
+#[derive(Default)]
+pub(super) struct OwnTimers(Vec<(u64, u32)>);
+
+impl OwnTimers {
+    /// Room for one timer per task: nothing is allocated later.
+    pub(super) fn with_capacity(tasks: usize) -> OwnTimers {
+        OwnTimers(Vec::with_capacity(tasks))
+    }
+
+    /// Task `task` will wake up at `at`.
+    pub(super) fn insert(&mut self, at: u64, task: usize) {
+        self.0.push((at, task as u32));
+    }
+
+    /// The timer of `task` expired, if it is one of these.
+    pub(super) fn remove(&mut self, task: usize) {
+        if let Some(place) = self.0.iter().position(|&(_, other)| other == task as u32) {
+            self.0.swap_remove(place);
+        }
+    }
+
+    /// Time of the next one.
+    pub(super) fn next(&self) -> Option<u64> {
+        self.0.iter().map(|&(at, _)| at).min()
     }
 }
 

@@ -13,8 +13,12 @@ impl Machine {
     /// Wakes every task whose timer expired.
     pub(super) fn expire_timers<O: Observer>(&mut self, observer: &mut O) {
         while let Some(t) = self.timers.pop(self.now) {
-            self.tasks[t].timer = u64::MAX;
-            self.tasks[t].announced = true;
+            let task = &mut self.tasks[t];
+            if task.is_known_to_idle() {
+                self.cpus[task.cpu].timers.remove(t);
+            }
+            task.timer = u64::MAX;
+            task.announced = true;
             match self.tasks[t].state {
                 State::Unborn => self.create(t, observer),
                 _ => self.wake(t, None, observer),
@@ -155,7 +159,11 @@ impl Machine {
         self.aggregate_clamps(from, |other| other != t, None);
         self.keep_lag(t, from);
         self.load_migrate(t, from, observer);
-        self.cpus[from].fair.retain(|&other| other != t);
+        let waiting = &mut self.cpus[from].fair;
+        if let Some(place) = waiting.iter().position(|&other| other == t) {
+            waiting.remove(place);
+            self.fair_waiting -= 1;
+        }
         self.caller = Some(by);
         self.ask(from, UtilFlags::default(), observer);
         self.note_migration(t, from, to, observer);

@@ -1,0 +1,117 @@
+//! When something happens next: a time for each of the machine's slots, and the earliest of them.
+//!
+//! Few slots are searched for each event. Many are in blocks, and the first of each block is kept, so that with
+//! hundreds of CPUs few are looked at, too.
+
+/// Slots in a block, where that makes no more than [`MOST_BLOCKS`].
+const BLOCK: usize = 16;
+
+/// One bit each says which blocks have changed.
+const MOST_BLOCKS: usize = 64;
+
+/// Times by slot; `u64::MAX`: never.
+pub(super) struct Agenda {
+    times: Vec<u64>,
+    /// Slots per block, as a power of two.
+    shift: u32,
+    /// The earliest time of each block, and its slot.
+    firsts: Vec<(u64, usize)>,
+    /// Blocks of which the first is not known.
+    changed: u64,
+}
+
+impl Agenda {
+    /// Nothing ever happens in any of `slots`.
+    pub(super) fn new(slots: usize) -> Agenda {
+        let size = slots.div_ceil(MOST_BLOCKS).max(BLOCK).next_power_of_two();
+        let firsts = (0..slots).step_by(size).map(|slot| (u64::MAX, slot)).collect();
+        Agenda { times: vec![u64::MAX; slots], shift: size.trailing_zeros(), firsts, changed: 0 }
+    }
+
+    /// What is next in `slot` is at this time.
+    #[inline]
+    pub(super) fn set(&mut self, slot: usize, at: u64) {
+        self.times[slot] = at;
+        if let [_] = self.firsts[..] {
+            return;
+        }
+        let block = slot >> self.shift;
+        let (first, its_slot) = self.firsts[block];
+        if slot == its_slot || (at, slot) < (first, its_slot) {
+            self.changed |= 1 << block;
+        }
+    }
+
+    /// The time of `slot`.
+    #[inline]
+    pub(super) fn at(&self, slot: usize) -> u64 {
+        self.times[slot]
+    }
+
+    /// The earliest time, and the first slot that has it.
+    #[inline]
+    pub(super) fn earliest(&mut self) -> (u64, usize) {
+        if let [_] = self.firsts[..] { first_of(0, &self.times) } else { self.earliest_block() }
+    }
+
+    fn earliest_block(&mut self) -> (u64, usize) {
+        while self.changed != 0 {
+            let block = self.changed.trailing_zeros() as usize;
+            self.changed &= self.changed - 1;
+            let from = block << self.shift;
+            let to = self.times.len().min(from + (1 << self.shift));
+            self.firsts[block] = first_of(from, &self.times[from..to]);
+        }
+        let mut earliest = (u64::MAX, 0);
+        for &(at, slot) in &self.firsts {
+            if at < earliest.0 {
+                earliest = (at, slot);
+            }
+        }
+        earliest
+    }
+}
+
+/// The earliest of these times, whose slots begin with `from`.
+#[inline]
+fn first_of(from: usize, times: &[u64]) -> (u64, usize) {
+    let mut first = (u64::MAX, 0);
+    for (place, &at) in times.iter().enumerate() {
+        if at < first.0 {
+            first = (at, place);
+        }
+    }
+    (first.0, from + first.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever was set before, it is the first slot of those with the least time.
+        #[test]
+        fn the_earliest_is_that_of_a_search(
+            slots in 1_usize..3000,
+            changes in proptest::collection::vec((any::<proptest::sample::Index>(), 0_u64..9), 1..60),
+        ) {
+            let mut agenda = Agenda::new(slots);
+            let mut times = vec![u64::MAX; slots];
+            prop_assert_eq!(agenda.earliest().0, u64::MAX);
+            for (slot, at) in changes {
+                let slot = slot.index(slots);
+                let at = if at == 0 { u64::MAX } else { at };
+                agenda.set(slot, at);
+                times[slot] = at;
+                prop_assert_eq!(agenda.at(slot), at);
+                if at % 3 == 0 {
+                    let searched = times.iter().copied().zip(0..).min().unwrap();
+                    let found = agenda.earliest();
+                    prop_assert_eq!(found.0, searched.0);
+                    prop_assert!(found.0 == u64::MAX || found == searched);
+                }
+            }
+        }
+    }
+}
