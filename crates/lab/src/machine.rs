@@ -20,6 +20,7 @@ pub use board::Board;
 pub use described::described;
 pub use error::MachineError;
 pub use host::Host;
+pub use in_guest::BOARD_PACE;
 pub use model::{Events, Model, ModelRun, TrialRun};
 
 use crate::costs::CostTable;

@@ -71,6 +71,9 @@ pub struct Manifest {
     /// The trials in order of execution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<TrialRecord>,
+    /// Whether that order was drawn at random; a bench's is, also where this is absent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub order_drawn: bool,
     /// The looks at the data while it ran, which could have ended it; absent where nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looks: Option<LooksRecord>,
@@ -113,6 +116,7 @@ impl Default for Manifest {
             workloads: Vec::new(),
             conditions: Vec::new(),
             order: Vec::new(),
+            order_drawn: false,
             looks: None,
             clocks: Vec::new(),
             overheads: Vec::new(),

@@ -126,7 +126,7 @@ pub struct BoardAbArgs {
     #[arg(long, value_name = "DIR")]
     pub modules: Vec<PathBuf>,
     /// How often each kernel boots; which one is first is drawn for each round
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: u32,
     /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]

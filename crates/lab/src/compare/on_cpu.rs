@@ -8,7 +8,8 @@
 //! ```text
 //!   u2 = u1 y^(switch - p - t1) y^s + 1024 (1 - y^s)     s: from p before the switch to t2, as load tracking counts
 //! ```
-//! A single p is coarse, as utilisations are whole numbers; over all of a playing it is not.
+//! A single p is coarse, as utilisations are whole numbers; over all of a playing it is not. Nobody counts as running before
+//! he is awake, which a new task is not long before it runs.
 
 use super::clocks::{Clocks, asleep};
 use flyball_events::Recording;
@@ -31,10 +32,20 @@ pub(super) fn slices(recording: &Recording<'_>, clocks: &Clocks<'_>) -> Vec<Ran>
     slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
     let idle_since = idle_since(&slices, recording.span().from_ns);
     let cycles = before_the_switch(recording, clocks, &slices, &idle_since);
+    let mut wakeups: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for (slice, &since) in slices.iter_mut().zip(&idle_since) {
         let Some(rate) = clocks.cycles_per_ns(slice.cpu, slice.from_ns) else { continue };
-        let idle_ns = slice.from_ns.saturating_sub(since);
-        slice.from_ns -= idle_ns.min((cycles / rate).round() as u64);
+        // Nobody runs before he is awake.
+        let woken = wakeups.entry(slice.tid).or_insert_with(|| {
+            let mut woken: Vec<u64> = recording.wakeups_of(slice.tid).map(|of| of.t_ns).collect();
+            woken.sort_unstable();
+            woken
+        });
+        let before = woken.partition_point(|&t_ns| t_ns <= slice.from_ns);
+        let last = before.checked_sub(1).and_then(|last| woken.get(last)).copied();
+        let since = since.max(last.unwrap_or(0));
+        let ready_ns = slice.from_ns.saturating_sub(since);
+        slice.from_ns -= ready_ns.min((cycles / rate).round() as u64);
     }
     slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
     slices
@@ -93,7 +104,7 @@ mod tests {
     use super::*;
     use crate::compare::clocks::x86_at;
     use flyball_platform::Platform;
-    use flyball_run::{Run, Slice, UtilizationSample};
+    use flyball_run::{Run, Slice, UtilizationSample, Wakeup};
 
     const US: u64 = 1000;
 
@@ -145,6 +156,18 @@ mod tests {
             assert!(earlier.abs_diff(80 * US) < 8 * US, "{earlier}");
             assert_eq!(slice.to_ns, recorded.to_ns);
         }
+    }
+
+    #[test]
+    fn nobody_runs_before_he_is_awake() {
+        let (platform, mut run) = (Platform::named("board-x86").unwrap(), playing());
+        let recorded_ns = 40_200 * US;
+        let woken_ns = recorded_ns - 30 * US;
+        run.tables.wakeups.push(Wakeup { woken_ns, cpu: 1, tid: 7, ..Wakeup::default() });
+        let recording = Recording::of(&run);
+        let slices = slices(&recording, &Clocks::of(&platform, &run, &recording));
+        assert_eq!(slices[1].from_ns, woken_ns);
+        assert!(slices[2].from_ns < 60_200 * US - 60 * US, "it was awake long before");
     }
 
     #[test]

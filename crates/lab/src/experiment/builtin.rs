@@ -46,6 +46,11 @@ pub const BUILT_IN: &[BuiltIn] = &[
         summary: "a periodic task under schedutil; what a comparison of kernels runs on each",
         text: include_str!("../../experiments/kernels.toml"),
     },
+    BuiltIn {
+        name: "util-est",
+        summary: "two kernels that place the same task on different cores; with flyball board ab",
+        text: include_str!("../../experiments/util-est.toml"),
+    },
 ];
 
 /// An experiment that ships, read.

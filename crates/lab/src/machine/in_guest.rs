@@ -189,6 +189,9 @@ fn pace_records(account: &Account) -> Vec<BoardPaceRecord> {
     account.cpus.iter().enumerate().map(record).collect()
 }
 
+/// The check that says whether this computer was fast enough for a board.
+pub const BOARD_PACE: &str = "board pace";
+
 /// Share of its work's time that a measured CPU may lose: what was measured is longer by at most as much.
 const MEASURED_LOSS: f64 = 0.03;
 
@@ -229,7 +232,7 @@ fn pace_check(account: &Account, measured: &BTreeSet<u32>, ending: Ending) -> Ch
         ),
     };
     CheckRecord {
-        name: "board pace".to_owned(),
+        name: BOARD_PACE.to_owned(),
         outcome: if passed { CheckOutcome::Passed } else { CheckOutcome::Failed },
         object: "speed of the board's CPUs".to_owned(),
         expected: "at most 3 % or 0.3 s lost by CPUs that were measured, 5 % by every one"

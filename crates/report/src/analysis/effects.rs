@@ -54,11 +54,12 @@ pub(super) fn find(sides: &[Sides<'_>]) -> Vec<Option<Found>> {
     found
 }
 
-/// Whether the run's trials were in an order that Flyball drew at random: those of a bench are. Kernels
-/// on boards take turns in a fixed order.
+/// Whether the run's trials were in an order that Flyball drew at random: those of a bench are, and kernels on boards
+/// take random turns since runs say so.
 fn is_random(context: &Context<'_>) -> bool {
     let manifest = &context.run.manifest;
-    !context.imported() && manifest.kind == "bench" && !manifest.order.is_empty()
+    let drawn = manifest.kind == "bench" || manifest.order_drawn;
+    !context.imported() && drawn && !manifest.order.is_empty()
 }
 
 /// The blocks in which every one of these cells ran once, ascending; empty where a cell ran more

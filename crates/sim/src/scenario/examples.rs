@@ -54,6 +54,7 @@ shipped! {
     "rt-app-video",
     "threshold-phone",
     "userspace-limits",
+    "util-est",
     "windowed-imx8qm",
 }
 
