@@ -241,6 +241,28 @@ fn recorded_core_types_are_compared_like_for_like() {
     assert_ne!(found.verdict, VerdictWord::Effect, "{}", found.sentence);
 }
 
+/// Which core a kernel chooses is its effect, where who booted first was drawn: so `board ab` records it.
+#[test]
+fn a_kernel_that_moves_a_task_has_an_effect_where_the_order_was_drawn() {
+    let slow = Made { name: "A", cpu: |_| Some(0), ..Made::default() };
+    let fast = Made { name: "B", ..Made::default() };
+    let mut made = randomised(&[slow, fast]);
+    let machine = made.manifest.machine.as_mut().expect("a machine");
+    for (cpu, core_type) in machine.cpus.iter_mut().zip(["little", "big"]) {
+        cpu.core_type = Some(core_type.into());
+    }
+    made.manifest.kind = "ab".into();
+    let report = analysed(made.clone());
+    assert!(first(&report).effects.is_empty(), "in turns: earlier versions did that");
+    assert_ne!(first(&report).verdict, VerdictWord::Effect, "{}", first(&report).sentence);
+    made.manifest.order_drawn = true;
+    let report = analysed(made);
+    let found = first(&report);
+    assert_eq!(found.verdict, VerdictWord::Effect, "{}", found.sentence);
+    assert!(found.sentence.starts_with("response "), "{}", found.sentence);
+    assert!(!found.is_slower());
+}
+
 #[test]
 fn two_runs_are_compared_condition_by_condition() {
     let before = run(&[Made::default()]);

@@ -48,7 +48,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "util-est",
-        summary: "two kernels that place the same task on different cores; with flyball board ab",
+        summary: "a task that some kernels keep on a little core; for a comparison of kernels",
         text: include_str!("../../experiments/util-est.toml"),
     },
 ];
