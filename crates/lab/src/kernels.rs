@@ -12,7 +12,7 @@ use flyball_run::{Run, RunState};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The runs of the boots, in the directory of their pool.
@@ -48,8 +48,8 @@ pub fn alternate(
     progress: &mut dyn Progress,
 ) -> Result<Option<RunState>, MachineError> {
     let mut runs = Vec::new();
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(experiment.seed);
     let mut behind = Vec::new();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(experiment.seed);
     for round in 0..rounds {
         let folder =
             |which: usize| dir.join(ROUNDS).join(format!("{}-{}", round + 1, ["a", "b"][which]));
@@ -58,13 +58,9 @@ pub fn alternate(
             for which in shuffled(sides.len(), &mut random) {
                 let side = &sides[which];
                 progress.note(&format!("round {} of {rounds}: {}", round + 1, side.label));
-                let to = Destination::Dir(folder(which));
-                let prepared = side.board.prepare(host, experiment.clone(), context)?;
-                let outcome = prepared.run(host, &to, &mut Silent, None)?;
-                if outcome.state == RunState::Interrupted {
+                let Some(run) = boot(host, side, experiment, context, folder(which))? else {
                     return Ok(None);
-                }
-                let run = Run::open(folder(which))?;
+                };
                 same_work(experiment, &run);
                 both.push((which, round, run));
             }
@@ -76,8 +72,7 @@ pub fn alternate(
             let found = format!("round {} of {}: {found}", round + 1, sides[which].label);
             progress.note(&format!("{found}: done again"));
             behind.push(found);
-            for (which, ..) in both {
-                let from = folder(which);
+            for from in [folder(0), folder(1)] {
                 let aside = from.with_extension(format!("behind-{again}"));
                 fs_err::rename(&from, &aside).map_err(MachineError::File)?;
             }
@@ -90,19 +85,35 @@ pub fn alternate(
     let mut pooled = pool(&parts)?;
     pooled.manifest.kind = "ab".to_owned();
     pooled.manifest.order_drawn = true;
-    if !behind.is_empty() {
-        pooled.manifest.checks.push(CheckRecord {
-            name: "rounds done again".to_owned(),
-            outcome: CheckOutcome::Passed,
-            object: "rounds in which this computer was too slow for a board".to_owned(),
-            expected: format!("each done again, at most {AGAIN} times"),
-            found: behind.join("; "),
-            hint: None,
-        });
-    }
+    pooled.manifest.checks.extend(done_again(&behind));
     pooled.manifest.command.clone_from(&context.origin.command);
     pooled.write_into(dir)?;
     Ok(Some(pooled.manifest.state))
+}
+
+/// The experiment on one side, in a boot of its own; None where the program was asked to end.
+fn boot(
+    host: &Arc<dyn Host>,
+    side: &Side,
+    experiment: &Experiment,
+    context: &Context<'_>,
+    to: PathBuf,
+) -> Result<Option<Run>, MachineError> {
+    let prepared = side.board.prepare(host, experiment.clone(), context)?;
+    let outcome = prepared.run(host, &Destination::Dir(to.clone()), &mut Silent, None)?;
+    Ok(if outcome.state == RunState::Interrupted { None } else { Some(Run::open(to)?) })
+}
+
+/// What a pooled run says of rounds that were done again, if any were.
+fn done_again(behind: &[String]) -> Option<CheckRecord> {
+    (!behind.is_empty()).then(|| CheckRecord {
+        name: "rounds done again".to_owned(),
+        outcome: CheckOutcome::Passed,
+        object: "rounds in which this computer was too slow for a board".to_owned(),
+        expected: format!("each done again, at most {AGAIN} times"),
+        found: behind.join("; "),
+        hint: None,
+    })
 }
 
 /// What a run says of a board for which this computer was too slow, where nothing else makes it invalid.
