@@ -204,6 +204,16 @@ impl Comparison {
         let difference = || named.and_then(|effect| Some(effect.difference.as_ref()?.value > 0.0));
         ratio.or_else(difference).unwrap_or(self.ratio.value > 1.0)
     }
+
+    /// Whether all workloads together have equal medians, whatever was not decided of their tails.
+    #[must_use]
+    pub fn medians_are_equal(&self) -> bool {
+        let medians: Vec<VerdictWord> = (self.effects.iter())
+            .filter(|effect| effect.workload.is_none() && effect.quantile == Some(0.5))
+            .map(|effect| effect.verdict)
+            .collect();
+        !medians.is_empty() && medians.iter().all(|word| *word == VerdictWord::Equivalent)
+    }
 }
 
 /// The effect that a headline names: on the response where there is one, its tail before its median,

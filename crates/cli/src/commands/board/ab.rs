@@ -79,6 +79,9 @@ fn verdict(found: Option<&Comparison>, sides: &[Side; 2], talk: Talk) -> Exit {
             (VerdictWord::Equivalent, _) => (Exit::Ok, "equivalent to"),
             (VerdictWord::Effect, true) => (Exit::Finding, "slower than"),
             (VerdictWord::Effect, false) => (Exit::Ok, "faster than"),
+            (VerdictWord::Undecided, _) if found.medians_are_equal() => {
+                (Exit::Ok, "equal in its medians to")
+            }
             _ => (Exit::Own, "not to be told from"),
         },
         None => (Exit::Own, "not compared with"),
