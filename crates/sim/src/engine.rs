@@ -70,6 +70,7 @@ pub struct Machine {
     /// Times of the next events: one per domain, the timers', the periodic ones', one per CPU.
     next: Agenda,
     cpus: Vec<Cpu>,
+    /// Those whose activity is to be idle, as [`Machine::set_activity`] keeps them.
     idle_cpus: IdleCpus,
     domains: Vec<Domain>,
     tasks: Vec<Task>,

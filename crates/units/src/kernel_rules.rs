@@ -170,7 +170,7 @@ pub const KERNEL_RULES: [KernelRuleInfo; 17] = [
         name: "util-est-before-update",
         first: version(6, 12),
         last: version(6, 19),
-        effect: "util_est of a task that goes to sleep is up to a millisecond of work older",
+        effect: "util_est of a task that goes to sleep is up to a tick of work older",
         change: "6.12: sched/fair: Implement delayed dequeue; put right in 2026, in 7.0 as is assumed",
     },
     KernelRuleInfo {

@@ -41,8 +41,7 @@ impl Machine {
         if self.now > self.decay_at || self.kicks(c) {
             // The tick wakes an idle CPU for that.
             self.kick_at = self.last_tick() + self.kick_period();
-            let by = (0..self.cpus.len()).find(|&other| self.cpus[other].is_idle());
-            let by = by.unwrap_or(c);
+            let by = self.idle_cpus.from(0).next().unwrap_or(c);
             self.decay_idle_cpus(by, by + 1, observer);
         }
         if self.now >= self.cpus[c].balance_at {
@@ -230,8 +229,9 @@ impl Machine {
         if self.cpus[c].current.is_none() || !self.spreads() {
             return;
         }
-        let idle = (0..self.cpus.len())
-            .filter(|&other| self.cpus[other].is_idle())
+        let idle = self
+            .idle_cpus
+            .from(0)
             .filter_map(|other| Some((other, self.movable(c, other)?)))
             .max_by_key(|&(other, _)| {
                 let is_near = self.cpus[other].domain == self.cpus[c].domain;
@@ -306,9 +306,8 @@ impl Machine {
         if !self.cpus[c].siblings.iter().any(|&other| runs_on(other).is_some()) || !self.spreads() {
             return;
         }
-        let free = (0..self.cpus.len()).find(|&other| {
+        let free = self.idle_cpus.from(0).find(|&other| {
             task.allowed[other]
-                && self.cpus[other].is_idle()
                 && self.core_is_idle(other)
                 && self.cpus[other].capacity >= self.cpus[c].capacity
         });
