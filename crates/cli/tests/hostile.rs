@@ -89,7 +89,7 @@ fn names_cannot_drive_a_terminal_that_shows_progress() {
 
 #[test]
 fn what_has_no_deadline_has_none_in_an_export() {
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../run/tests/golden/");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/golden/");
     let dir = folder();
     let csv = dir.path().join("d.csv").display().to_string();
     fs_err::write(&csv, "condition,latency_us\na,10\na,11\nb,12\nb,13\n").unwrap();

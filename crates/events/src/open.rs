@@ -1,7 +1,7 @@
 //! Whatever a person names: a run directory, a trace of the scheduler, or results of another tool.
 
 use crate::import::{self, is_trace};
-use flyball_run::import::{Options, import as import_results, load};
+use flyball_import::{Options, import as import_results, load};
 use flyball_run::{Result, Run, Warning};
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,9 @@
 
 use std::error::Error;
 
+use flyball_import::{Options, import};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::terminal::{TerminalOptions, render};
-use flyball_run::import::{Options, import};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (flags, paths): (Vec<String>, Vec<String>) =

@@ -1,10 +1,10 @@
 //! Runs whose answer is known, analysed: each verdict, and what it rests on.
 #![allow(clippy::expect_used)] // a helper of a test fails the test
 
+use flyball_import::{Options, import};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::model::{Comparison, Estimate, Finding, Part, Report, VerdictWord};
 use flyball_report::terminal::{TerminalOptions, render};
-use flyball_run::import::{Options, import};
 use flyball_run::manifest::{
     ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, TrialRecord,
     WorkloadRecord,
@@ -558,7 +558,7 @@ fn lateness_alone_is_wake_up_latency() {
 /// Real output of cyclictest, imported and analysed: a histogram keeps no order, so nothing drifts.
 #[test]
 fn cyclictest_has_figures() {
-    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../run/tests/golden");
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/golden");
     for (file, threads) in
         [("cyclictest.json", 1), ("cyclictest-v.txt", 2), ("cyclictest-h.txt", 2)]
     {

@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use flyball_import::{Options, import};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
 use flyball_report::model::{Cell, Comparison, Report, StratumRatio, VerdictWord};
-use flyball_run::import::{Options, import};
 
 const LINUX: &str = "cortex-linux-2025-12-05";
 const MACOS: &str = "cortex-macos-2025-11-15";

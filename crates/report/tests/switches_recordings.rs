@@ -1,9 +1,9 @@
 //! Published recordings: what their rows say (skipped where they are absent).
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
+use flyball_import::{Options, import};
 use flyball_report::kinds::switches::analysis::{Findings, Switch};
 use flyball_report::kinds::switches::{analyse, figures, terminal};
-use flyball_run::import::{Options, import};
 use std::path::PathBuf;
 
 fn findings(name: &str) -> Option<Findings> {

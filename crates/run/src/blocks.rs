@@ -27,7 +27,7 @@ const AHEAD: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whole lines of one file; only a file's last line may lack its newline.
-pub(crate) struct Block {
+pub struct Block {
     /// Which of the files.
     pub file: usize,
     /// The lines.
@@ -57,7 +57,7 @@ impl Block {
 ///
 /// # Errors
 /// A file that cannot be opened or read, or with a line above 16 MiB; the first error of `merge`.
-pub(crate) fn parse_files<T: Send>(
+pub fn parse_files<T: Send>(
     files: &[PathBuf],
     parse: impl Fn(&Block) -> T + Sync,
     merge: impl FnMut(usize, T) -> Result<()> + Send,

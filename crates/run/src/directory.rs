@@ -209,7 +209,7 @@ fn read_lines(
         |block| {
             let mut rows = fresh();
             let counted = ndjson::decode(block, &mut *rows);
-            columns.prune(&mut *rows);
+            columns.prune_any(&mut *rows);
             (rows, counted)
         },
         |_, (rows, counted)| {

@@ -1,4 +1,4 @@
-//! The run directory: manifest, table registry, writer, reader, importers.
+//! The run directory: table registry, writer, reader.
 //!
 //! A command that measures writes a run directory; a command that looks reads one and does not
 //! care which machine wrote it. What lives where:
@@ -10,15 +10,12 @@
 //! - [`disk`]: what a writer asks of the disk, so that what a power cut leaves is tested;
 //! - [`error`]: one error shape: object, expected, found, hint.
 
-mod blocks;
+pub mod blocks;
 mod checksum;
 pub mod column;
 mod directory;
 pub mod disk;
-pub mod error;
-pub mod import;
 mod kind;
-pub mod manifest;
 pub mod name;
 pub mod ndjson;
 pub mod pool;
@@ -27,16 +24,16 @@ pub mod schema;
 pub mod storage;
 pub mod table;
 pub mod tables;
-mod tally;
+pub mod tally;
 mod threads;
 pub mod unfinished;
 pub mod writer;
 
+pub use checksum::resealed;
 pub use column::{Labels, Nullable, NullableLabels, Packed};
 pub use directory::{Directory, TablesRead};
-pub use error::{Error, Result};
+pub use flyball_manifest::{self as manifest, Error, Manifest, Result, RunState, error};
 pub use kind::Kind;
-pub use manifest::{Manifest, RunState};
 pub use run::{Run, Warning, newest_run};
 pub use storage::Columns;
 pub use table::{ColumnSpec, Row, Table, TableSpec};

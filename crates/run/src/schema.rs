@@ -34,7 +34,7 @@ pub fn json() -> Value {
     json!({
         "format": FORMAT,
         "tables": registry().iter().map(table).collect::<Vec<_>>(),
-        "manifest": schemars::schema_for!(Manifest).to_value(),
+        "manifest": Manifest::schema(),
     })
 }
 
@@ -68,7 +68,7 @@ pub fn markdown() -> String {
         }
     }
     push(&mut text, &format!("\n## `run.toml`, format {FORMAT}\n"));
-    let schema = schemars::schema_for!(Manifest).to_value();
+    let schema = Manifest::schema();
     section(&mut text, "The whole", &schema);
     if let Some(definitions) = schema.get("$defs").and_then(Value::as_object) {
         for (name, definition) in definitions {

@@ -6,14 +6,14 @@ use crate::error::Error;
 const NAMED: usize = 5;
 
 /// Bad lines above this share of a file mean that it is not the file it is taken for.
-pub(crate) const BAD_SHARE_MAX: f64 = 0.10;
+pub const BAD_SHARE_MAX: f64 = 0.10;
 
 /// Why the last line of a text is not taken: a number may have been cut.
-pub(crate) const CUT: &str = "the last line has no line end: it may be cut";
+pub const CUT: &str = "the last line has no line end: it may be cut";
 
 /// A line that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BadLine {
+pub struct BadLine {
     /// Line number from 1.
     pub line: u64,
     /// What was wrong with it.
@@ -22,7 +22,7 @@ pub(crate) struct BadLine {
 
 /// What became of the lines of one file, or of one block of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// All lines.
     pub lines: u64,
     /// Lines that became rows.

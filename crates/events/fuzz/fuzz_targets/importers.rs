@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use flyball_run::import::{Format, Options, import};
+use flyball_import::{Format, Options, import};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

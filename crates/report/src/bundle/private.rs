@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use flyball_run::Manifest;
-use flyball_run::manifest::resealed;
+use flyball_run::resealed;
 
 use super::{BundleError, Entry};
 

@@ -5,7 +5,7 @@ use crate::context::{Context, Folder};
 use crate::function::Parameter::{Number, Text};
 use crate::function::{Arguments, Function, function};
 use crate::quantity::{Outcome, Quantity, Undecided};
-use flyball_run::import::{Options, import};
+use flyball_import::{Options, import};
 use flyball_run::{Columns, Run};
 use flyball_stats::{Summary, geometric_mean, sort};
 use std::collections::BTreeMap;

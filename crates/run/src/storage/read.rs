@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::{Column, Rows};
 use crate::disk::ReadAt;
 use crate::error::{Error, Result};
-use crate::table::{AnyTable, ColumnSpec};
+use crate::table::{AnyTable, ColumnSpec, Table};
 
 /// Which columns to read. The others stay empty: `row` then finds none, the columns' own
 /// readers do.
@@ -50,7 +50,12 @@ impl Columns<'_> {
     }
 
     /// Empties the columns that are not asked for.
-    pub(crate) fn prune(&self, table: &mut dyn AnyTable) {
+    pub fn prune(&self, table: &mut impl Table) {
+        self.prune_any(table);
+    }
+
+    /// [`Columns::prune`] of a table whose rows' type is not known.
+    pub(crate) fn prune_any(&self, table: &mut dyn AnyTable) {
         if matches!(self, Columns::All) {
             return;
         }

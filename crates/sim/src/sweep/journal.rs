@@ -24,6 +24,7 @@ pub struct Header {
     /// The part of the points that this is, where it is not the whole sweep.
     pub shard: Option<Shard>,
     /// The manifest of the run to be, with version, seed and the scenario with all settings.
+    #[serde(with = "as_toml")]
     pub manifest: Manifest,
 }
 
@@ -56,6 +57,22 @@ pub struct Finished {
     /// Their values, one list per phase.
     #[serde(with = "exact")]
     pub values: Vec<Vec<Option<f64>>>,
+}
+
+/// A manifest as the text that it is in a run: one reader of it.
+mod as_toml {
+    use flyball_run::Manifest;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(manifest: &Manifest, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&manifest.to_toml().map_err(S::Error::custom)?)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Manifest, D::Error> {
+        Manifest::from_toml(&String::deserialize(from)?, "manifest").map_err(D::Error::custom)
+    }
 }
 
 /// Numbers as text: a JSON number may come back with another last bit, and a resumed sweep must not
