@@ -13,6 +13,7 @@ mod build;
 mod cfs;
 mod check;
 mod cpu;
+mod deadline;
 mod domain;
 mod energy;
 mod error;

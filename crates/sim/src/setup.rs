@@ -3,7 +3,7 @@
 use crate::behavior::Behavior;
 use flyball_governors::{Governor, ResponseRamp};
 use flyball_platform::{Kernel, Platform};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, Mismatch, Nanos};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -130,6 +130,12 @@ pub enum Hint {
     RampupMultiplier(u32),
 }
 
+/// The shortest runtime of a deadline task: the kernel multiplies such times in units of 1024 ns.
+const LEAST_RUNTIME: Nanos = Nanos(1024);
+
+/// The shortest and the longest period of a deadline task (`sched_deadline_period_min_us`, `_max_us`).
+const PERIODS: (Nanos, Nanos) = (Nanos(100_000), Nanos(4_194_304_000));
+
 /// Scheduling classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -143,8 +149,38 @@ pub enum Class {
         /// 1 (lowest) to 99.
         priority: u8,
     },
+    /// A reserved time in each period, before every FIFO task; the earliest deadline first.
+    Deadline {
+        /// Time that it may run in each period, on the largest CPU at its highest frequency.
+        runtime: Nanos,
+        /// From the beginning of a period until that time is over.
+        deadline: Nanos,
+        /// From one period to the next.
+        period: Nanos,
+    },
     /// An interrupt: before everything; accounted as irq time.
     Interrupt,
+}
+
+impl Class {
+    /// A deadline task of these times.
+    ///
+    /// # Errors
+    /// Times that the kernel does not take.
+    pub fn deadline(runtime: Nanos, deadline: Nanos, period: Nanos) -> Result<Class, Mismatch> {
+        if runtime < LEAST_RUNTIME {
+            return Err(Mismatch::value(format!("a runtime of at least {LEAST_RUNTIME}"), runtime));
+        }
+        if runtime > deadline || deadline > period {
+            let expected = "a runtime up to the deadline, and that up to the period";
+            return Err(Mismatch::value(expected, format!("{runtime}, {deadline} and {period}")));
+        }
+        let (least, most) = PERIODS;
+        if !(least..=most).contains(&period) {
+            return Err(Mismatch::value(format!("a period of {least} to {most}"), period));
+        }
+        Ok(Class::Deadline { runtime, deadline, period })
+    }
 }
 
 /// How a task that wakes up gets a CPU.

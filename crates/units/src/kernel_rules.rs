@@ -96,6 +96,8 @@ pub enum KernelRule {
     RecentCpu,
     /// A CPU without a choice of idle states keeps its tick until it has come once.
     TickKeptOnce,
+    /// A server of the deadline class sees to it that fair tasks run, and what it reserves counts for cpufreq.
+    FairServer,
 }
 
 /// What is known of a rule.
@@ -137,7 +139,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 17] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 18] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -289,6 +291,15 @@ pub const KERNEL_RULES: [KernelRuleInfo; 17] = [
         change: "read in 7.2.13, and in 6.1.176 and 6.12.117 of the stable series; begun in 7.1 or 7.2: \
                  sched/idle.c stops the tick once an idle CPU got it",
     },
+    KernelRuleInfo {
+        rule: KernelRule::FairServer,
+        name: "fair-server",
+        first: version(6, 12),
+        last: None,
+        effect: "on CPUs where fair tasks were in the last second 5 % more count as reserved by deadline tasks, so that \
+                 schedutil asks for more beside some of these",
+        change: "6.12: sched/deadline: Deferrable dl server; read in 6.12.117 and 7.3.4",
+    },
 ];
 
 /// Which rules hold.
@@ -412,7 +423,13 @@ mod tests {
         assert_eq!(held("6.16"), of_6_16);
         assert_eq!(
             held("7.2.0"),
-            ["runnable-boost", "deferred-steps-at-any-load", "recent-cpu", "tick-kept-once"]
+            [
+                "runnable-boost",
+                "deferred-steps-at-any-load",
+                "recent-cpu",
+                "tick-kept-once",
+                "fair-server"
+            ]
         );
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }

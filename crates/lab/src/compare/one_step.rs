@@ -11,7 +11,7 @@ use flyball_replay::shadow::{self, Ask, ShadowError, Source};
 use flyball_run::Run;
 use flyball_sim::engine::{Machine, PosedCpu, PosedTask};
 use flyball_sim::scenario::{Built, Scenario};
-use flyball_sim::setup::{Class, TaskId};
+use flyball_sim::setup::{Class, TaskId, TaskSetup};
 use flyball_units::{CpuId, GovernorSpec, Nanos};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -135,6 +135,10 @@ pub fn one_step(scenario: &Scenario, built: &Built, run: &Run) -> Result<OneStep
 fn frequency(scenario: &Scenario, built: &Built, run: &Run) -> Option<Decisions> {
     let governor = scenario.governors.first()?;
     let tasks = &built.setup.tasks;
+    // For how long the bandwidth of one that sleeps counts is not recorded.
+    if tasks.iter().any(has_deadlines) {
+        return None;
+    }
     let clamped = tasks.iter().filter(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
     let ask = Ask {
         choice: GovernorSpec { name: governor.name.clone(), tunables: governor.tunables.clone() },
@@ -157,6 +161,10 @@ fn frequency(scenario: &Scenario, built: &Built, run: &Run) -> Option<Decisions>
         });
     }
     Some(decisions)
+}
+
+fn has_deadlines(task: &TaskSetup) -> bool {
+    matches!(task.class, Class::Deadline { .. })
 }
 
 /// What happened, in the order in which things of one moment happen.
@@ -327,6 +335,13 @@ fn pose(
         let task = known.and_then(|t| built.setup.tasks.get(t));
         if runs {
             posed.running = known.map(|t| TaskId(t as u32));
+        }
+        if let Some(t) = known.filter(|_| task.is_some_and(has_deadlines)) {
+            posed.reserving.push(TaskId(t as u32));
+            if !runs {
+                // For its next period, as a rule: nobody goes before it.
+                continue;
+            }
         }
         posed.busy = true;
         posed.fair += u32::from(task.is_none_or(|task| matches!(task.class, Class::Fair { .. })));

@@ -266,7 +266,7 @@ impl Machine {
             let (one, two) = (&self.cpus[a], &self.cpus[b]);
             load(one.weight, two).cmp(&load(two.weight, one)).then(behind(b).cmp(&behind(a)))
         });
-        let Some(other) = busiest.filter(|_| !self.current_is_fifo(c) && self.spreads()) else {
+        let Some(other) = busiest.filter(|_| !self.current_is_urgent(c) && self.spreads()) else {
             return;
         };
         let all = || level.others.iter().copied().chain([c]).map(|cpu| &self.cpus[cpu]);

@@ -4,6 +4,7 @@ use super::Machine;
 use super::agenda::Agenda;
 use super::balance;
 use super::cpu::{self, Activity, Cpu};
+use super::deadline::Budget;
 use super::domain::{Domain, EnergyPoint};
 use super::govern::{of_simulation, since_boot};
 use super::hints;
@@ -70,7 +71,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         cpu.urgent.reserve(tasks.len());
         cpu.timers = OwnTimers::with_capacity(tasks.len());
     }
-    let mut timers = Timers::with_capacity(tasks.len());
+    // A deadline task has a second one, for its period.
+    let mut timers = Timers::with_capacity(2 * tasks.len());
     for (t, task) in tasks.iter().enumerate().filter(|(_, task)| task.timer != u64::MAX) {
         timers.insert(task.timer, t);
         if task.is_known_to_idle() {
@@ -302,6 +304,10 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         timers: OwnTimers::default(),
         fair_count: 0,
         fifo_count: 0,
+        dl_count: 0,
+        dl_bandwidth: 0,
+        fair_at: None,
+        pushed_to: 0,
         weight: 0,
         min_vruntime: 0,
         clock: ClockPelt::starting_at(0, multiplier),
@@ -310,6 +316,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         cfs: SchedAvg::default(),
         removed: flyball_pelt::RemovedLoad::default(),
         rt: SchedAvg::default(),
+        dl: SchedAvg::default(),
         irq: SchedAvg::default(),
         waiting: QueueWaitingAvg::default(),
         util_est: QueueUtilEst::default(),
@@ -394,6 +401,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         uclamp_max: 1024,
         multiplier: 1,
         ramped: None,
+        budget: Budget::of(class),
         creator: Creator::Nobody,
         initial_util: None,
         program,

@@ -1,10 +1,11 @@
 //! What a setup must fulfil before a machine is made of it.
 
-use super::SetupError;
+use super::{SetupError, deadline};
 use crate::setup::{Class, Setup, TaskSetup};
 use flyball_governors::Governor;
+use flyball_pelt::CAPACITY_SCALE;
 use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform};
-use flyball_units::Nanos;
+use flyball_units::{Mismatch, Nanos};
 
 /// Highest rate of the tick and of the statistics clock, in Hz.
 const MAX_HZ: u32 = 100_000;
@@ -37,7 +38,39 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     if let Some(call) = setup.hints.iter().find(|call| call.task.0 as usize >= tasks) {
         return Err(SetupError::UnknownTask { task: call.task.0, tasks });
     }
-    setup.tasks.iter().try_for_each(|task| check_task(task, cpus))
+    setup.tasks.iter().try_for_each(|task| check_task(task, cpus))?;
+    admit(setup)
+}
+
+/// The kernel admits deadline tasks on all CPUs only, and up to 95 % of these (`sched_rt_runtime_us`).
+fn admit(setup: &Setup) -> Result<(), SetupError> {
+    let cpus = setup.platform.cpus.iter();
+    let most = deadline::bandwidth(950, 1000)
+        * cpus.map(|cpu| u64::from(cpu.capacity.0)).sum::<u64>()
+        / u64::from(CAPACITY_SCALE);
+    let mut reserved = 0;
+    for task in &setup.tasks {
+        let Class::Deadline { runtime, deadline, period } = task.class else { continue };
+        let wrong =
+            |slip| Err(SetupError::Deadline { task: task.name.clone(), slip: Box::new(slip) });
+        if let Err(slip) = Class::deadline(runtime, deadline, period) {
+            return wrong(slip);
+        }
+        if setup.kernel.version.is_none() {
+            let system = &setup.kernel.name;
+            return wrong(Mismatch::value("deadline tasks on a Linux kernel only", system));
+        }
+        if !task.allowed.is_empty() {
+            return wrong(Mismatch::value("a deadline task on all CPUs", "some"));
+        }
+        reserved += deadline::bandwidth(runtime.0, period.0);
+        if reserved > most {
+            let percent = |part: u64| part * 100 / deadline::bandwidth(1, 1);
+            let expected = format!("at most {} % of a CPU for deadline tasks", percent(most));
+            return wrong(Mismatch::value(expected, format!("{} % with it", percent(reserved))));
+        }
+    }
+    Ok(())
 }
 
 fn per_domain(list: &'static str, expected: usize, found: usize) -> Result<(), SetupError> {
@@ -132,7 +165,7 @@ fn check_task(task: &TaskSetup, cpus: usize) -> Result<(), SetupError> {
     let (priority, nice) = match task.class {
         Class::Fair { nice } => (1, i64::from(nice)),
         Class::Fifo { priority } => (i64::from(priority), 0),
-        Class::Interrupt => (1, 0),
+        Class::Deadline { .. } | Class::Interrupt => (1, 0),
     };
     let clamp = |value: u32| i64::from(value);
     for (name, found, min, max) in [

@@ -72,7 +72,7 @@ impl Runs {
     pub(super) fn of(class: Class) -> Runs {
         match class {
             Class::Fair { nice: 1.. } => Runs::Niced,
-            Class::Fair { .. } | Class::Fifo { .. } => Runs::Plain,
+            Class::Fair { .. } | Class::Fifo { .. } | Class::Deadline { .. } => Runs::Plain,
             Class::Interrupt => Runs::Interrupt,
         }
     }
@@ -108,6 +108,14 @@ pub(super) struct Cpu {
     pub(super) fair_count: u32,
     /// FIFO tasks, waiting and running.
     pub(super) fifo_count: u32,
+    /// Deadline tasks, waiting and running.
+    pub(super) dl_count: u32,
+    /// Sum of the bandwidths of the deadline tasks that count here.
+    pub(super) dl_bandwidth: u64,
+    /// When a fair task last joined or left it; None before the first, and where no server reserves time for them.
+    pub(super) fair_at: Option<u64>,
+    /// Where it last pushed a deadline task.
+    pub(super) pushed_to: usize,
     /// Sum of the fair tasks' weights.
     pub(super) weight: u64,
     /// No waiting task has a lower virtual time; it never falls.
@@ -122,6 +130,7 @@ pub(super) struct Cpu {
     /// What sleeping tasks took with them that `cfs` still counts.
     pub(super) removed: RemovedLoad,
     pub(super) rt: SchedAvg,
+    pub(super) dl: SchedAvg,
     pub(super) irq: SchedAvg,
     /// Patch 12's signal.
     pub(super) waiting: QueueWaitingAvg,
@@ -224,12 +233,13 @@ impl Cpu {
         self.cfs.util_avg().max(self.util_est.sum())
     }
 
-    /// Capacity that real-time tasks and interrupts leave, at least 1.
+    /// Capacity that real-time tasks, deadline tasks and interrupts leave, at least 1.
     pub(super) fn capacity_left(&self) -> u32 {
-        if self.rt.util_avg() == 0 && self.irq.util_avg() == 0 {
+        let used = self.rt.util_avg() + self.dl.util_avg();
+        if used == 0 && self.irq.util_avg() == 0 {
             return self.capacity;
         }
-        let free = self.capacity.saturating_sub(self.rt.util_avg());
+        let free = self.capacity.saturating_sub(used);
         let interrupts = self.irq.util_avg().min(self.capacity);
         let left = u64::from(free) * u64::from(self.capacity - interrupts);
         // Not above the capacity.

@@ -9,8 +9,9 @@
 //! with most room.
 
 use super::Machine;
+use super::cpu::Cpu;
 use super::domain::Domain;
-use flyball_pelt::{Fit, Uclamp, util_fits_cpu};
+use flyball_pelt::{CpuDemand, Fit, Uclamp, effective_utilization, util_fits_cpu};
 use flyball_units::KernelRule;
 
 /// A CPU of those that are looked at.
@@ -45,6 +46,18 @@ struct Best {
     cost: u64,
 }
 
+impl Cpu {
+    /// Its utilisation where that of its fair tasks is `fair`.
+    fn with_others(&self, fair: u32) -> u32 {
+        let (rt, dl, irq) = (self.rt.util_avg(), self.dl.util_avg(), self.irq.util_avg());
+        if rt | dl | irq == 0 {
+            return fair;
+        }
+        let demand = CpuDemand::IDLE.cfs(fair).rt(rt).dl(dl).irq(irq);
+        effective_utilization(&demand, self.capacity).util
+    }
+}
+
 impl Machine {
     /// The CPU that the kernel's estimate of energy chooses; None where the kernel does not ask it (not
     /// energy-aware, or a CPU is overutilised), or a task without a previous CPU fits nowhere.
@@ -67,7 +80,8 @@ impl Machine {
             }
             // What the task is expected to need is the same wherever it goes.
             let capacities: u32 = domain.cpus.iter().map(|&c| self.actual_capacity(c)).sum();
-            let utils = domain.cpus.iter().map(|&c| self.util_if(t, c, None));
+            let utils =
+                domain.cpus.iter().map(|&c| self.cpus[c].with_others(self.util_if(t, c, None)));
             let without = capacities.min(utils.sum());
             let with = capacities.min(without + task.expected_util());
             let capacity = domain.cpus.first().map_or(0, |&c| self.actual_capacity(c));
@@ -203,8 +217,11 @@ impl Machine {
     /// of task `t` if it joins.
     fn perf(&self, t: usize, c: usize, joins: bool) -> u32 {
         let cpu = &self.cpus[c];
-        let util = self.boosted_util_if(t, c, joins.then_some(c)).saturating_add(cpu.rt.util_avg());
-        let ahead = util + util / 4;
+        let boosted = self.boosted_util_if(t, c, joins.then_some(c));
+        let util = boosted.saturating_add(cpu.rt.util_avg());
+        let reserved = cpu.reserved(self.now);
+        let all = util.saturating_add(cpu.dl.util_avg());
+        let ahead = (all + all / 4).max(reserved);
         if !self.uclamp_used {
             return if cpu.fifo_count > 0 { cpu.capacity.max(ahead) } else { ahead };
         }
@@ -215,9 +232,9 @@ impl Machine {
             max = if cpu.is_idle() { task.uclamp_max } else { max.max(task.uclamp_max) };
         }
         if self.rules.has(KernelRule::HeadroomAfterClamp) {
-            let clamped = min.max(max.min(util));
-            return clamped + clamped / 4;
+            let wanted = min.max(max.min(util)) + reserved;
+            return wanted + wanted / 4;
         }
-        min.max(max.min(ahead))
+        min.max(reserved).max(max.min(ahead))
     }
 }

@@ -81,6 +81,14 @@ pub enum SetupError {
         /// Highest value.
         max: i64,
     },
+    /// A deadline task that the kernel would refuse.
+    #[error("task `{task}`: {slip}")]
+    Deadline {
+        /// The task's name.
+        task: String,
+        /// What is wrong with it.
+        slip: Box<flyball_units::Mismatch>,
+    },
     /// Policy limits that are not a range of the domain's operating points.
     #[error("domain `{domain}`: limits {min:?}..={max:?} hold no operating point")]
     Limits {

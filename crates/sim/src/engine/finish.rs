@@ -117,6 +117,7 @@ fn of_task(t: usize, task: &Task) -> TaskSummary {
         cycles: totals.cycles,
         wakeups: totals.wakeups,
         preemptions: totals.preemptions,
+        throttles: task.budget.as_ref().map(|budget| budget.throttles()),
         migrations: totals.migrations,
         util: task.avg.util_avg(),
         util_est: task.util_est.value(),

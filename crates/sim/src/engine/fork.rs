@@ -43,7 +43,9 @@ impl Machine {
         self.tasks[t].recent = creator;
         let task = &self.tasks[t];
         let by_kernel = self.placement != Placement::Consolidating;
-        let from = creator.filter(|_| by_kernel && task.is_fair() && task.pinned.is_none());
+        // Who has deadlines creates nobody, so a task that is to have some begins as a fair one.
+        let fair = task.is_fair() || task.is_deadline();
+        let from = creator.filter(|_| by_kernel && fair && task.pinned.is_none());
         let found = from.and_then(|creator| {
             let (d, is_local) = self.idlest_group(t, creator);
             self.idlest_cpu(t, d, creator, is_local)

@@ -60,7 +60,7 @@ impl Machine {
         for (&c, signals) in cpus.iter().zip(signals) {
             let cpu = &mut self.cpus[c];
             if std::mem::take(&mut cpu.stale) {
-                *signals = signals_of(cpu, self.slice);
+                *signals = signals_of(cpu, self.slice, self.now);
             }
         }
     }
@@ -206,7 +206,7 @@ fn times_of(cpu: &Cpu, idle_tick: IdleTick) -> CpuTimes {
     }
 }
 
-fn signals_of(cpu: &Cpu, slice: u64) -> CpuSignals {
+fn signals_of(cpu: &Cpu, slice: u64, now: u64) -> CpuSignals {
     CpuSignals::IDLE
         .util(cpu.cfs.util_avg())
         // Ten thousand runnable tasks are ten million: the conversion holds.
@@ -214,6 +214,8 @@ fn signals_of(cpu: &Cpu, slice: u64) -> CpuSignals {
         .util_est(cpu.util_est.sum())
         .waiting(cpu.waiting.sum())
         .rt(cpu.rt.util_avg())
+        .dl(cpu.dl.util_avg())
+        .bw_dl(cpu.reserved(now))
         .irq(cpu.irq.util_avg())
         .uclamp_min(cpu.uclamp_min)
         .uclamp_max(cpu.uclamp_max)

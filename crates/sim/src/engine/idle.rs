@@ -137,7 +137,8 @@ impl Machine {
         self.flush(c);
         let cpu = &mut self.cpus[c];
         cpu.touch(self.now);
-        cpu.clock.enter_idle(cpu.cfs.util_sum().saturating_add(cpu.rt.util_sum()));
+        let others = cpu.rt.util_sum().saturating_add(cpu.dl.util_sum());
+        cpu.clock.enter_idle(cpu.cfs.util_sum().saturating_add(others));
         cpu.stale = true;
         cpu.misfit = false;
         cpu.complete_at = u64::MAX;

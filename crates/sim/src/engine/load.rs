@@ -17,7 +17,7 @@ use flyball_pelt::{
 use flyball_units::{CpuId, KernelRule, Nanos};
 
 impl Cpu {
-    fn speed(&self) -> CpuSpeed {
+    pub(super) fn speed(&self) -> CpuSpeed {
         CpuSpeed { capacity: self.capacity, frequency_scale: self.frequency_scale }
     }
 
@@ -55,6 +55,15 @@ impl Cpu {
         self.rt.update_class(self.clock.now(), running)
     }
 
+    /// Brings the deadline signal up to date. Whether a period was crossed.
+    fn update_dl(&mut self, running: bool) -> bool {
+        if !running && self.dl.is_zero() {
+            return false;
+        }
+        self.stale = true;
+        self.dl.update_class(self.clock.now(), running)
+    }
+
     /// Lets the signal of interrupts decay. Whether a period was crossed.
     fn update_irq(&mut self, now: u64) -> bool {
         if self.irq.is_zero() {
@@ -66,7 +75,7 @@ impl Cpu {
 
     /// Whether any signal still has to decay.
     pub(super) fn has_blocked_load(&self) -> bool {
-        !(self.cfs.is_zero() && self.rt.is_zero() && self.irq.is_zero())
+        !(self.cfs.is_zero() && self.rt.is_zero() && self.dl.is_zero() && self.irq.is_zero())
     }
 }
 
@@ -178,6 +187,7 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.weight += u64::from(self.tasks[t].weight);
         cpu.fair_count += 1;
+        cpu.fair_at = self.rules.has(KernelRule::FairServer).then_some(self.now);
         cpu.waiting.add(&self.tasks[t].waiting);
     }
 
@@ -226,6 +236,7 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.weight = cpu.weight.saturating_sub(self.tasks[t].weight.into());
         cpu.fair_count -= 1;
+        cpu.fair_at = cpu.fair_at.map(|_| self.now);
         cpu.waiting.subtract(&self.tasks[t].waiting);
         cpu.stale = true;
     }
@@ -280,38 +291,53 @@ impl Machine {
         self.ask(c, UtilFlags::default(), observer);
     }
 
-    /// Brings the real-time signal of CPU `c` up to date; `running` tells what was the case.
-    pub(super) fn update_rt(&mut self, c: usize, running: bool) {
-        self.cpus[c].update_rt(running);
+    /// Brings the signal of a FIFO or deadline task's class on CPU `c` up to date, and charges the latter where it ran;
+    /// `running` tells what was the case.
+    pub(super) fn update_urgent(&mut self, t: usize, c: usize, running: bool) {
+        let is_deadline = self.tasks[t].is_deadline();
+        let cpu = &mut self.cpus[c];
+        let signal = if is_deadline { &mut cpu.dl } else { &mut cpu.rt };
+        // Also where there is nothing to decay: else the time since its last update would count as the task's.
+        signal.update_class(cpu.clock.now(), running);
+        cpu.stale = true;
+        if running && is_deadline {
+            self.charge(t, c);
+        }
     }
 
     /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one changed.
     pub(super) fn update_blocked<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].touch(self.now);
-        let fifo_runs = self.current_is_fifo(c);
+        let urgent_runs = self.current_is_urgent(c);
         let queue = self.update_queue_silently(c, observer);
-        let others = self.update_others(c, fifo_runs);
+        let others = self.update_others(c, urgent_runs);
         if queue || others {
             self.ask(c, UtilFlags::default(), observer);
         }
     }
 
-    /// Real-time and interrupt signals at a tick.
+    /// Real-time, deadline and interrupt signals at a tick; `urgent_runs`: a FIFO or deadline task does.
     #[inline]
-    pub(super) fn update_others(&mut self, c: usize, fifo_runs: bool) -> bool {
+    pub(super) fn update_others(&mut self, c: usize, urgent_runs: bool) -> bool {
         let cpu = &mut self.cpus[c];
-        if !fifo_runs && cpu.rt.was_never_runnable() && cpu.irq.was_never_runnable() {
+        let never = |signal: &SchedAvg| signal.was_never_runnable();
+        if !urgent_runs && never(&cpu.rt) && never(&cpu.dl) && never(&cpu.irq) {
             // Nothing ever ran there, or it is forgotten.
             return false;
         }
-        let rt = cpu.update_rt(fifo_runs);
-        rt | cpu.update_irq(self.now)
+        let deadline_runs = urgent_runs && cpu.current.is_some_and(|t| self.tasks[t].is_deadline());
+        let rt = cpu.update_rt(urgent_runs && !deadline_runs);
+        let dl = cpu.update_dl(deadline_runs);
+        rt | dl | cpu.update_irq(self.now)
     }
 
     pub(super) fn current_is_fifo(&self, c: usize) -> bool {
-        self.cpus[c]
-            .current
-            .is_some_and(|t| !self.tasks[t].is_fair() && !self.tasks[t].is_interrupt())
+        self.cpus[c].current.is_some_and(|t| self.tasks[t].is_fifo())
+    }
+
+    /// Whether a FIFO or a deadline task runs on CPU `c`.
+    pub(super) fn current_is_urgent(&self, c: usize) -> bool {
+        self.cpus[c].current.is_some_and(|t| self.tasks[t].is_fifo() || self.tasks[t].is_deadline())
     }
 
     /// Patches 8, 9, 11 and 15: the running task's util_est grows by what it executed.

@@ -14,6 +14,8 @@ pub struct PosedCpu {
     pub busy: bool,
     /// Who, where that is one of the machine's tasks.
     pub running: Option<TaskId>,
+    /// The machine's deadline tasks that run there, or wait for their next period.
+    pub reserving: Vec<TaskId>,
     /// Fair tasks that are runnable there, the running one included.
     pub fair: u32,
     /// `util_avg` of its fair queue.
@@ -59,6 +61,15 @@ impl Machine {
             self.set_activity(c, activity);
             let cpu = &mut self.cpus[c];
             cpu.current = posed.running.map(|task| task.0 as usize);
+            let reserving = posed
+                .reserving
+                .iter()
+                .filter_map(|task| self.tasks.get(task.0 as usize)?.budget.as_ref());
+            cpu.dl_bandwidth = reserving.map(|budget| budget.bandwidth()).sum();
+            // Nothing records that signal: as if they used what they reserved.
+            let used = cpu.reserved(self.now);
+            cpu.dl =
+                SchedAvg::from_state(SchedAvgState { util_avg: used, ..SchedAvgState::default() });
             cpu.fair_count = posed.fair;
             cpu.cfs = average(posed.util, posed.runnable);
             cpu.util_est = QueueUtilEst::default();

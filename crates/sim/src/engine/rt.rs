@@ -1,8 +1,8 @@
-//! Real-time tasks and CPUs: where one wakes up, and how those that wait are pushed and pulled, so that the most
+//! Real-time tasks (FIFO and deadline) and CPUs: where one wakes up, and how those that wait are pushed and pulled, so that the most
 //! urgent ones of the machine run.
 
 use super::Machine;
-use super::task::Task;
+use super::task::{Task, Urgency};
 use crate::observe::Observer;
 use flyball_governors::UtilFlags;
 use std::cmp::Reverse;
@@ -14,7 +14,8 @@ impl Machine {
     pub(super) fn choose_for_fifo(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
         let holds = |c: usize| {
             self.cpus[c].current.map(|current| &self.tasks[current]).is_some_and(|current| {
-                current.rank > 0 && (current.pinned.is_some() || current.rank >= task.rank)
+                current.rank > 0
+                    && (current.pinned.is_some() || current.urgency() >= task.urgency())
             })
         };
         if let Some(c) = previous.filter(|&c| !self.too_small(task, c) && !holds(c)) {
@@ -26,6 +27,9 @@ impl Machine {
     /// Looked at wherever uclamp is built in, whether anybody has clamps or not: real-time tasks have a lower
     /// clamp of 1024 by default, so they belong on the largest CPUs.
     fn too_small(&self, task: &Task, c: usize) -> bool {
+        if let Some(budget) = &task.budget {
+            return !budget.fits(self.cpus[c].capacity);
+        }
         let wanted = task.uclamp_min.min(task.uclamp_max);
         self.uclamp_built && self.cpus[c].capacity < wanted
     }
@@ -35,16 +39,16 @@ impl Machine {
         all.min_by_key(|&c| {
             let busy = !self.cpus[c].is_idle();
             let urgency = self.urgency(c);
-            let taken = urgency >= task.rank;
+            let taken = urgency >= task.urgency();
             (taken, self.too_small(task, c), urgency, previous != Some(c), busy, c)
         })
     }
 
-    /// How urgent the most urgent task is that runs or waits on CPU `c`: 0 where none is of real time.
-    fn urgency(&self, c: usize) -> u8 {
+    /// How urgent the most urgent task is that runs or waits on CPU `c`: rank 0 where none is of real time.
+    fn urgency(&self, c: usize) -> Urgency {
         let cpu = &self.cpus[c];
-        let ranks = cpu.current.iter().chain(cpu.urgent.last()).map(|&t| self.tasks[t].rank);
-        ranks.max().unwrap_or(0)
+        let all = cpu.current.iter().chain(cpu.urgent.last()).map(|&t| self.tasks[t].urgency());
+        all.max().unwrap_or((0, Reverse(0)))
     }
 
     /// The most urgent task that waits on CPU `c` and may go elsewhere.
@@ -59,7 +63,9 @@ impl Machine {
         while let Some(t) = self.pushable(c) {
             let task = &self.tasks[t];
             let to = self.least_urgent(task, Some(c));
-            let Some(to) = to.filter(|&to| to != c && self.urgency(to) < task.rank) else { return };
+            let Some(to) = to.filter(|&to| to != c && self.urgency(to) < task.urgency()) else {
+                return;
+            };
             self.move_urgent(t, (c, to), c, observer);
         }
     }
@@ -78,7 +84,8 @@ impl Machine {
                 .filter_map(|other| {
                     let t = self.pushable(other)?;
                     let task = &self.tasks[t];
-                    (task.allowed[c] && task.rank > own).then_some((task.rank, Reverse(other), t))
+                    let urgency = task.urgency();
+                    (task.allowed[c] && urgency > own).then_some((urgency, Reverse(other), t))
                 })
                 .max();
             let Some((_, Reverse(from), t)) = best else { return };
@@ -98,8 +105,10 @@ impl Machine {
         self.cpus[from].touch(self.now);
         self.aggregate_clamps(from, |other| other != t, None);
         self.cpus[from].urgent.retain(|&other| other != t);
-        self.cpus[from].fifo_count -= 1;
-        self.ask(from, UtilFlags::default(), observer);
+        self.count_urgent(t, from, -1);
+        if self.tasks[t].is_fifo() {
+            self.ask(from, UtilFlags::default(), observer);
+        }
         self.renew_level(from);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);

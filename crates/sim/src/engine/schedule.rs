@@ -7,6 +7,7 @@ use crate::behavior::{Step, Work};
 use crate::observe::{Observer, SwitchOut};
 use crate::setup::TaskId;
 use flyball_units::{CpuId, Nanos};
+use std::cmp::Reverse;
 
 /// Steps that take no time which a task may do in a row. Then it works for [`PENANCE`], so that
 /// time passes whatever a program does.
@@ -23,9 +24,10 @@ impl Machine {
             cpu.fair.push(t);
             self.fair_waiting += 1;
         } else {
-            let rank = tasks[t].rank;
+            let urgency = tasks[t].urgency();
             let before = |&other: &usize| {
-                tasks[other].rank < rank || (first_among_equals && tasks[other].rank == rank)
+                let others = tasks[other].urgency();
+                others < urgency || (first_among_equals && others == urgency)
             };
             let at = cpu.urgent.partition_point(before);
             cpu.urgent.insert(at, t);
@@ -40,9 +42,13 @@ impl Machine {
             return;
         };
         let rank = self.tasks[running].rank;
-        let first = if self.cpus[c].server.boosts { u8::MAX - 1 } else { rank };
-        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].rank > first);
-        if urgent || (rank == 0 && self.pick_fair(c).is_some()) {
+        let first = match self.cpus[c].server.boosts {
+            true => (u8::MAX - 1, Reverse(0)),
+            false => self.tasks[running].urgency(),
+        };
+        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].urgency() > first);
+        let exhausted = self.tasks[running].is_exhausted();
+        if urgent || exhausted || (rank == 0 && self.pick_fair(c).is_some()) {
             self.put_current(c, SwitchOut::Preempted, observer);
             self.schedule(c, observer);
             self.requeue(c);
@@ -64,7 +70,7 @@ impl Machine {
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
         } else if !self.tasks[t].is_interrupt() {
-            self.update_rt(c, true);
+            self.update_urgent(t, c, true);
         }
         self.release_cpu(c);
         self.tasks[t].enter(State::Runnable, self.now);
@@ -72,7 +78,11 @@ impl Machine {
         if why == SwitchOut::Preempted {
             self.tasks[t].totals.preemptions += 1;
         }
-        self.queue_task(t, c, true);
+        if self.tasks[t].is_exhausted() && self.await_period(t) {
+            self.cpus[c].dl_count -= 1;
+        } else {
+            self.queue_task(t, c, true);
+        }
         observer.switched_out(Nanos(self.now), TaskId(t as u32), CpuId(c as u32), why);
     }
 
@@ -143,7 +153,7 @@ impl Machine {
             self.update_task(t, c, false, observer);
             self.cpus[c].fair.pop();
         } else if !self.tasks[t].is_interrupt() {
-            self.update_rt(c, false);
+            self.update_urgent(t, c, false);
         }
         let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
         task.enter(State::Running, self.now);
@@ -285,21 +295,34 @@ impl Machine {
             self.load_sleep(t, c, observer);
             self.keep_lag(t, c);
         } else if !self.tasks[t].is_interrupt() {
-            self.update_rt(c, true);
-            self.cpus[c].fifo_count -= 1;
+            self.update_urgent(t, c, true);
+            self.count_urgent(t, c, -1);
         }
         self.release_cpu(c);
         self.tasks[t].enter(state, self.now);
+        if self.tasks[t].is_deadline() {
+            self.stop_contending(t, observer);
+        }
         self.follow(t);
         let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
         observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
         if !self.tasks[t].is_interrupt() {
             self.call(self.cpus[c].domain, c);
         }
-        if self.tasks[t].rank > 0 && !self.tasks[t].is_interrupt() {
+        if self.tasks[t].is_fifo() {
             self.ask(c, flyball_governors::UtilFlags::default(), observer);
             self.renew_level(c);
         }
+    }
+
+    /// A FIFO or deadline task joins CPU `c` (1) or leaves it (-1).
+    pub(super) fn count_urgent(&mut self, t: usize, c: usize, by: i32) {
+        let cpu = &mut self.cpus[c];
+        let count = match self.tasks[t].is_deadline() {
+            true => &mut cpu.dl_count,
+            false => &mut cpu.fifo_count,
+        };
+        *count = count.saturating_add_signed(by);
     }
 
     /// The clamps of CPU `c`'s runnable tasks that `stay`, and of one that `joins`: of several the
@@ -316,7 +339,7 @@ impl Machine {
         let cpu = &self.cpus[c];
         let present = || cpu.fair.iter().chain(&cpu.urgent).chain(&cpu.current).copied();
         let runnable = || present().filter(|&t| stay(t)).chain(joins);
-        let clamped = || runnable().map(|t| &self.tasks[t]).filter(|task| !task.is_interrupt());
+        let clamped = || runnable().map(|t| &self.tasks[t]).filter(|task| task.is_clamped());
         let min = clamped().map(|task| task.uclamp_min).max().unwrap_or(0);
         let max = clamped().map(|task| task.uclamp_max).max();
         let cpu = &mut self.cpus[c];

@@ -11,10 +11,10 @@ use super::cpu::FairServer;
 use crate::observe::{Observer, SwitchOut};
 
 /// The server's period, in ns.
-const PERIOD: u64 = 1_000_000_000;
+pub(super) const PERIOD: u64 = 1_000_000_000;
 
 /// What it gives in a period, in ns.
-const RUNTIME: u64 = 50_000_000;
+pub(super) const RUNTIME: u64 = 50_000_000;
 
 impl Machine {
     /// Begins a period where a fair task waits for a FIFO task on CPU `c`.

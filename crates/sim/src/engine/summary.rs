@@ -130,6 +130,9 @@ pub struct TaskSummary {
     pub wakeups: u64,
     /// Times it was put off a CPU while it could run.
     pub preemptions: u64,
+    /// Times it had run for the time that it had reserved, and waited for its next period; None but of deadline tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttles: Option<u64>,
     /// Times it changed CPU.
     pub migrations: u64,
     /// util_avg at the last update.

@@ -1,10 +1,12 @@
 //! A task as the engine sees it.
 
+use super::deadline::Budget;
 use super::ramped::Ramped;
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, Creator};
 use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::cmp::Reverse;
 
 /// Weights of the nice values -20 to 19: a step is about 1.25.
 const WEIGHTS: [u32; 40] = [
@@ -19,18 +21,25 @@ pub(super) fn weight(class: Class) -> u32 {
         Class::Fair { nice } => {
             WEIGHTS[(i32::from(nice) + 20).clamp(0, WEIGHTS.len() as i32 - 1) as usize]
         }
-        Class::Fifo { .. } | Class::Interrupt => 1024,
+        Class::Fifo { .. } | Class::Deadline { .. } | Class::Interrupt => 1024,
     }
 }
+
+/// Rank of deadline tasks: above all priorities.
+const DEADLINE: u8 = 100;
 
 /// Order of the scheduling classes: a higher rank takes the CPU from a lower one.
 pub(super) fn rank(class: Class) -> u8 {
     match class {
         Class::Fair { .. } => 0,
         Class::Fifo { priority } => priority,
+        Class::Deadline { .. } => DEADLINE,
         Class::Interrupt => u8::MAX,
     }
 }
+
+/// See [`Task::urgency`]; the greater goes first.
+pub(super) type Urgency = (u8, Reverse<u64>);
 
 /// Where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +125,8 @@ pub(super) struct Task {
     pub(super) ramped: Option<Box<Ramped>>,
     pub(super) creator: Creator,
     pub(super) initial_util: Option<u32>,
+    /// What a deadline task has reserved.
+    pub(super) budget: Option<Box<Budget>>,
     pub(super) program: Program,
     pub(super) random: Xoshiro256PlusPlus,
 
@@ -215,6 +226,30 @@ impl Task {
     #[inline]
     pub(super) fn is_interrupt(&self) -> bool {
         self.rank == u8::MAX
+    }
+
+    /// Whether it is a FIFO task.
+    #[inline]
+    pub(super) fn is_fifo(&self) -> bool {
+        !matches!(self.rank, 0 | DEADLINE..)
+    }
+
+    /// Whether it is a deadline task.
+    #[inline]
+    pub(super) fn is_deadline(&self) -> bool {
+        self.rank == DEADLINE
+    }
+
+    /// Whether its clamps count: fair and FIFO tasks have some.
+    #[inline]
+    pub(super) fn is_clamped(&self) -> bool {
+        self.rank < DEADLINE
+    }
+
+    /// Who goes first: the higher rank; of deadline tasks, the earlier deadline.
+    #[inline]
+    pub(super) fn urgency(&self) -> Urgency {
+        (self.rank, Reverse(self.budget.as_ref().map_or(0, |budget| budget.deadline())))
     }
 
     /// Whether the idle governor of the CPU where it sleeps knows its timer.

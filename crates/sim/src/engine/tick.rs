@@ -51,6 +51,12 @@ impl Machine {
             self.update_others(c, false);
         } else {
             self.update_others(c, !self.tasks[t].is_interrupt());
+            if self.tasks[t].is_deadline() {
+                self.charge(t, c);
+                if self.tasks[t].is_exhausted() {
+                    self.pending.push(c);
+                }
+            }
         }
         if slice_over && !self.cpus[c].fair.is_empty() {
             self.pending.push(c);

@@ -1,4 +1,4 @@
-//! The tasks' timers: each task has at most one, so nothing is ever cancelled.
+//! The tasks' timers: each task has at most one, and a deadline task one for its periods, so nothing is ever cancelled.
 //!
 //! The machine has all of them in order; a CPU that goes idle asks for the earliest of its own.
 
@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 pub(super) struct Timers(BinaryHeap<Reverse<(u64, u32)>>);
 
 impl Timers {
-    /// Room for one timer per task: nothing is allocated later.
-    pub(super) fn with_capacity(tasks: usize) -> Timers {
-        Timers(BinaryHeap::with_capacity(tasks))
+    /// Room for so many timers: nothing is allocated later.
+    pub(super) fn with_capacity(timers: usize) -> Timers {
+        Timers(BinaryHeap::with_capacity(timers))
     }
 
     /// Task `task` is to be woken at `at`.

@@ -13,6 +13,10 @@ impl Machine {
     /// Wakes every task whose timer expired.
     pub(super) fn expire_timers<O: Observer>(&mut self, observer: &mut O) {
         while let Some(t) = self.timers.pop(self.now) {
+            if let Some(t) = t.checked_sub(self.tasks.len()) {
+                self.budget_event(t, observer);
+                continue;
+            }
             let task = &mut self.tasks[t];
             if task.is_known_to_idle() {
                 self.cpus[task.cpu].timers.remove(t);
@@ -112,9 +116,17 @@ impl Machine {
             self.queue_task(t, c, false);
         } else {
             self.tasks[t].in_iowait = false;
+            let waits = self.tasks[t].is_deadline() && !self.may_begin(t, c, woken, observer);
+            if waits {
+                self.caller = None;
+                observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
+                return;
+            }
             self.queue_task(t, c, false);
             if !self.tasks[t].is_interrupt() {
-                self.cpus[c].fifo_count += 1;
+                self.count_urgent(t, c, 1);
+            }
+            if self.tasks[t].is_fifo() {
                 self.ask(c, UtilFlags::default(), observer);
                 self.renew_level(c);
             }

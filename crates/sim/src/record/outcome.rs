@@ -171,6 +171,10 @@ impl List {
         self.push("wakeups", Unit::Count, Some(sum(|task| task.wakeups)));
         self.push("migrations", Unit::Count, Some(sum(|task| task.migrations)));
         self.push("preemptions", Unit::Count, Some(sum(|task| task.preemptions)));
+        if own().any(|task| task.throttles.is_some()) {
+            let throttles = sum(|task| task.throttles.unwrap_or_default());
+            self.push("throttles", Unit::Count, Some(throttles));
+        }
     }
 
     fn domain(&mut self, domain: &DomainSummary, elapsed: Nanos) {

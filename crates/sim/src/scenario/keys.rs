@@ -118,7 +118,7 @@ pub const TASK: &[Key] = keys! {
         => "The task above that forks it: class, CPUs and clamps are that one's where none are given here, the ramp-up multiplier never.",
     "creator_cpu": "whole number" = "none"
         => "The CPU on which whoever creates it is awake, where that is no task above: a new task's CPU is looked for from there.",
-    "class": "class" = "fair" => "`fair`, `nice:5` or `fifo:80`.",
+    "class": "class" = "fair" => "`fair`, `nice:5`, `fifo:80`, `deadline:RUNTIME/PERIOD` or `deadline:RUNTIME/DEADLINE/PERIOD`.",
     "cpus": "CPUs" = "all" => "CPUs it may run on: `0-3,6`.",
     "uclamp_min": "0 to 1024" = "0" => "Lower utilisation clamp.",
     "uclamp_max": "0 to 1024" = "1024" => "Upper utilisation clamp.",

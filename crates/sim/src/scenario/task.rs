@@ -11,7 +11,7 @@ use crate::setup::{Class, Creator, TaskId};
 use crate::workload::rt_app;
 use flyball_governors::ResponseRamp;
 use flyball_run::name::{NAME_BYTES, check_name};
-use flyball_units::{CpuId, Nanos};
+use flyball_units::{CpuId, Mismatch, Nanos};
 use std::collections::BTreeSet;
 
 /// Tasks above which a typing error is more likely than a wish.
@@ -111,6 +111,7 @@ fn read(
         measured: Vec::new(),
         deadline,
     };
+    check_deadline(&spec, &fields)?;
     if let Workload::RtApp(program) = &spec.workload {
         check_rt_app(program, &fields, cpus)?;
     }
@@ -186,7 +187,7 @@ fn kind(item: &Item<'_>) -> Result<&'static Kind, ScenarioError> {
         .ok_or_else(|| unknown_name(&named, "a kind of task", name, &names))
 }
 
-/// `fair`, `nice:5`, `fifo:80`.
+/// `fair`, `nice:5`, `fifo:80`, `deadline:2ms/20ms`, `deadline:2ms/10ms/20ms`.
 fn class(item: &Item<'_>) -> Result<Class, ScenarioError> {
     let text = item.text()?;
     let (word, number) = text.split_once(':').map_or((text, None), |(w, n)| (w, Some(n.trim())));
@@ -203,14 +204,36 @@ fn class(item: &Item<'_>) -> Result<Class, ScenarioError> {
                 priority.ok_or_else(|| item.expected("a real-time priority from 1 to 99"))?;
             return Ok(Class::Fifo { priority });
         }
+        ("deadline", Some(times)) => {
+            let times: Result<Vec<Nanos>, _> = times.split('/').map(str::parse).collect();
+            let class = times.and_then(|times| match *times {
+                [runtime, period] => Class::deadline(runtime, period, period),
+                [runtime, deadline, period] => Class::deadline(runtime, deadline, period),
+                _ => Err(Mismatch::text("RUNTIME/PERIOD or RUNTIME/DEADLINE/PERIOD", text)),
+            });
+            return class.map_err(|error| item.wrong(error.line()));
+        }
         _ => {}
     }
-    Err(unknown_name(
-        item,
-        "a scheduling class (fair, nice:5, fifo:80)",
-        text,
-        &["fair", "nice:5", "fifo:80"],
-    ))
+    let known = ["fair", "nice:5", "fifo:80", "deadline:2ms/20ms"];
+    let expected = format!("a scheduling class ({})", known.join(", "));
+    Err(unknown_name(item, &expected, text, &known))
+}
+
+/// The kernel admits a deadline task on all CPUs only, and its class has no clamps.
+fn check_deadline(spec: &TaskSpec, fields: &Fields<'_>) -> Result<(), ScenarioError> {
+    if !matches!(spec.class, Class::Deadline { .. }) {
+        return Ok(());
+    }
+    let key = ["cpus", "uclamp_min", "uclamp_max", "clamp_ramp", "initial_util"]
+        .into_iter()
+        .find_map(|key| fields.get(key));
+    match key {
+        Some(item) => Err(item.wrong("expected none of a deadline task, found one").hint(
+            "its CPUs are all, and its class has neither clamps nor a utilisation of its own",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What the file says about its threads must not be said twice, and must fit the machine.

@@ -5,6 +5,7 @@
 mod balancing;
 mod boards;
 mod common;
+mod deadline;
 mod idle;
 mod laws;
 mod leap;

@@ -97,11 +97,14 @@ pub(super) fn class(
 ) -> Result<Class, MachineError> {
     if !matches!(
         scheduling,
-        Scheduling::Other { .. } | Scheduling::Fifo { .. } | Scheduling::RoundRobin { .. }
+        Scheduling::Other { .. }
+            | Scheduling::Fifo { .. }
+            | Scheduling::RoundRobin { .. }
+            | Scheduling::Deadline { .. }
     ) {
         remarks.add(
             format!("scheduling {scheduling}"),
-            "the model has the classes other, fifo and rr".to_owned(),
+            "the model has the classes other, fifo, rr and deadline".to_owned(),
         )?;
     }
     Ok(class_of(scheduling))
@@ -114,6 +117,9 @@ pub(super) fn class_of(scheduling: Scheduling) -> Class {
         Scheduling::Other { nice } => Class::Fair { nice: nice.clamp(-20, 19) as i8 },
         Scheduling::Fifo { priority } | Scheduling::RoundRobin { priority } => {
             Class::Fifo { priority: priority.clamp(1, 99) as u8 }
+        }
+        Scheduling::Deadline { runtime, deadline, period } => {
+            Class::Deadline { runtime, deadline, period }
         }
         _ => Class::Fair { nice: 0 },
     }

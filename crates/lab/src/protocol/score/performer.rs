@@ -2,7 +2,7 @@
 
 use crate::protocol::score::signal::Signal;
 use crate::protocol::score::speed::Speed;
-use flyball_host::{Host, HostError, Wake};
+use flyball_host::{Host, HostError, Scheduling, Wake};
 use flyball_run::{Item, Marker};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_units::Nanos;
@@ -39,6 +39,8 @@ pub struct Performer {
     pub random: Xoshiro256PlusPlus,
     /// How long after its release an item is due.
     pub deadline: Option<Nanos>,
+    /// The class that its thread takes itself, where it cannot inherit it.
+    pub scheduling: Option<Scheduling>,
 }
 
 /// A task that was played.
@@ -63,6 +65,9 @@ impl Performer {
     /// The machine refused a sleep.
     pub fn perform(mut self, stage: &Stage) -> Result<Player, HostError> {
         let host = stage.host.as_ref();
+        if let Some(scheduling) = self.scheduling {
+            host.scheduling_set(scheduling)?;
+        }
         let mut done = Player {
             name: self.name.clone(),
             tid: host.thread_id(),

@@ -143,7 +143,9 @@ fn start(
         host.utilization_clamp_set(task.uclamp_min, task.uclamp_max)?;
     }
     let scheduling = scheduling(task.class);
-    if scheduling != Scheduling::DEFAULT {
+    // Who has deadlines creates nobody: such a thread takes them itself.
+    let inherited = !matches!(scheduling, Scheduling::DEFAULT | Scheduling::Deadline { .. });
+    if inherited {
         host.scheduling_set(scheduling)?;
     }
     let performer = Performer {
@@ -152,6 +154,7 @@ fn start(
         number,
         behavior: task.behavior,
         deadline,
+        scheduling: Some(scheduling).filter(|it| matches!(it, Scheduling::Deadline { .. })),
     };
     let on = Arc::clone(stage);
     let spawned = Builder::new()
@@ -159,7 +162,7 @@ fn start(
         .stack_size(STACK)
         .spawn(move || performer.perform(&on))
         .map_err(|error| spawn_error(&error));
-    if scheduling != Scheduling::DEFAULT {
+    if inherited {
         host.scheduling_set(Scheduling::DEFAULT)?;
     }
     if clamped {
@@ -175,6 +178,9 @@ fn scheduling(class: Class) -> Scheduling {
     match class {
         Class::Fair { nice } => Scheduling::Other { nice: i32::from(nice) },
         Class::Fifo { priority } => Scheduling::Fifo { priority: u32::from(priority) },
+        Class::Deadline { runtime, deadline, period } => {
+            Scheduling::Deadline { runtime, deadline, period }
+        }
         // The score has none.
         Class::Interrupt => Scheduling::DEFAULT,
     }

@@ -78,8 +78,8 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
         return Err(refuse(expected, multiplier.to_string()));
     }
     match task.class {
-        Class::Fair { .. } | Class::Fifo { .. } => Ok(()),
-        Class::Interrupt => Err(refuse("class fair or fifo", "an interrupt".to_owned())),
+        Class::Fair { .. } | Class::Fifo { .. } | Class::Deadline { .. } => Ok(()),
+        Class::Interrupt => Err(refuse("a class of tasks", "an interrupt".to_owned())),
     }
 }
 

@@ -97,7 +97,7 @@ mod note {
     pub const GROUPS: &str = "taskgroup has no effect: there are no groups";
     pub const NODES: &str = "nodes_membind has no effect: memory is everywhere alike";
     pub const PHASE_CPUS: &str = "a thread may run on the CPUs of all its phases in each of them";
-    pub const DEADLINE: &str = "SCHED_DEADLINE is FIFO with the priority 99";
+    pub const DEADLINE: &str = "SCHED_DEADLINE on some CPUs, or of times that the kernel refuses, is FIFO with the priority 99";
     pub const IDLE: &str = "SCHED_IDLE is the nice value 19";
 }
 
@@ -248,10 +248,7 @@ fn thread(
             events.notes.push(note::IDLE);
             Class::Fair { nice: 19 }
         }
-        Policy::Deadline => {
-            events.notes.push(note::DEADLINE);
-            Class::Fifo { priority: 99 }
-        }
+        Policy::Deadline => deadline(&fields)?,
     };
     let mut allowed = fields.get("cpus").map_or(Ok(Vec::new()), |item| cpus(&item))?;
     events.settings(&fields);
@@ -264,9 +261,14 @@ fn thread(
     };
     allowed.sort();
     allowed.dedup();
+    let refused = policy == Policy::Deadline
+        && (!allowed.is_empty() || !matches!(class, Class::Deadline { .. }));
+    if refused {
+        events.notes.push(note::DEADLINE);
+    }
     let spec = ThreadSpec {
         name: events.own.name.clone(),
-        class,
+        class: if refused { Class::Fifo { priority: 99 } } else { class },
         cpus: allowed,
         uclamp_min: fields.integer_or("util_min", 0, 0..=1024)? as u32,
         uclamp_max: fields.integer_or("util_max", 1024, 0..=1024)? as u32,
@@ -277,6 +279,16 @@ fn thread(
     };
     check_progress(&spec, item)?;
     Ok(spec)
+}
+
+/// What a thread reserves; FIFO where the kernel would refuse that.
+fn deadline(fields: &Fields<'_>) -> Result<Class, ScenarioError> {
+    let time =
+        |key: &str, default: Nanos| fields.get(key).map_or(Ok(default), |item| micros(&item));
+    let runtime = time("dl-runtime", Nanos::ZERO)?;
+    let period = time("dl-period", runtime)?;
+    let class = Class::deadline(runtime, time("dl-deadline", period)?, period);
+    Ok(class.unwrap_or(Class::Fifo { priority: 99 }))
 }
 
 /// A thread that goes round for ever without letting time pass would stop the simulation.
