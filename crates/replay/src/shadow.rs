@@ -119,6 +119,9 @@ pub struct Shadow {
     same_ns: u64,
 }
 
+/// What the kernel reserves for the fair tasks of a CPU, 50 ms of each second, on the capacity scale.
+const RESERVED_FOR_FAIR: u32 = 51;
+
 /// Signals of a CPU, with what follows from its runnable tasks: real-time ones have a lower clamp of 1024.
 fn with_tasks(
     signals: CpuSignals,
@@ -359,6 +362,10 @@ impl Shadow {
         let runnable = runnable.unwrap_or(util.saturating_add(waiting));
         let told = CpuSignals::IDLE.util(util).runnable(runnable).util_est(util_est);
         let mut told = with_tasks(told, queue, &self.clamps, shadowed.domain.uclamp_used);
+        // Fair tasks were there a moment ago: what changes are their averages.
+        if shadowed.domain.rules.has(KernelRule::FairServer) {
+            told = told.bw_dl(RESERVED_FOR_FAIR);
+        }
         // The only task has left util_est in front of its last update, and with it its lower clamp.
         let expected = shadowed.signals.get(at).is_some_and(|before| before.util_est > 0);
         let leaves = util_est == 0 && expected && queue.fair() == 1 && !queue.is_urgent();

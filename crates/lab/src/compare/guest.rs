@@ -9,7 +9,7 @@ use flyball_board::plugin::Account;
 use flyball_board::{Arch, BoardError, Ready, Request, arch_for};
 use flyball_host::Host;
 use flyball_run::Run;
-use flyball_sim::scenario::Scenario;
+use flyball_sim::scenario::{Scenario, Source, read};
 use flyball_units::Nanos;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -85,6 +85,10 @@ pub fn rehearse(
     dir: &Path,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Rehearsed, MachineError> {
+    // The guest is given the text of the scenario, and no file of this computer.
+    if let Err(error) = read(&scenario.text, Source::text_only(&scenario.name, &scenario.name)) {
+        return Err(BoardError::input("a scenario for a board", error).into());
+    }
     let settings = settings(scenario)?;
     let cache = Cache::of(host.as_ref())?;
     let mut rehearsed = Rehearsed::default();
