@@ -387,7 +387,9 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
         let json = json.replacen(word, other, 1);
         format!("{json} crc32:{:08x}\n", crc32fast::hash(json.as_bytes()))
     };
-    let newer = other(0, &format!("\"version\":\"{version}\""), "\"version\":\"99.0.0\"");
+    // A manifest as it is in a run, in a text of JSON.
+    let written = format!(r#"version = \"{version}\""#);
+    let newer = other(0, &written, r#"version = \"99.0.0\""#);
     fs_err::write(dir.join("version"), newer).unwrap();
     let changed = other(0, "", "") + &other(1, "\"values\":[[\"", "\"values\":[[\"9");
     fs_err::write(dir.join("changed"), changed).unwrap();

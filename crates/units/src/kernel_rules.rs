@@ -416,6 +416,7 @@ mod tests {
             "menu-stopped-tick-by-timer",
             "teo-hits-beyond-tick",
             "recent-cpu",
+            "fair-server",
         ];
         assert!(!held("5.10.0").contains(&"recent-cpu"));
         assert_eq!(held("6.12.43+deb13"), of_6_12);
