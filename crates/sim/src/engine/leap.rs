@@ -42,6 +42,9 @@ impl Machine {
                 Program::Behavior(behavior) => behavior.is_alone(),
                 Program::Governor { .. } => return Some("a governor runs as a task"),
             };
+            if task.is_deadline() {
+                return Some("a task may use up its runtime");
+            }
             if !alone || task.class == Class::Interrupt {
                 return Some("tasks wait for each other, or interrupts come");
             }

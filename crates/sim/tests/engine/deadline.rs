@@ -108,6 +108,13 @@ fn the_time_before_its_first_run_is_not_its_own() {
 }
 
 #[test]
+fn time_does_not_pass_in_leaps_where_a_runtime_may_be_used_up() {
+    let mut setup = setup("pentium-m", "debian-6.12", "performance", Nanos(MS));
+    setup.tasks = vec![deadline("hog", [10, 20, 20], Spin)];
+    assert_eq!(Machine::new(setup).unwrap().cannot_leap(), Some("a task may use up its runtime"));
+}
+
+#[test]
 fn what_the_kernel_would_refuse_is_refused() {
     let with = |tasks: Vec<TaskSetup>, kernel: &str| {
         let mut setup = setup("board-x86", kernel, "performance", Nanos(MS));
