@@ -229,7 +229,7 @@ fn check_deadline(spec: &TaskSpec, fields: &Fields<'_>) -> Result<(), ScenarioEr
         .into_iter()
         .find_map(|key| fields.get(key));
     match key {
-        Some(item) => Err(item.wrong("expected none of a deadline task, found one").hint(
+        Some(item) => Err(item.wrong("expected a deadline task without this, found it").hint(
             "its CPUs are all, and its class has neither clamps nor a utilisation of its own",
         )),
         None => Ok(()),
