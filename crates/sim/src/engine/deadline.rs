@@ -25,20 +25,22 @@ const BANDWIDTH_SHIFT: u32 = 20;
 const COARSE: u32 = 10;
 
 /// A part of a CPU, as the kernel rounds it.
-pub(super) fn bandwidth(runtime: u64, period: u64) -> u64 {
-    ((u128::from(runtime) << BANDWIDTH_SHIFT) / u128::from(period.max(1))) as u64
+pub(super) const fn bandwidth(runtime: u64, period: u64) -> u64 {
+    let period = if period == 0 { 1 } else { period };
+    (((runtime as u128) << BANDWIDTH_SHIFT) / period as u128) as u64
 }
+
+/// What a CPU's server reserves for fair tasks.
+const FOR_FAIR: u64 = bandwidth(server::RUNTIME, server::PERIOD);
 
 impl Cpu {
     /// What is reserved of it, on the capacity scale, as cpufreq sees it at `now`.
+    #[inline]
     pub(super) fn reserved(&self, now: u64) -> u32 {
         // The server of fair tasks stays for a period after the last of them.
         let serves = |at: u64| self.fair_count > 0 || now - at < server::PERIOD;
-        let server = match self.fair_at.is_some_and(serves) {
-            true => bandwidth(server::RUNTIME, server::PERIOD),
-            false => 0,
-        };
-        (((self.dl_bandwidth + server) * u64::from(CAPACITY_SCALE)) >> BANDWIDTH_SHIFT) as u32
+        let for_fair = if self.fair_at.is_some_and(serves) { FOR_FAIR } else { 0 };
+        (((self.dl_bandwidth + for_fair) * u64::from(CAPACITY_SCALE)) >> BANDWIDTH_SHIFT) as u32
     }
 }
 
