@@ -4,7 +4,7 @@ import pytest
 
 import flyball
 
-GOLDEN = Path(__file__).parents[2] / "run" / "tests" / "golden"
+GOLDEN = Path(__file__).parents[2] / "import" / "tests" / "golden"
 
 
 @pytest.fixture(scope="session")
