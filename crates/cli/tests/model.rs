@@ -391,6 +391,11 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
     let written = format!(r#"version = \"{version}\""#);
     let newer = other(0, &written, r#"version = \"99.0.0\""#);
     fs_err::write(dir.join("version"), newer).unwrap();
+    // Earlier versions wrote its keys instead.
+    let (head, _) = text.split_once("\"manifest\":").unwrap();
+    let json = format!("{head}\"manifest\":{{\"format\":1}}}}");
+    let line = format!("{json} crc32:{:08x}\n", crc32fast::hash(json.as_bytes()));
+    fs_err::write(dir.join("earlier"), line).unwrap();
     let changed = other(0, "", "") + &other(1, "\"values\":[[\"", "\"values\":[[\"9");
     fs_err::write(dir.join("changed"), changed).unwrap();
     // A part that was copied wrongly: what is behind the wrong bit is missing.
@@ -401,6 +406,7 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
         ("seed", "found another seed"),
         ("scenario", "found another scenario"),
         ("version", "found another version"),
+        ("earlier", "found another version"),
         ("notes", "notes: expected the journal of a sweep, found something else"),
         ("changed", "changed: expected the results of point 0 as in first, found others"),
         ("flipped", "expected 2 points, found 1"),

@@ -224,8 +224,8 @@ impl Manifest {
                 format!("format {format}"),
                 "update flyball: a newer version wrote this run",
             )),
-            Some(_) => Manifest::from_table(table.clone())
-                .map_err(|error| bad(wrong::start(text, &table), error.message())),
+            Some(_) => Manifest::from_table(table)
+                .map_err(|error| bad(wrong::start(text), error.message())),
             None if text.is_empty() => Err(Error::bad_input(
                 object,
                 "a run's manifest",

@@ -7,9 +7,9 @@ use crate::Manifest;
 
 /// Where the first part begins that is not a manifest's. Each part is tried by itself: all are optional, and
 /// what comes from a table that was read knows no place in the text.
-pub(crate) fn start(text: &str, table: &Table) -> usize {
-    let Ok(parsed) = DeTable::parse(text) else { return 0 };
-    let found = in_table(table, parsed.get_ref(), &|part| match part {
+pub(crate) fn start(text: &str) -> usize {
+    let (Ok(parsed), Ok(table)) = (DeTable::parse(text), text.parse::<Table>()) else { return 0 };
+    let found = in_table(&table, parsed.get_ref(), &|part| match part {
         Value::Table(table) => Manifest::from_table(table).is_err(),
         _ => false,
     });

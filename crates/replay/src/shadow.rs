@@ -29,6 +29,7 @@ use flyball_governors::{
     CpuSignals, Decision, Domain, Event as GovernorEvent, Governor, Request, UtilFlags,
 };
 use flyball_pelt::PerfLevel;
+use flyball_sim::engine::RESERVED_FOR_FAIR;
 use flyball_units::{CpuId, KernelRule, KiloHertz, Nanos, Relation};
 
 pub use choice::{create, governor};
@@ -118,9 +119,6 @@ pub struct Shadow {
     busy_ns: u64,
     same_ns: u64,
 }
-
-/// What the kernel reserves for the fair tasks of a CPU, 50 ms of each second, on the capacity scale.
-const RESERVED_FOR_FAIR: u32 = 51;
 
 /// Signals of a CPU, with what follows from its runnable tasks: real-time ones have a lower clamp of 1024.
 fn with_tasks(

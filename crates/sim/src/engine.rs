@@ -42,6 +42,7 @@ mod tick;
 mod timers;
 mod wake;
 
+pub use deadline::RESERVED_FOR_FAIR;
 pub use error::SetupError;
 pub use pose::{PosedCpu, PosedTask};
 pub use summary::{

@@ -33,6 +33,14 @@ pub(super) const fn bandwidth(runtime: u64, period: u64) -> u64 {
 /// What a CPU's server reserves for fair tasks.
 const FOR_FAIR: u64 = bandwidth(server::RUNTIME, server::PERIOD);
 
+/// The same on the capacity scale.
+pub const RESERVED_FOR_FAIR: u32 = utilization(FOR_FAIR);
+
+/// A bandwidth on the capacity scale.
+const fn utilization(bandwidth: u64) -> u32 {
+    ((bandwidth * CAPACITY_SCALE as u64) >> BANDWIDTH_SHIFT) as u32
+}
+
 impl Cpu {
     /// What is reserved of it, on the capacity scale, as cpufreq sees it at `now`.
     #[inline]
@@ -40,7 +48,7 @@ impl Cpu {
         // The server of fair tasks stays for a period after the last of them.
         let serves = |at: u64| self.fair_count > 0 || now - at < server::PERIOD;
         let for_fair = if self.fair_at.is_some_and(serves) { FOR_FAIR } else { 0 };
-        (((self.dl_bandwidth + for_fair) * u64::from(CAPACITY_SCALE)) >> BANDWIDTH_SHIFT) as u32
+        utilization(self.dl_bandwidth + for_fair)
     }
 }
 
@@ -183,11 +191,17 @@ impl Machine {
         }
     }
 
-    /// A deadline task wakes up, or begins, on CPU `c`. Whether it may run; else it waits for its next period.
-    pub(super) fn contend<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) -> bool {
+    /// A task joins CPU `c`, `woken` or moved there. Whether it may run; else it waits for its next period.
+    pub(super) fn may_run<O: Observer>(
+        &mut self,
+        t: usize,
+        c: usize,
+        woken: bool,
+        observer: &mut O,
+    ) -> bool {
         self.count_bandwidth(t, Some(c), observer);
         let now = self.now;
-        let Some(budget) = &mut self.tasks[t].budget else { return true };
+        let Some(budget) = self.tasks[t].budget.as_mut().filter(|_| woken) else { return true };
         if budget.throttled {
             return false;
         }
@@ -197,21 +211,6 @@ impl Machine {
             self.await_period(t);
         }
         runs
-    }
-
-    /// A deadline task joins CPU `c`, `woken` or moved there. Whether it may run now.
-    pub(super) fn may_begin<O: Observer>(
-        &mut self,
-        t: usize,
-        c: usize,
-        woken: bool,
-        observer: &mut O,
-    ) -> bool {
-        if woken {
-            return self.contend(t, c, observer);
-        }
-        self.count_bandwidth(t, Some(c), observer);
-        true
     }
 
     /// A deadline task has gone to sleep or has ended: its bandwidth counts as long as the time that it has left is worth

@@ -42,11 +42,13 @@ impl Machine {
             return;
         };
         let rank = self.tasks[running].rank;
-        let first = match self.cpus[c].server.boosts {
-            true => (u8::MAX - 1, Reverse(0)),
-            false => self.tasks[running].urgency(),
-        };
-        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| self.tasks[t].urgency() > first);
+        let urgent = self.cpus[c].urgent.last().is_some_and(|&t| {
+            let first = match self.cpus[c].server.boosts {
+                true => (u8::MAX - 1, Reverse(0)),
+                false => self.tasks[running].urgency(),
+            };
+            self.tasks[t].urgency() > first
+        });
         let exhausted = self.tasks[running].is_exhausted();
         if urgent || exhausted || (rank == 0 && self.pick_fair(c).is_some()) {
             self.put_current(c, SwitchOut::Preempted, observer);

@@ -116,8 +116,7 @@ impl Machine {
             self.queue_task(t, c, false);
         } else {
             self.tasks[t].in_iowait = false;
-            let waits = self.tasks[t].is_deadline() && !self.may_begin(t, c, woken, observer);
-            if waits {
+            if self.tasks[t].is_deadline() && !self.may_run(t, c, woken, observer) {
                 self.caller = None;
                 observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
                 return;

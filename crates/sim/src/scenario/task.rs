@@ -71,6 +71,9 @@ fn read(
     };
     let (workload, deadline) = (kind.read)(&fields, source)?;
     let parent = fields.get("parent").map(|item| parent(&item, before)).transpose()?;
+    if let Some(item) = fields.get("parent").filter(|_| parent.is_some_and(has_deadlines)) {
+        return Err(item.wrong("expected a task that may fork, found one with deadlines"));
+    }
     let creator_cpu = fields
         .get("creator_cpu")
         .map(|item| match parent {
@@ -220,9 +223,13 @@ fn class(item: &Item<'_>) -> Result<Class, ScenarioError> {
     Err(unknown_name(item, &expected, text, &known))
 }
 
+fn has_deadlines(spec: &TaskSpec) -> bool {
+    matches!(spec.class, Class::Deadline { .. })
+}
+
 /// The kernel admits a deadline task on all CPUs only, and its class has no clamps.
 fn check_deadline(spec: &TaskSpec, fields: &Fields<'_>) -> Result<(), ScenarioError> {
-    if !matches!(spec.class, Class::Deadline { .. }) {
+    if !has_deadlines(spec) {
         return Ok(());
     }
     let key = ["cpus", "uclamp_min", "uclamp_max", "clamp_ramp", "initial_util"]

@@ -144,6 +144,10 @@ fn wrong_tasks_say_so() {
         ("kind = \"spin\"\nclass = \"fifo:100\"", "from 1 to 99"),
         ("kind = \"spin\"\nclass = \"deadline:30ms/20ms\"", "a runtime up to the deadline"),
         ("kind = \"spin\"\nclass = \"deadline:5ms/20ms\"\ncpus = \"0\"", "without this"),
+        (
+            "kind = \"spin\"\nclass = \"deadline:5ms/20ms\"\n[[task]]\nkind = \"rampup\"\nparent = \"spin\"",
+            "a task that may fork, found one with deadlines",
+        ),
         ("kind = \"spin\"\nclass = \"fife:1\"", "a scheduling class"),
         ("kind = \"spin\"\ncpus = \"0-9\"", "CPUs 0 to 7"),
         ("kind = \"spin\"\nuclamp_min = 1025", "from 0 to 1024"),

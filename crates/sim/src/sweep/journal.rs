@@ -62,7 +62,8 @@ pub struct Finished {
 /// A manifest as the text that it is in a run: one reader of it.
 mod as_toml {
     use flyball_run::Manifest;
-    use serde::de::Error as _;
+    use flyball_run::manifest::Flyball;
+    use serde::de::{Error as _, IgnoredAny};
     use serde::ser::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -70,8 +71,22 @@ mod as_toml {
         to.serialize_str(&manifest.to_toml().map_err(S::Error::custom)?)
     }
 
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        /// Keys and values, as earlier versions wrote it.
+        Earlier(IgnoredAny),
+    }
+
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Manifest, D::Error> {
-        Manifest::from_toml(&String::deserialize(from)?, "manifest").map_err(D::Error::custom)
+        match Written::deserialize(from)? {
+            Written::Text(text) => Manifest::from_toml(&text, "manifest").map_err(D::Error::custom),
+            Written::Earlier(_) => {
+                let flyball = Flyball { version: "earlier".to_owned(), commit: None };
+                Ok(Manifest { flyball, ..Manifest::default() })
+            }
+        }
     }
 }
 

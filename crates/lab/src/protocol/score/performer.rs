@@ -62,7 +62,7 @@ impl Performer {
     /// Goes through the steps until the behaviour or the playing ends.
     ///
     /// # Errors
-    /// The machine refused a sleep.
+    /// The machine refused a sleep, or the class.
     pub fn perform(mut self, stage: &Stage) -> Result<Player, HostError> {
         let host = stage.host.as_ref();
         if let Some(scheduling) = self.scheduling {

@@ -144,7 +144,8 @@ fn start(
     }
     let scheduling = scheduling(task.class);
     // Who has deadlines creates nobody: such a thread takes them itself.
-    let inherited = !matches!(scheduling, Scheduling::DEFAULT | Scheduling::Deadline { .. });
+    let taken = matches!(scheduling, Scheduling::Deadline { .. }).then_some(scheduling);
+    let inherited = taken.is_none() && scheduling != Scheduling::DEFAULT;
     if inherited {
         host.scheduling_set(scheduling)?;
     }
@@ -154,7 +155,7 @@ fn start(
         number,
         behavior: task.behavior,
         deadline,
-        scheduling: Some(scheduling).filter(|it| matches!(it, Scheduling::Deadline { .. })),
+        scheduling: taken,
     };
     let on = Arc::clone(stage);
     let spawned = Builder::new()

@@ -241,7 +241,7 @@ fn thread(
 ) -> Result<ThreadSpec, ScenarioError> {
     let fields = item.any_fields()?;
     let policy = fields.choice_or("policy", default, POLICIES)?;
-    let class = match policy {
+    let mut class = match policy {
         Policy::Other => Class::Fair { nice: fields.integer_or("priority", 0, -20..=19)? as i8 },
         Policy::Fifo => Class::Fifo { priority: fields.integer_or("priority", 10, 1..=99)? as u8 },
         Policy::Idle => {
@@ -261,14 +261,14 @@ fn thread(
     };
     allowed.sort();
     allowed.dedup();
-    let refused = policy == Policy::Deadline
-        && (!allowed.is_empty() || !matches!(class, Class::Deadline { .. }));
-    if refused {
+    let refused = !allowed.is_empty() || !matches!(class, Class::Deadline { .. });
+    if policy == Policy::Deadline && refused {
         events.notes.push(note::DEADLINE);
+        class = Class::Fifo { priority: 99 };
     }
     let spec = ThreadSpec {
         name: events.own.name.clone(),
-        class: if refused { Class::Fifo { priority: 99 } } else { class },
+        class,
         cpus: allowed,
         uclamp_min: fields.integer_or("util_min", 0, 0..=1024)? as u32,
         uclamp_max: fields.integer_or("util_max", 1024, 0..=1024)? as u32,
@@ -540,6 +540,27 @@ mod tests {
         let audio = &program.threads[2];
         assert_eq!(audio.class, Class::Fifo { priority: 80 });
         assert_eq!(audio.phases[0].events, [Event::Suspend, Event::Runtime(Nanos(200_000))]);
+    }
+
+    #[test]
+    fn a_deadline_thread_reserves_what_the_kernel_grants() {
+        let class = |keys: &str| {
+            let task =
+                format!(r#"{{ "policy": "SCHED_DEADLINE", {keys}, "run": 100, "sleep": 9000 }}"#);
+            let program = parse(&format!(r#"{{ "tasks": {{ "t": {task} }} }}"#), "x.json").unwrap();
+            (program.threads[0].class, program.notes)
+        };
+        let [runtime, deadline, period] = [2, 8, 10].map(|ms| Nanos(ms * 1_000_000));
+        let granted = (Class::Deadline { runtime, deadline, period }, Vec::new());
+        assert_eq!(
+            class(r#""dl-runtime": 2000, "dl-deadline": 8000, "dl-period": 10000"#),
+            granted
+        );
+        let granted = (Class::Deadline { runtime, deadline: period, period }, Vec::new());
+        assert_eq!(class(r#""dl-runtime": 2000, "dl-period": 10000"#), granted);
+        let refused = (Class::Fifo { priority: 99 }, vec![note::DEADLINE]);
+        assert_eq!(class(r#""dl-runtime": 12000, "dl-period": 10000"#), refused);
+        assert_eq!(class(r#""dl-runtime": 2000, "dl-period": 10000, "cpus": [1]"#), refused);
     }
 
     /// A file with what rt-app's own examples have beyond the common subset.
