@@ -92,7 +92,21 @@ def counts(found: dict[str, dict]) -> str:
     for words, quantities in told.items():
         agree, of = (sum(sums[quantity][at] for quantity in quantities) for at in (0, 1))
         lines.append(f"{agree} of {of} {words} agree, {100 * agree / max(of, 1):.1f} %.")
+        those = [line for found_in in found.values() for line in found_in["lines"] if line["quantity"] in quantities]
+        lines.append(f"  {of_chance(those)}")
     return "\n".join(lines)
+
+
+def of_chance(lines: list[dict]) -> str:
+    """How much of it is chance: where a distance's interval reaches over the bar, and the kernel beside itself."""
+    certain = {word: sum(line["agreement"] == word and not line["chance"] for line in lines) for word in ("agrees", "differs")}
+    decided = sum(certain.values())
+    among = [line["among_playings"] for line in lines if line["among_playings"] is not None]
+    halves = f"{sum(among):.1f} of {len(among)} ({100 * sum(among) / max(len(among), 1):.1f} %)"
+    return (
+        f"Certain are {decided}: {certain['agrees']} agree ({100 * certain['agrees'] / max(decided, 1):.1f} %), "
+        f"{certain['differs']} differ. Halves of the kernel's playings agree with each other in {halves}."
+    )
 
 
 def one_step(decisions: dict | None) -> str:
@@ -128,7 +142,8 @@ def table(found: dict[str, dict], wanted: Callable[[dict], bool]) -> str:
             model = spread(line["model"], line["model_never"], line)
             alone = spread(line["alone"], line["alone_never"], line)
             unit = "points" if "points" in line["bar"] else "%"
-            distance = "" if line["distance"] is None else f"{line['distance']:+.1f} {unit}"
+            within = "" if line["plus_minus"] is None else f" ±{line['plus_minus']:.1f}"
+            distance = "" if line["distance"] is None else f"{line['distance']:+.1f}{within} {unit}"
             lines.append(f"| {name} | {count} | {figure(line)} | {kernel} | {model} | {alone} | {distance} | {differs} |")
             name, count = "", ""
     return "\n".join(lines)

@@ -5,11 +5,11 @@ use crate::facts::{Facts, Probe};
 use crate::finding::{Finding, Severity};
 use crate::rules::NotKnown;
 use crate::{fix, rules};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many findings there are of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Figures measured like this mislead.
     pub bad: usize,
@@ -22,7 +22,8 @@ pub struct Counts {
 }
 
 /// The audit of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audit {
     /// The verdict in one line.
     pub verdict: String,
@@ -37,7 +38,8 @@ pub struct Audit {
 }
 
 /// What `flyball check --format json` prints.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
     /// Version of this format.
     pub format: u32,
@@ -55,6 +57,7 @@ pub struct Document {
 ///
 /// # Errors
 /// None in practice: the schema is plain data.
+#[cfg(feature = "schema")]
 pub fn schema() -> Result<String, serde_json::Error> {
     let schema = schemars::schema_for!(Document);
     Ok(serde_json::to_string_pretty(&schema)? + "\n")

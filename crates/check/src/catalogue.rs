@@ -1,7 +1,6 @@
 //! The names of all findings, and what each is about: the table in `docs/checking.md` comes from
 //! here.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
@@ -21,10 +20,8 @@ pub struct Entry {
 macro_rules! catalogue {
     ($($variant:ident = $name:literal: $looks_at:literal; $means:literal)*) => {
         /// Stable name of a kind of finding. The order is that of importance among equals.
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-            JsonSchema,
-        )]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum Id {
             $(#[doc = $means] #[serde(rename = $name)] $variant,)*
         }

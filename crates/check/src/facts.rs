@@ -5,7 +5,6 @@ use flyball_host::{
 };
 use flyball_qos::{Backend, By, Status, backend, qos_folder, status};
 use flyball_units::{CpuId, CpuSet, KiloHertz, Nanos};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is known about a machine at one moment.
@@ -32,7 +31,8 @@ pub struct Facts {
 }
 
 /// What the frequency probe saw; measured elsewhere, judged here.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Probe {
     /// The CPUs that were probed: one or more of every clock domain, as time allowed.
     pub cpus: Vec<ProbedCpu>,
@@ -42,7 +42,8 @@ pub struct Probe {
 }
 
 /// One CPU under the probe: a tenth of a second of continuous work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbedCpu {
     /// The CPU.
     pub cpu: u32,

@@ -1,13 +1,11 @@
 //! One finding: what, how bad, where, from which evidence, to what effect, and the remedy.
 
 use crate::catalogue::Id;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How bad a finding is. Ordered from harmless to bad.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Looked at, and nothing distorts.
@@ -33,7 +31,8 @@ impl Severity {
 }
 
 /// Where a fact was read, and what was there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// A path, a system call, or the probe.
     pub source: String,
@@ -42,7 +41,8 @@ pub struct Evidence {
 }
 
 /// The remedy.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fix {
     /// A command that mends it until the next boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,8 @@ pub struct Fix {
 }
 
 /// Something that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What it is about: stable names.
     pub id: Id,

@@ -19,7 +19,9 @@ mod listing;
 mod rules;
 mod text;
 
-pub use audit::{Audit, Counts, Document, audit, schema};
+#[cfg(feature = "schema")]
+pub use audit::schema;
+pub use audit::{Audit, Counts, Document, audit};
 pub use catalogue::{CATALOGUE, Entry, Id, table};
 pub use facts::{Facts, Probe, ProbedCpu};
 pub use finding::{Evidence, Finding, Fix, Severity};

@@ -3,7 +3,6 @@
 //! that are tried come from it.
 
 use flyball_units::{CpuSet, Frequency, GovernorSpec, Mismatch, Nanos};
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -14,14 +13,15 @@ const FULL: u32 = 1024;
 const STEEPEST: u32 = 64;
 
 /// What is set; whatever is none stays as it is. The doc comments are those of an experiment's keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Hold /dev/cpu_dma_latency at this many microseconds during the condition. Not held unless
     /// asked: holding it changes the system that is measured.
     #[serde(rename = "idle_latency_us", with = "microseconds")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<u32>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
     pub idle_latency: Option<Nanos>,
     /// Governor of every clock domain: `performance`, `schedutil`, ..., with tunables where they
     /// differ: `ondemand:up_threshold=60`. On a model any of ours, on a real machine one that its
@@ -47,7 +47,7 @@ pub struct Settings {
     /// Only the clock domains of these CPUs, such as `"2-3"`, get the settings above; all where
     /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub domains_of: Option<CpuSet>,
     /// Lower clamp of the measuring thread's utilisation, 0 to 1024 (uclamp).
     #[serde(skip_serializing_if = "Option::is_none")]

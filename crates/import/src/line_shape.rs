@@ -136,7 +136,10 @@ impl<const T: usize> Shape<T> {
         let mut at = 0;
         for (count, number) in self.numbers.iter().enumerate() {
             let before = own.get(number.before.clone())?;
-            let rest = bytes.get(at..)?.strip_prefix(before)?;
+            let (here, rest) = bytes.get(at..)?.split_at_checked(before.len())?;
+            if here != before {
+                return None;
+            }
             if number.is_behind_text {
                 take(&mut fields.texts, count, at);
             }

@@ -7,9 +7,11 @@
 //!           │ (there, or on the board of an earlier comparison: a prediction)
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
+//! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
 //! runs ── clocks (what ran at which speed) ── on_cpu (from when on) ──> given, figures
 //! ```
 
+mod chance;
 mod clocks;
 mod figures;
 mod given;
@@ -26,6 +28,6 @@ pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{Background, ControllerCost, Given, Item, Played, Stretch, Task, given};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};
 pub use informed::informed;
-pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, judge};
+pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, Sides, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};

@@ -10,13 +10,17 @@ mod error;
 mod fit;
 mod model;
 mod program;
+#[cfg(feature = "schema")]
+mod schema;
 
-pub use builtin::{BUILT_IN, BuiltIn, json_schema, named, quick, template};
+pub use builtin::{BUILT_IN, BuiltIn, named, quick, template};
 pub use condition::{Class, Condition, Placement};
 pub use error::ExperimentError;
 pub(crate) use fit::fit_loads;
 pub use model::{Experiment, Input, ProbeTiming, Workload};
 pub use program::{PILOTS, of_program};
+#[cfg(feature = "schema")]
+pub use schema::json_schema;
 
 use flyball_host::Scheduling;
 use flyball_run::Manifest;

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use flyball_lab::compare::{Agreement, Figures, judge, of_outcome};
+use flyball_lab::compare::{Agreement, Figures, Sides, judge, of_outcome};
 use flyball_sim::scenario::{Scenario, Source, read};
 use flyball_sim::sweep;
 use flyball_units::{KernelRule, Nanos};
@@ -24,7 +24,9 @@ fn figures(tasks: &str, change: &dyn Fn(&mut Scenario)) -> Vec<Figures> {
 
 /// The figures that differ where the rule is wrong.
 fn seen(tasks: &str, wrong: &dyn Fn(&mut Scenario)) -> Vec<String> {
-    let lines = judge(&figures(tasks, &|_| ()), &figures(tasks, wrong), &[], TICK);
+    let (board, model) = (figures(tasks, &|_| ()), figures(tasks, wrong));
+    let sides = Sides { board: &board, model: &model, alone: &[], again: false };
+    let lines = judge(sides, TICK);
     let differ = lines.iter().filter(|line| line.agreement == Agreement::Differs);
     differ.map(|line| format!("{:?} {:?}", line.quantity, line.distance)).collect()
 }

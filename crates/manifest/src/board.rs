@@ -1,10 +1,10 @@
 //! The virtual board under a run: what its speeds mean, and whether they were kept.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A virtual board: a real kernel on an emulated machine whose speed follows its P-state.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BoardRecord {
     /// The platform that it was built from.
@@ -31,7 +31,8 @@ pub struct BoardRecord {
 }
 
 /// CPUs of a board that share a P-state.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BoardPolicyRecord {
     /// The CPUs.
@@ -45,7 +46,8 @@ pub struct BoardPolicyRecord {
 }
 
 /// How well a CPU of a board kept its pace.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BoardPaceRecord {
     /// The CPU.

@@ -1,10 +1,10 @@
 //! What was run, under what, in which order.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One workload.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WorkloadRecord {
     /// Its name in the tables.
@@ -26,12 +26,13 @@ pub struct WorkloadRecord {
     pub period_ns: Option<u64>,
     /// Its parameters.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub params: toml::Table,
 }
 
 /// One condition: asked for, applied, and whether the load ran.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ConditionRecord {
     /// Its name in the tables.
@@ -53,11 +54,11 @@ pub struct ConditionRecord {
     pub degraded: Vec<String>,
     /// The settings asked for.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub asked: toml::Table,
     /// The settings read back.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub applied: toml::Table,
     /// The background load; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +66,8 @@ pub struct ConditionRecord {
 }
 
 /// Background load: asked for and achieved.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LoadRecord {
     /// `idle`, `medium`, `heavy`, a free profile's text, or `unknown`.
@@ -90,7 +92,8 @@ pub struct LoadRecord {
 }
 
 /// Background load of one CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LoadCpuRecord {
     /// The CPU.
@@ -103,7 +106,8 @@ pub struct LoadCpuRecord {
 }
 
 /// Looks at the data while the run was made. They were fixed beforehand, and so was the level.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LooksRecord {
     /// Numbers of blocks at which to look.
@@ -115,7 +119,8 @@ pub struct LooksRecord {
 }
 
 /// One trial: a workload under a condition, once through its windows.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct TrialRecord {
     /// Number in order of execution, from 0.

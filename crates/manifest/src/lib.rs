@@ -12,7 +12,6 @@ mod record;
 mod wrong;
 
 use flyball_units::ErrorKind;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use board::{BoardPaceRecord, BoardPolicyRecord, BoardRecord};
@@ -34,7 +33,8 @@ pub const FORMAT: u32 = 1;
 pub const FILE: &str = "run.toml";
 
 /// `run.toml` as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Manifest {
     /// Version of the format; raised only when an older reader would be misled.
@@ -53,7 +53,7 @@ pub struct Manifest {
     pub command: Vec<String>,
     /// Seed of everything random in the run.
     #[serde(skip_serializing_if = "Option::is_none", with = "seed")]
-    #[schemars(with = "Option<u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub seed: Option<u64>,
     /// The experiment as run, verbatim TOML.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,8 @@ impl Default for Manifest {
 }
 
 /// The version that wrote a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Flyball {
     /// Version of the program.
@@ -148,7 +149,8 @@ impl Default for Flyball {
 }
 
 /// How far a run came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// Not ended: still running, or killed.
@@ -247,6 +249,7 @@ impl Manifest {
     }
 
     /// The manifest as a JSON schema.
+    #[cfg(feature = "schema")]
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Manifest).to_value()
     }

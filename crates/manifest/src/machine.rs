@@ -1,11 +1,11 @@
 //! The machine that a run was made on, as far as it is known.
 
 use super::board::BoardRecord;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine. Absent facts are absent, never guessed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Machine {
     /// CPU model as the system names it.
@@ -56,7 +56,8 @@ pub struct Machine {
 }
 
 /// One CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CpuRecord {
     /// Its number.
@@ -85,7 +86,8 @@ pub struct CpuRecord {
 }
 
 /// One clock domain.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct DomainRecord {
     /// `policy0`, ...
@@ -123,7 +125,8 @@ pub struct DomainRecord {
 }
 
 /// One idle state.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct IdleStateRecord {
     /// `POLL`, `C1`, ...

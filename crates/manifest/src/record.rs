@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use flyball_units::Nanos;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The clock of one table, and its offset to another clock where known.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ClockRecord {
     /// The table.
@@ -27,7 +27,8 @@ pub struct ClockRecord {
 }
 
 /// What the run was to do, and how much of it was done.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct PlanRecord {
     /// What is counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`, `milliseconds`, `bytes`
@@ -55,7 +56,8 @@ impl PlanRecord {
 }
 
 /// A table as it was when the run was closed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct TableRecord {
     /// The table.
@@ -69,7 +71,8 @@ pub struct TableRecord {
 }
 
 /// A cost of the measurement itself.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct OverheadRecord {
     /// What was timed: `clock`, `probe`, `telemetry`, ...
@@ -84,7 +87,8 @@ pub struct OverheadRecord {
 }
 
 /// What the probe's frequency rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProbeBasis {
     /// Cycles per multiply measured with a cycle counter on this core type.
@@ -100,7 +104,8 @@ pub enum ProbeBasis {
 }
 
 /// The frequency probe's calibration on one CPU.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ProbeCalibration {
     /// The CPU.
@@ -132,7 +137,8 @@ pub struct ProbeCalibration {
 }
 
 /// How a check went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckOutcome {
     /// As expected.
@@ -148,7 +154,8 @@ pub enum CheckOutcome {
 }
 
 /// One check before, during or after the run.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CheckRecord {
     /// What was checked.
@@ -170,7 +177,8 @@ pub struct CheckRecord {
 }
 
 /// The signal that the workloads read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct InputRecord {
     /// `synthetic`, `edf`, `float32`, `csv`.
@@ -192,12 +200,13 @@ pub struct InputRecord {
     pub nan_handling: Option<String>,
     /// Further parameters, such as the synthetic signal's.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub params: toml::Table,
 }
 
 /// Where imported data came from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SourceRecord {
     /// The tool that wrote it: `cortex`, `cyclictest`, `hyperfine`, `csv`.
@@ -211,7 +220,8 @@ pub struct SourceRecord {
 }
 
 /// One imported file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct FileRecord {
     /// Path below the imported folder.

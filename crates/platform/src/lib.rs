@@ -10,6 +10,7 @@ pub mod energy;
 mod error;
 mod file;
 mod model;
+#[cfg(feature = "schema")]
 pub mod reference;
 pub mod rule;
 mod shipped;

@@ -69,7 +69,7 @@ pub fn play(
         let next = (machine.now() + look).min(until);
         match way {
             Way::Leaps => machine.leap(next, &mut watch),
-            Way::Events(_) => machine.run_until(next, &mut watch),
+            Way::Events(_) => machine.run_seen(next, &mut [&mut watch]),
         }
     }
     let summary = machine.finish();

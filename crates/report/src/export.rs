@@ -6,6 +6,8 @@ mod ktap;
 mod markdown;
 
 pub use csv::{cells_csv, comparisons_csv, csv, events_csv};
-pub use json::{json, schema};
+pub use json::json;
+#[cfg(feature = "schema")]
+pub use json::schema;
 pub use ktap::ktap;
 pub use markdown::markdown;

@@ -24,7 +24,6 @@ pub use scheduling::{
 pub use traces::{ChangeKind, TraceComparison, TraceFigure};
 
 pub use flyball_stats::Estimate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::{rampup, switches};
@@ -34,7 +33,8 @@ use crate::timeline::RunView;
 pub const SCHEMA: &str = "flyball-report/1";
 
 /// A report on one or more runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: String,
@@ -85,7 +85,8 @@ pub struct Report {
 }
 
 /// How the intervals were made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BootstrapNote {
     /// Seed of the generator.
     pub seed: u64,
@@ -96,7 +97,8 @@ pub struct BootstrapNote {
 }
 
 /// Where the data came from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// Name of the run (its directory's or file's name).
     pub name: String,
@@ -133,7 +135,8 @@ pub struct RunSummary {
 }
 
 /// What is missing of a run that is not whole: nothing is decided on it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// What was planned and counted: `trials`, `measurements`, `ramp-ups`, `phases`, `points`.
     pub what: Option<String>,
@@ -167,7 +170,8 @@ impl Report {
 }
 
 /// A calibrated overhead of the measurement itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overhead {
     /// What was timed.
     pub name: String,
@@ -178,7 +182,8 @@ pub struct Overhead {
 }
 
 /// Distribution of one latency in one cell, microseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Number of windows.
     pub n: u64,
@@ -214,7 +219,8 @@ pub struct Distribution {
 }
 
 /// A histogram with explicit edges.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// Edges, one more than there are bins, microseconds.
     pub edges_us: Vec<f64>,
@@ -223,9 +229,8 @@ pub struct Histogram {
 }
 
 /// Which latency the figures of a cell are of.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// From dispatch to end.
@@ -237,7 +242,8 @@ pub enum Measure {
 }
 
 /// One workload under one condition in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Run's name.
     pub run: String,
@@ -291,7 +297,8 @@ pub struct Cell {
 }
 
 /// One window, thinned for plotting.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Seconds since the run's first release.
     pub t_s: f64,
@@ -308,7 +315,8 @@ pub struct Point {
 }
 
 /// Result of the search for modes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Modes {
     /// Name of the test with its source.
     pub test: String,
@@ -321,7 +329,8 @@ pub struct Modes {
 }
 
 /// One mode of a distribution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mode {
     /// Median of the windows in the mode, microseconds.
     pub median_us: f64,
@@ -336,7 +345,8 @@ pub struct Mode {
 }
 
 /// Where the windows of a cell ran.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placement {
     /// False where the CPU of the windows is unknown.
     pub recorded: bool,
@@ -352,7 +362,8 @@ pub struct Placement {
 }
 
 /// The kind of core that windows ran on, by their cycles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InferredCore {
     /// `P`: faster than the core whose frequency was claimed; `one kind`: the same for all windows.
     pub kind: String,
@@ -365,7 +376,8 @@ pub struct InferredCore {
 }
 
 /// Work that was sent to a device: medians over the windows, microseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Transport {
     /// From start to end, as the caller saw it.
     pub total_us: f64,
@@ -376,7 +388,8 @@ pub struct Transport {
 }
 
 /// Share of a CPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuShare {
     /// The CPU.
     pub cpu: u32,
@@ -389,7 +402,8 @@ pub struct CpuShare {
 }
 
 /// Delivered frequency of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivered {
     /// `cycles` (of the window itself), `probe` (around it) or `percent` (probe without a
     /// known core: percent of the best seen).
@@ -407,7 +421,8 @@ pub struct Delivered {
 }
 
 /// Disturbed windows of a cell, by cause; a window can have more than one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbed {
     /// Windows with at least one cause.
     pub windows: u64,
@@ -467,7 +482,8 @@ impl Disturbed {
 }
 
 /// Geometric mean of the workloads' medians.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GeometricMean {
     /// Run's name.
     pub run: String,
@@ -480,7 +496,8 @@ pub struct GeometricMean {
 }
 
 /// A condition over all of its workloads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConditionSummary {
     /// Run's name.
     pub run: String,
@@ -503,7 +520,8 @@ pub struct ConditionSummary {
 }
 
 /// Releases that a trial missed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overrun {
     /// Run's name.
     pub run: String,
@@ -516,7 +534,8 @@ pub struct Overrun {
 }
 
 /// Claimed and delivered frequency of one clock domain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrequencySummary {
     /// Run's name.
     pub run: String,
@@ -542,7 +561,8 @@ pub struct FrequencySummary {
 }
 
 /// Share of a level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelShare {
     /// Level, megahertz.
     pub mhz: f64,
@@ -551,7 +571,8 @@ pub struct LevelShare {
 }
 
 /// Load of a condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadSummary {
     /// Run's name.
     pub run: String,
@@ -572,7 +593,8 @@ pub struct LoadSummary {
 }
 
 /// What one CPU did while its load was recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActivitySummary {
     /// Run's name.
     pub run: String,
@@ -597,7 +619,8 @@ pub struct ActivitySummary {
 }
 
 /// A verdict's word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictWord {
     /// A difference that nothing known explains away.
@@ -613,7 +636,8 @@ pub enum VerdictWord {
 }
 
 /// A comparison of two conditions (or of two runs under one condition).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// What is compared, in words: `schedutil against powersave`.
     pub title: String,
@@ -650,7 +674,8 @@ pub struct Comparison {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Run's name.
     pub run: String,
@@ -662,7 +687,8 @@ pub struct Side {
 }
 
 /// A reason with its figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
     /// Stable name: `mixture`, `placement_unrecorded`, `unproven_load`, ...
     pub kind: String,
@@ -673,7 +699,8 @@ pub struct Reason {
 }
 
 /// Ratio within one stratum, geometric mean over the workloads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StratumRatio {
     /// The stratum: a core type, a clock domain, a mode, or equal delivered frequency.
     pub stratum: String,
@@ -688,7 +715,8 @@ pub struct StratumRatio {
 }
 
 /// Comparison of one workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadComparison {
     /// The workload.
     pub workload: String,
@@ -711,7 +739,8 @@ pub struct WorkloadComparison {
 }
 
 /// Welch's t-test.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Welch {
     /// Statistic.
     pub t: f64,
@@ -722,7 +751,8 @@ pub struct Welch {
 }
 
 /// Something a person should know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What it is about, two or three words: `governors`, `real-time scheduling`.
     pub object: String,

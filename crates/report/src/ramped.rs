@@ -10,7 +10,6 @@ use flyball_stats::{
     BlockDraws, BlockValues, BootstrapOptions, LEVEL, Replicated, Statistic, Verdict,
     judge_contrast, share_of_orders, together,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,8 +33,9 @@ pub struct Conditions<'a> {
 }
 
 /// One figure under both conditions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "RampedFigure")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RampedFigure"))]
 pub struct Figure {
     /// What it is: `time to 80 %`, `response p99`.
     pub name: String,

@@ -135,8 +135,9 @@ impl Observer for Log {
 
 /// Runs a setup to its end.
 pub(crate) fn run(setup: Setup) -> Result<(Log, Summary), Undecided> {
+    let duration = setup.duration;
     let mut machine = Machine::new(setup).map_err(reason)?;
     let mut log = Log::default();
-    machine.run(&mut log);
+    machine.run_seen(duration, &mut [&mut log]);
     Ok((log, machine.finish()))
 }

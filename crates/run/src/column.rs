@@ -167,7 +167,8 @@ impl<T> Default for Nullable<T> {
 
 impl<T: Bits> Nullable<T> {
     /// Cell `row`; `None` where null and behind the end.
-    #[inline]
+    // Also where the caller is built for size: there are a million of them in a report.
+    #[inline(always)]
     pub fn get(&self, row: usize) -> Option<T> {
         let word = self.valid.get(row / 64)?;
         if word >> (row % 64) & 1 == 1 { self.values.get(row) } else { None }

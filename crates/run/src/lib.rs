@@ -20,6 +20,7 @@ pub mod name;
 pub mod ndjson;
 pub mod pool;
 pub mod run;
+#[cfg(feature = "schema")]
 pub mod schema;
 pub mod storage;
 pub mod table;

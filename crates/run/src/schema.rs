@@ -6,13 +6,8 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use crate::manifest::{FORMAT, Manifest};
-use crate::table::{ColumnSpec, TableSpec};
+use crate::table::{ColumnSpec, TableSpec, one_line};
 use crate::tables::registry;
-
-/// A doc comment as one line.
-pub(crate) fn one_line(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// The schema as JSON: `format`, `tables` (name, doc, columns) and `manifest` (a JSON Schema).
 pub fn json() -> Value {

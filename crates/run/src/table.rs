@@ -22,6 +22,11 @@ pub struct ColumnSpec {
     pub doc: &'static str,
 }
 
+/// A doc comment as one line.
+pub(crate) fn one_line(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Endings of columns' names, and the units that they stand for.
 const UNITS: [(&str, &str); 11] = [
     ("_ns", "ns"),

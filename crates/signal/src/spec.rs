@@ -1,7 +1,6 @@
 //! What an experiment says about a workload: `{ kernel = "notch_iir", form = "fast", q = 35 }`.
 
 use crate::Params;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +10,8 @@ use thiserror::Error;
 macro_rules! named {
     ($(#[$attr:meta])* $type:ident, $what:literal, [$($(#[$v_attr:meta])* $variant:ident = $name:literal: $about:literal),+ $(,)?]) => {
         $(#[$attr])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $type {
             $(
                 #[doc = $about]
@@ -108,7 +108,8 @@ impl UnknownName {
 }
 
 /// A workload as an experiment states it. What is left out takes the sources' value ([`Params`]).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
     /// What is computed in each window.

@@ -49,7 +49,7 @@ pub use summary::{
     CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary, TemperatureSummary,
 };
 
-use crate::observe::Observer;
+use crate::observe::{All, Observer};
 use crate::setup::{Controller, HintCall, Placement, Setup};
 use agenda::Agenda;
 use cpu::{Activity, Cpu};
@@ -174,6 +174,13 @@ impl Machine {
             }
         }
         self.now = self.now.max(until);
+    }
+
+    /// As [`Machine::run_until`], for observers whose calls are few beside their work: the engine is compiled for all of them
+    /// here, where `run_until` is compiled again for each.
+    #[inline(never)]
+    pub fn run_seen(&mut self, until: Nanos, observers: &mut [&mut dyn Observer]) {
+        self.run_until(until, &mut All(observers));
     }
 
     /// Tells how the machine starts: frequencies, temperature.

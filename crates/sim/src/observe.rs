@@ -56,3 +56,37 @@ pub trait Observer {
 pub struct Blind;
 
 impl Observer for Blind {}
+
+/// Several observers, each told in turn.
+pub(crate) struct All<'a, 'b>(pub &'a mut [&'b mut dyn Observer]);
+
+macro_rules! tell_all {
+    ($( $name:ident($( $argument:ident: $type:ty ),*); )*) => {
+        impl Observer for All<'_, '_> {
+            $(
+                fn $name(&mut self, $( $argument: $type ),*) {
+                    for observer in self.0.iter_mut() {
+                        observer.$name($( $argument ),*);
+                    }
+                }
+            )*
+        }
+    };
+}
+
+tell_all! {
+    woken(at: Nanos, task: TaskId, cpu: CpuId);
+    switched_in(at: Nanos, task: TaskId, cpu: CpuId);
+    switched_out(at: Nanos, task: TaskId, cpu: CpuId, why: SwitchOut);
+    migrated(at: Nanos, task: TaskId, from: CpuId, to: CpuId);
+    frequency(at: Nanos, domain: usize, frequency: KiloHertz);
+    idle(at: Nanos, cpu: CpuId, state: Option<usize>);
+    task_util(at: Nanos, task: TaskId, cpu: CpuId, util: u32, util_est: u32);
+    cpu_util(at: Nanos, cpu: CpuId, util: u32, runnable: u32, util_est: u32);
+    governor(at: Nanos, domain: usize, event: &Event<'_>, decision: &Decision);
+    item_begun(at: Nanos, task: TaskId, item: u64, released: Nanos, cpu: CpuId);
+    item_ended(at: Nanos, task: TaskId, item: u64, cpu: CpuId);
+    mark(at: Nanos, task: TaskId, name: &'static str);
+    hinted(at: Nanos, task: TaskId, hint: Hint);
+    temperature(at: Nanos, celsius: f64);
+}

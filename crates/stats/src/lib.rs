@@ -57,7 +57,7 @@ pub use states::{
 pub use stratify::{
     CommonRatio, Stratified, StratumRatio, TaggedCell, common_ratio, stratified_ratio,
 };
-pub use summary::{Summary, geometric_mean, mean};
+pub use summary::{Summary, geometric_mean, mean, mean_half_width};
 pub use verdict::{
     Basis, Evidence, Judgement, LoadEvidence, Reason, ReasonKind, SchedulingEvidence, SideEvidence,
     StratumShare, Verdict, judge,

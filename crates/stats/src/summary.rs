@@ -4,6 +4,7 @@ use crate::cell::check_positive;
 use crate::quantile::{QuantileType, quantile_of_type};
 use crate::{Cell, StatsError};
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A sample in a handful of numbers, in the sample's own unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +101,14 @@ pub(crate) fn sample_sd(values: &[f64], mean: f64) -> Option<f64> {
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
         (squares / (values.len() - 1) as f64).sqrt()
     })
+}
+
+/// Half the 95 % interval (Student's t) of the mean of independent values; none below two.
+pub fn mean_half_width(values: &[f64]) -> Option<f64> {
+    let sd = sample_sd(values, mean(values))?;
+    let n = values.len() as f64;
+    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.975);
+    Some(t * sd / n.sqrt())
 }
 
 /// Geometric mean, as the sources form it of medians: exp(mean(ln x)).

@@ -5,7 +5,6 @@ use crate::facts::{Facts, Probe};
 use crate::finding::{Finding, Severity};
 use flyball_host::{Errno, HostError};
 use flyball_units::{Diagnostic, ErrorKind};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,7 +56,8 @@ fn unreadable(facts: &Facts) -> Option<Finding> {
 }
 
 /// Something that this machine does not tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotKnown {
     /// What.
     pub what: String,

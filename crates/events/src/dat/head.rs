@@ -317,7 +317,7 @@ impl Head {
         let bytes = cursor.u32("the size of kallsyms")?;
         let text = cursor.take(bytes.into(), "kallsyms")?;
         for line in String::from_utf8_lossy(&text).lines() {
-            let mut words = line.split_whitespace();
+            let mut words = line.split_ascii_whitespace();
             let address = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
             // Addresses are 0 where the recorder was not allowed to see them.
             if let (Some(address @ 1..), Some(name)) = (address, words.nth(1)) {

@@ -1,6 +1,7 @@
 //! Whether a model agrees with a kernel: each figure beside what was seen of the other, and how far apart
 //! they are.
 
+use super::chance;
 use super::figures::{Figures, Quantity};
 use flyball_sim::record::{Spread, spread};
 use flyball_units::Nanos;
@@ -28,7 +29,7 @@ pub enum Bar {
 
 impl Quantity {
     /// The bar of such a figure.
-    fn bar(&self) -> Bar {
+    pub(super) fn bar(&self) -> Bar {
         match self {
             Quantity::Response { percentile: 50, .. } => Bar::Percent(5.0),
             Quantity::Response { .. } => Bar::Percent(10.0),
@@ -41,11 +42,12 @@ impl Quantity {
     }
 
     /// What of several runs is held against it: of times the median, of the rest the mean.
-    fn typical(&self, spread: &Spread) -> f64 {
-        match self {
+    pub(super) fn typical(&self, runs: &[Option<f64>]) -> Option<f64> {
+        let spread = spread_of(runs)?;
+        Some(match self {
             Quantity::Response { .. } | Quantity::TimeToUtilization { .. } => spread.median,
             _ => spread.mean,
-        }
+        })
     }
 }
 
@@ -80,16 +82,36 @@ pub struct Line {
     /// From the board's median or mean to the model's: percent of the board's, or points where the
     /// bar is in points. None where one of them never came to be.
     pub distance: Option<f64>,
-    /// What it may be.
+    /// Half the 95 % interval of the distance, in its unit: each playing beside the phases that were given it
+    /// is one value. None of a single playing, or where fewer than two have the figure.
+    pub plus_minus: Option<f64>,
+    /// What the distance may be.
     pub bar: Bar,
     /// What becomes of it.
     pub agreement: Agreement,
+    /// The interval reaches over the bar, so that with other playings it may be the other way.
+    pub chance: bool,
+    /// Share of the ways to halve the board's playings in which one half agrees with the other.
+    pub among_playings: Option<f64>,
+}
+
+/// What is set beside each other, each by runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'a> {
+    /// The playings on the board.
+    pub board: &'a [Figures],
+    /// The model's phases.
+    pub model: &'a [Figures],
+    /// Phases of a model that was given nothing of the guest.
+    pub alone: &'a [Figures],
+    /// The model's phases are these playings in turn.
+    pub again: bool,
 }
 
 /// Sets the figures of the board beside those of the model, in the order of [`Quantity`], and says
-/// whether they agree; `alone` is shown beside them. `tick` is the kernel's. Left out is what hardly
-/// is on either side ([`LEAST_SHARE`]).
-pub fn judge(board: &[Figures], model: &[Figures], alone: &[Figures], tick: Nanos) -> Vec<Line> {
+/// whether they agree. `tick` is the kernel's. Left out is what hardly is on either side ([`LEAST_SHARE`]).
+pub fn judge(of: Sides<'_>, tick: Nanos) -> Vec<Line> {
+    let Sides { board, model, .. } = of;
     let quantities: BTreeSet<&Quantity> =
         board.iter().chain(model).flat_map(|figures| figures.keys()).collect();
     let sides = [board, model];
@@ -114,7 +136,7 @@ pub fn judge(board: &[Figures], model: &[Figures], alone: &[Figures], tick: Nano
         Quantity::Response { .. } | Quantity::TimeToUtilization { .. } => true,
     };
     let counted = quantities.iter().filter(counts);
-    counted.map(|quantity| line(quantity, [board, model, alone], tick)).collect()
+    counted.map(|quantity| line(quantity, of, tick)).collect()
 }
 
 /// Mean over runs of the sum of the figures that are `wanted`.
@@ -123,55 +145,97 @@ fn mean_of(runs: &[Figures], wanted: impl Fn(&Quantity) -> bool) -> f64 {
     all.filter_map(|(_, value)| *value).sum::<f64>() / runs.len().max(1) as f64
 }
 
-fn line(quantity: &Quantity, [board, model, alone]: [&[Figures]; 3], tick: Nanos) -> Line {
+fn line(quantity: &Quantity, of: Sides<'_>, tick: Nanos) -> Line {
     let bar = quantity.bar();
-    let of = |spread| quantity.typical(spread);
     // A share that one of them never names is none of the time there.
     let absent = matches!(bar, Bar::Points(_)).then_some(0.0);
     let values = |of: &[Figures]| -> Vec<Option<f64>> {
         of.iter().map(|figures| figures.get(quantity).copied().unwrap_or(absent)).collect()
     };
-    let (board, model, alone) = (values(board), values(model), values(alone));
-    let never = |values: &[Option<f64>]| values.iter().filter(|value| value.is_none()).count();
-    let (board_never, model_never) = (never(&board), never(&model));
-    let (of_board, of_model) =
-        (spread(board.iter().copied().flatten()), spread(model.iter().copied().flatten()));
-    let both =
-        of_board.as_ref().zip(of_model.as_ref()).map(|(board, model)| (of(board), of(model)));
-    let percent = |(board, model): (f64, f64)| match model - board {
-        0.0 => 0.0,
-        apart => 100.0 * apart / board,
-    };
-    let distance = both.map(|both| match bar {
-        Bar::Points(_) => both.1 - both.0,
-        Bar::Percent(_) | Bar::PercentOrTick(_) => percent(both),
-    });
-    let near = both.zip(distance).map(|((board, model), distance)| match bar {
-        Bar::Points(bar) | Bar::Percent(bar) => distance.abs() <= bar,
-        Bar::PercentOrTick(bar) => distance.abs() <= bar || (model - board).abs() <= tick.0 as f64,
-    });
-    // What comes in some runs only, must in some phases only.
-    let agrees = match near {
-        Some(near) => near && (board_never == 0) == (model_never == 0),
-        None => of_board.is_none() && of_model.is_none(),
-    };
+    let (board, model, alone) = (values(of.board), values(of.model), values(of.alone));
+    let apart = Apart::of(quantity, &board, &model);
+    let plus_minus = chance::plus_minus(quantity, &board, &model, of.again);
     Line {
         quantity: quantity.clone(),
-        board: of_board,
-        board_never,
-        model: of_model,
-        model_never,
-        alone: spread(alone.iter().copied().flatten()),
+        board: spread_of(&board),
+        board_never: never(&board),
+        model: spread_of(&model),
+        model_never: never(&model),
+        alone: spread_of(&alone),
         alone_never: never(&alone),
-        distance: distance.filter(|distance| distance.is_finite()),
+        distance: apart.distance.filter(|distance| distance.is_finite()),
+        plus_minus,
         bar,
-        agreement: if agrees { Agreement::Agrees } else { Agreement::Differs },
+        agreement: apart.agreement(tick),
+        chance: chance::may_be(&apart, plus_minus, tick),
+        among_playings: chance::among(quantity, &board, tick),
     }
+}
+
+/// One side's figure beside the other's.
+pub(super) struct Apart {
+    bar: Bar,
+    /// What is typical of the board and of the model, where both have it.
+    both: Option<(f64, f64)>,
+    /// From the board to the model, in the unit of the bar.
+    pub(super) distance: Option<f64>,
+    /// On neither side, or on both, some runs are without it.
+    alike: bool,
+}
+
+impl Apart {
+    pub(super) fn of(quantity: &Quantity, board: &[Option<f64>], model: &[Option<f64>]) -> Apart {
+        let bar = quantity.bar();
+        let both = quantity.typical(board).zip(quantity.typical(model));
+        // What comes in some runs only, must in some phases only.
+        let alike = match both {
+            Some(_) => (never(board) == 0) == (never(model) == 0),
+            None => board.iter().chain(model).all(Option::is_none),
+        };
+        Apart { bar, both, distance: both.map(|both| bar.distance(both)), alike }
+    }
+
+    /// How far the distance may be from 0, in its unit.
+    pub(super) fn allowed(&self, tick: Nanos) -> f64 {
+        let ticks = self.both.map_or(0.0, |(board, _)| 100.0 * tick.0 as f64 / board.abs());
+        match self.bar {
+            Bar::Points(bar) | Bar::Percent(bar) => bar,
+            Bar::PercentOrTick(bar) => bar.max(ticks),
+        }
+    }
+
+    pub(super) fn agreement(&self, tick: Nanos) -> Agreement {
+        let near = self.distance.is_none_or(|distance| distance.abs() <= self.allowed(tick));
+        if near && self.alike { Agreement::Agrees } else { Agreement::Differs }
+    }
+}
+
+impl Bar {
+    /// From the board's figure to the model's: percent of the board's, or points.
+    pub(super) fn distance(self, (board, model): (f64, f64)) -> f64 {
+        match (self, model - board) {
+            (Bar::Points(_), apart) => apart,
+            (_, 0.0) => 0.0,
+            (_, apart) => 100.0 * apart / board,
+        }
+    }
+}
+
+fn never(values: &[Option<f64>]) -> usize {
+    values.iter().filter(|value| value.is_none()).count()
+}
+
+fn spread_of(values: &[Option<f64>]) -> Option<Spread> {
+    spread(values.iter().copied().flatten())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn judged(board: &[Figures], model: &[Figures]) -> Vec<Line> {
+        judge(Sides { board, model, alone: &[], again: true }, TICK)
+    }
 
     const TICK: Nanos = Nanos::from_millis(4);
 
@@ -191,7 +255,7 @@ mod tests {
             let task = "frames".to_owned();
             Figures::from([(Quantity::TimeToSpeed { task, percent: 80 }, value)])
         };
-        assert_eq!(judge(&[time(None)], &[time(None)], &[], TICK), []);
+        assert_eq!(judged(&[time(None)], &[time(None)]), []);
         assert_eq!(agreement(&[time(None)], &[time(Some(9e6))]), Agreement::Differs);
         assert_eq!(agreement(&[time(Some(1e7))], &[time(Some(1.149e7))]), Agreement::Agrees);
         assert_eq!(agreement(&[time(Some(1e7))], &[time(Some(8.49e6))]), Agreement::Differs);
@@ -200,7 +264,7 @@ mod tests {
     }
 
     fn agreement(board: &[Figures], model: &[Figures]) -> Agreement {
-        judge(board, model, &[], TICK)[0].agreement
+        judged(board, model)[0].agreement
     }
 
     #[test]
@@ -222,21 +286,21 @@ mod tests {
         assert_eq!(agreement(&board, &[share(49.9)]), Agreement::Agrees);
         assert_eq!(agreement(&board, &[share(50.1)]), Agreement::Differs);
         assert_eq!(agreement(&board, &[Figures::new()]), Agreement::Differs, "never there: 0");
-        let line = &judge(&board, &[share(50.1)], &[], TICK)[0];
+        let line = &judged(&board, &[share(50.1)])[0];
         assert!((line.distance.unwrap() - 5.1).abs() < 1e-9 && line.bar == Bar::Points(5.0));
     }
 
     #[test]
     fn what_hardly_is_says_nothing() {
-        assert_eq!(judge(&[share(0.4), share(1.2)], &[share(0.9)], &[], TICK), []);
-        assert_eq!(judge(&[share(0.4)], &[share(1.0)], &[], TICK).len(), 1);
+        assert_eq!(judged(&[share(0.4), share(1.2)], &[share(0.9)]), []);
+        assert_eq!(judged(&[share(0.4)], &[share(1.0)]).len(), 1);
         let idle = |khz: f64| {
             let domain = "big".to_owned();
             let mut figures = share(0.1);
             figures.insert(Quantity::BusyFrequency { domain }, Some(khz));
             figures
         };
-        assert_eq!(judge(&[idle(600_000.0)], &[idle(1_200_000.0)], &[], TICK), []);
+        assert_eq!(judged(&[idle(600_000.0)], &[idle(1_200_000.0)]), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::figures::{of_outcome, of_run, span};
 use super::given::{Given, given};
 use super::guest::{LOST_SHARE, Playing, Rehearsed};
 use super::informed::informed;
-use super::judge::{Agreement, judge};
+use super::judge::{Agreement, Sides, judge};
 use super::one_step::{OneStep, one_step};
 use super::text;
 use flyball_events::{Missing, Recording};
@@ -149,7 +149,8 @@ pub fn compare(
         ahead.add(one_step(scenario, &built, &playing.run)?);
     }
     let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
-    let lines = judge(&board, &model, &alone, tick);
+    let again = earlier.is_none();
+    let lines = judge(Sides { board: &board, model: &model, alone: &alone, again }, tick);
     let json = json!({
         "scenario": scenario.name,
         "platform": scenario.platform.name,
@@ -167,8 +168,7 @@ pub fn compare(
         "one_step": ahead,
     });
     write_file(&dir.join(RESULT), format!("{json:#}\n").as_bytes())?;
-    let text =
-        text::text(scenario, rehearsed, (model.len(), earlier.is_some()), &lines, &ahead, dir);
+    let text = text::text(scenario, rehearsed, (model.len(), !again), &lines, &ahead, dir);
     let differs = !ahead.agrees() || lines.iter().any(|line| line.agreement == Agreement::Differs);
     Ok(Some(Compared { json, text, differs }))
 }

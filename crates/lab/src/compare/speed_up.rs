@@ -33,7 +33,7 @@ pub(super) fn phase(scenario: &Scenario, phase: u32) -> Result<Run, SetupError> 
     let rows = EventRows::new(&scenario.platform, &setup.tasks, governors, phase);
     let mut seen = Seen { rows, run: Run::default() };
     seen.rows.capacities().into_iter().for_each(|row| seen.run.tables.capacity.push(row));
-    Machine::new(setup)?.run_until(scenario.duration, &mut seen);
+    Machine::new(setup)?.run_seen(scenario.duration, &mut [&mut seen]);
     let (cut, _) = seen.rows.end(scenario.duration);
     cut.into_iter().for_each(|row| seen.run.tables.slices.push(row));
     Ok(seen.run)

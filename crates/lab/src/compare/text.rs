@@ -55,12 +55,16 @@ pub(super) fn text(
     let head = head.map(str::to_owned);
     let mut rows = vec![head];
     for line in lines {
-        let mark = match line.agreement {
-            Agreement::Agrees => "",
-            Agreement::Differs => "differs",
+        let mark = match (line.agreement, line.chance) {
+            (Agreement::Agrees, false) => "",
+            (Agreement::Agrees, true) => "agrees?",
+            (Agreement::Differs, false) => "differs",
+            (Agreement::Differs, true) => "differs?",
         };
         let unit = if matches!(line.bar, Bar::Points(_)) { "pts" } else { "%" };
-        let distance = line.distance.map(|by| format!("{by:+.1} {unit}")).unwrap_or_default();
+        let within = line.plus_minus.map(|half| format!(" ±{half:.1}")).unwrap_or_default();
+        let distance =
+            line.distance.map(|by| format!("{by:+.1}{within} {unit}")).unwrap_or_default();
         let (name, scale, digits) = name(&line.quantity);
         rows.push([
             name,
@@ -73,6 +77,7 @@ pub(super) fn text(
     }
     text.push_str("\n\n");
     text.push_str(&columns(&rows));
+    text.push_str(&of_chance(lines));
     let _ = writeln!(text, "\nOne step ahead, from the kernel's own state at each decision:");
     if let Some(frequency) = ahead.frequency {
         let _ =
@@ -95,6 +100,26 @@ pub(super) fn text(
     }
     let _ = writeln!(text, "\nRuns  {}", dir.display());
     text
+}
+
+/// How much of this is chance, where there are playings to tell.
+fn of_chance(lines: &[Line]) -> String {
+    let among: Vec<f64> = lines.iter().filter_map(|line| line.among_playings).collect();
+    if among.is_empty() {
+        return String::new();
+    }
+    let certain = |agreement| {
+        let of = lines.iter().filter(|line| line.agreement == agreement && !line.chance);
+        of.count()
+    };
+    format!(
+        "\n?: the 95 % interval of the distance (±, over playings) reaches over the bar; {} figures agree and {} \
+         differ for certain.\nHalves of the playings agree with each other in {:.1} of {} figures.\n",
+        certain(Agreement::Agrees),
+        certain(Agreement::Differs),
+        among.iter().sum::<f64>(),
+        among.len()
+    )
 }
 
 fn of_decisions(of: &Decisions, bar: f64, weight: &str) -> String {

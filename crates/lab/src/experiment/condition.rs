@@ -5,7 +5,6 @@ use flyball_control::{SETTINGS, Scope, Settings};
 use flyball_host::Scheduling;
 use flyball_load::Profile;
 use flyball_units::{CpuSet, Duration, Frequency, Mismatch, Nanos, as_text, nearest};
-use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -14,8 +13,9 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 /// One condition: everything that may differ between two sides of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(deny_unknown_fields))]
 pub struct Condition {
     /// Name in the report.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,15 +23,15 @@ pub struct Condition {
     /// Background load: `idle`, `medium`, `heavy`, or groups such as `2x50%` and
     /// `cpus=0-3,percent=90,kind=memory,pinned`, joined with `+`; `,stress-ng` lets stress-ng
     /// make it.
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub load: Profile,
     /// Scheduling class of the measuring thread: `other`, `fifo:80`, `rr:80` or
     /// `deadline:RUNTIME/PERIOD` such as `deadline:2ms/20ms`.
-    #[schemars(with = "String", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String", default))]
     pub scheduling: Class,
     /// Where the measuring thread runs: `cpuN`, `cpus=0-3`, `any` (the scheduler chooses) or
     /// `each-core-type` (one condition per kind of core).
-    #[schemars(with = "String", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String", default))]
     pub placement: Placement,
     /// What is set meanwhile.
     #[serde(flatten)]

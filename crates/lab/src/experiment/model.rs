@@ -3,12 +3,12 @@
 use super::checked;
 use super::condition::Condition;
 use flyball_units::Duration;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// An experiment: workloads x conditions x repeats.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// Name of the experiment, kept in the run.
@@ -89,7 +89,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// When the frequency probe runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeTiming {
     /// Before and after each window, outside the timed part.
@@ -102,7 +103,8 @@ pub enum ProbeTiming {
 }
 
 /// Where the signal comes from: a file, or a seeded synthetic EEG.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// A recording (.edf; .csv, .tsv, .txt; .f32, .raw, .bin), relative to the experiment's
@@ -136,7 +138,8 @@ impl Default for Input {
 }
 
 /// One workload.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Name in the report; the kernel's name where absent.

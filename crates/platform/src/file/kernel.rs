@@ -1,12 +1,12 @@
 //! A kernel as it is written in `kernels/*.toml`.
 
 use super::value::{At, Micros, Source};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A kernel: its clocks, scheduler and version rules.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "kernel")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "kernel"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KernelFile {
     /// Title for people.
@@ -33,8 +33,9 @@ pub(crate) struct KernelFile {
 
 /// Rules that hold although the version lacks them, or the other way round: what was taken back to
 /// an older kernel, or left out.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "rules")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "rules"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesFile {
     /// Names of rules that hold.
@@ -48,8 +49,9 @@ pub(crate) struct RulesFile {
 }
 
 /// Ticks.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "clock")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "clock"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clock {
     /// Ticks per second.
@@ -63,8 +65,9 @@ pub(crate) struct Clock {
 }
 
 /// The tick of an idle CPU.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum IdleTickFile {
     /// It stops.
@@ -74,8 +77,9 @@ pub(crate) enum IdleTickFile {
 }
 
 /// The fair scheduler and placement.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "scheduler")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "scheduler"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scheduler {
     /// Slice of a fair task.
@@ -91,8 +95,9 @@ pub(crate) struct Scheduler {
 }
 
 /// The choice of idle states.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "idle")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "idle"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IdleFile {
     /// `menu`, `teo`, or `none` (only the shallowest state).
@@ -102,8 +107,9 @@ pub(crate) struct IdleFile {
 }
 
 /// Rules for idle states.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum IdleGovernorFile {
     /// Only the shallowest state.
@@ -115,8 +121,9 @@ pub(crate) enum IdleGovernorFile {
 }
 
 /// schedutil's rate limit.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "schedutil")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "schedutil"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Schedutil {
     /// Which versions' rule derives the default: `up-to-6.8`, `6.9-to-6.11` or `from-6.12`.
@@ -128,8 +135,9 @@ pub(crate) struct Schedutil {
 }
 
 /// Versions of the rule for schedutil's default rate limit.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub(crate) enum RateLimitRuleFile {
     /// 1000 x latency, at most 10 ms.
     #[serde(rename = "up-to-6.8")]
@@ -143,8 +151,9 @@ pub(crate) enum RateLimitRuleFile {
 }
 
 /// Patches of the response-time series ("Better manage system response time", 2024).
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "series")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "series"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Series {
     /// What holds for keys left out: `all` the patches, or `none`.
@@ -178,8 +187,9 @@ pub(crate) struct Series {
 }
 
 /// What holds for the patches that a file does not name.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Patches {
     /// As posted, with its defaults.
@@ -189,8 +199,9 @@ pub(crate) enum Patches {
 }
 
 /// When a task fits a CPU.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum MigrationMarginFile {
     /// util x 1280 < capacity x 1024.

@@ -1,12 +1,12 @@
 //! A platform as it is written in `platforms/*.toml`.
 
 use super::value::{Amount, At, CostValue, Declared, Micros, Source};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Hardware: its cores, clock domains, operating points, costs and power.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "platform")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "platform"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlatformFile {
     /// Title for people.
@@ -29,8 +29,9 @@ pub(crate) struct PlatformFile {
 }
 
 /// CPUs of one kind.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "cores")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "cores"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cores {
     /// Kind of core, for people: `E`, `A53`.
@@ -57,8 +58,9 @@ fn yes() -> bool {
 }
 
 /// A clock domain.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DomainFile {
     /// Its name: `e`, `package`. Of several domains from one table, the first CPU's number follows.
@@ -98,8 +100,9 @@ pub(crate) struct DomainFile {
 }
 
 /// Who shares a clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SharedBy {
     /// All CPUs of the table.
@@ -112,8 +115,9 @@ pub(crate) enum SharedBy {
 }
 
 /// Who chooses the frequency.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.control")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.control"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Control {
     /// `demand`: the hardware or its firmware; governors have no say.
@@ -130,8 +134,9 @@ pub(crate) struct Control {
 }
 
 /// Kinds of control.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ControlKind {
     /// The hardware, by demand.
@@ -139,8 +144,9 @@ pub(crate) enum ControlKind {
 }
 
 /// The operating points of a domain.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.opps")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.opps"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Opps {
     /// Sources of the columns.
@@ -150,8 +156,9 @@ pub(crate) struct Opps {
 }
 
 /// Where each column of the operating points comes from.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.opps.source")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.opps.source"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OppSources {
     /// Of the frequencies and kinds.
@@ -163,8 +170,9 @@ pub(crate) struct OppSources {
 }
 
 /// One operating point.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.opps.points")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.opps.points"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Point {
     /// What governors ask for and the operating system lists.
@@ -185,8 +193,9 @@ pub(crate) struct Point {
 }
 
 /// Kinds of operating points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// A frequency of its own.
@@ -199,8 +208,9 @@ pub(crate) enum Kind {
 }
 
 /// Power by formula: `busy = coefficient x MHz x V^2 / 1000 + static`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.power")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.power"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Power {
     /// Dynamic power of one busy CPU, in microwatts per MHz and square volt (the device tree's
@@ -215,8 +225,9 @@ pub(crate) struct Power {
 }
 
 /// What a change of frequency costs.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.transition")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.transition"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TransitionFile {
     /// Time of the write, paid by the CPU that writes.
@@ -232,8 +243,9 @@ pub(crate) struct TransitionFile {
 }
 
 /// What the driver declares.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.declared")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.declared"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeclaredFile {
     /// `cpuinfo_transition_latency`, or `"eternal"` where the driver does not know.
@@ -249,8 +261,9 @@ pub(crate) struct DeclaredFile {
 }
 
 /// Idle states.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.idle")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.idle"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Idle {
     /// Where the states and their figures come from.
@@ -260,8 +273,9 @@ pub(crate) struct Idle {
 }
 
 /// One idle state.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "domains.idle.states")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "domains.idle.states"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
     /// Its name: `WFI`, `C3`.
@@ -278,8 +292,9 @@ pub(crate) struct State {
 }
 
 /// Power that flows whatever the CPUs do.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "base")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "base"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Base {
     /// The power.
@@ -289,8 +304,9 @@ pub(crate) struct Base {
 }
 
 /// What the kernel's samplers, ondemand and conservative, cost.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "sampler")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "sampler"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sampler {
     /// Cycles of the worker that takes a sample, decides and writes, on the CPU that called it.
@@ -300,8 +316,9 @@ pub(crate) struct Sampler {
 }
 
 /// The temperature tends to `ambient + resistance x power`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "thermal")]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "thermal"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThermalFile {
     /// Ambient temperature.

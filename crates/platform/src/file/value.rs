@@ -1,10 +1,12 @@
 //! Values that are checked while they are read, so that an error carries its line and column.
 
 use flyball_units::Nanos;
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{
     Deserialize, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer,
 };
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -26,6 +28,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
+#[cfg(feature = "schema")]
 impl<T: JsonSchema> JsonSchema for At<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
@@ -54,6 +57,7 @@ impl<'de> Deserialize<'de> for Source {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Source {
     fn inline_schema() -> bool {
         true
@@ -77,6 +81,7 @@ impl<'de> Deserialize<'de> for Micros {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Micros {
     fn inline_schema() -> bool {
         true
@@ -103,6 +108,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Amount {
     fn inline_schema() -> bool {
         true
@@ -146,6 +152,7 @@ impl<'de> Deserialize<'de> for Declared {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Declared {
     fn inline_schema() -> bool {
         true
@@ -229,6 +236,7 @@ impl<'de> Deserialize<'de> for CostValue {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for CostValue {
     fn schema_name() -> Cow<'static, str> {
         "Cost".into()

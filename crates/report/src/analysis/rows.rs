@@ -29,6 +29,25 @@ pub(super) struct RepeatRows {
     pub spans: Vec<Range<usize>>,
 }
 
+/// The rows of some spans: in a crate that is built for size, adapters would be several calls for each.
+struct Rows<I> {
+    spans: I,
+    here: Range<usize>,
+}
+
+impl<'a, I: Iterator<Item = &'a Range<usize>>> Iterator for Rows<I> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.here.start >= self.here.end {
+            self.here = self.spans.next()?.clone();
+        }
+        self.here.start += 1;
+        Some(self.here.start - 1)
+    }
+}
+
 impl CellRows {
     /// Number of windows.
     pub fn len(&self) -> usize {
@@ -37,7 +56,8 @@ impl CellRows {
 
     /// Rows of the table, in order of execution.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.repeats.iter().flat_map(RepeatRows::rows)
+        let spans = self.repeats.iter().flat_map(|repeat| &repeat.spans);
+        Rows { spans, here: 0..0 }
     }
 }
 
@@ -47,7 +67,7 @@ impl RepeatRows {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.spans.iter().cloned().flatten()
+        Rows { spans: self.spans.iter(), here: 0..0 }
     }
 
     fn push(&mut self, row: usize) {

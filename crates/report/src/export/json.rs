@@ -16,6 +16,7 @@ pub fn json(report: &Report) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// [`serde_json::Error`] where the schema cannot be printed.
+#[cfg(feature = "schema")]
 pub fn schema() -> Result<String, serde_json::Error> {
     let schema = schemars::schema_for!(Report);
     serde_json::to_string_pretty(&schema).map(|text| text + "\n")

@@ -3,13 +3,13 @@
 //! Times are in microseconds, shares from 0 to 1. `null` means that nothing recorded could show the
 //! part, never that there was none of it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 
 /// A run whose events tell what its windows' responses were made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlameRun {
     /// Run's name.
     pub run: String,
@@ -27,7 +27,8 @@ pub struct BlameRun {
 }
 
 /// The parts of the responses of one workload under one condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlameCell {
     /// Workload's name.
     pub workload: String,
@@ -59,7 +60,8 @@ pub struct BlameCell {
 }
 
 /// One part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlamePart {
     /// `work`, `frequency`, `idle_exit`, `interrupts`, `queue`, `preemption`, `slept`, `backlog`,
     /// `steal`, `unexplained`. `frequency` is an upper bound: time that memory takes does not scale.
@@ -75,7 +77,8 @@ pub struct BlamePart {
 }
 
 /// Who kept slow windows from running.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlameCulprit {
     /// The part that it is in.
     pub part: String,
@@ -88,7 +91,8 @@ pub struct BlameCulprit {
 }
 
 /// One window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlameWindow {
     /// Its number in the table `windows`.
     pub seq: u64,

@@ -1,26 +1,15 @@
 //! How much a condition cost, and because of what.
 
 use flyball_stats::Estimate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Comparison, VerdictWord};
 
 /// What is judged of a window.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Judged {
     /// From the scheduled release to the end.
@@ -38,7 +27,8 @@ pub enum Judged {
 
 /// The total effect of a condition on one quantity: what changed because the condition was set,
 /// through whatever path. Intervals of all effects of a run hold at once with 95 %.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effect {
     /// The workload; `None` is the mean over all of them.
     pub workload: Option<String>,
@@ -65,7 +55,8 @@ pub struct Effect {
 
 /// Where a difference comes from. The parts sum to `total_us` exactly, since each window is
 /// lateness + waiting + other time off the CPU + cycles / delivered frequency.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// The quantity whose difference is split: response, or execution where no release is known.
     pub of: Judged,
@@ -83,7 +74,8 @@ pub struct Cause {
 }
 
 /// One part of a difference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CausePart {
     /// What it is.
     pub part: Part,
@@ -95,7 +87,8 @@ pub struct CausePart {
 }
 
 /// Somebody's share of a part of a difference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
     /// A task, an idle state.
     pub name: String,
@@ -104,7 +97,8 @@ pub struct Culprit {
 }
 
 /// The paths from a condition to the latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Ready to run without a CPU: before dispatch, preempted, queued, throttled.

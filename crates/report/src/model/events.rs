@@ -3,14 +3,14 @@
 //! Times are in milliseconds, latencies in microseconds, energies in millijoules. The curves
 //! themselves are not repeated here: they are the run's tables `utilization` and `frequency`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CpuStates, FrequencyChange, LevelShare, TaskDetail, TaskStates};
 use crate::timeline::RunView;
 
 /// A run with tables of events or with results of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventRun {
     /// Run's name.
     pub run: String,
@@ -27,7 +27,8 @@ pub struct EventRun {
 }
 
 /// A name and what it is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
     /// Its name: `platform`, `kernel`, `governor`, `rate_limit_us`.
     pub name: String,
@@ -36,7 +37,8 @@ pub struct Fact {
 }
 
 /// The events of one trial: one phase of a simulation, one variant of a ramp, one trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventTrial {
     /// The trial's number; `None` where the events belong to the whole run.
     pub trial: Option<u32>,
@@ -73,7 +75,8 @@ pub struct EventTrial {
 }
 
 /// Work items of one task, from release to done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskItems {
     /// The task.
     pub task: String,
@@ -96,7 +99,8 @@ pub struct TaskItems {
 }
 
 /// What one clock domain did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DomainEvents {
     /// The domain.
     pub domain: String,
@@ -125,7 +129,8 @@ pub struct DomainEvents {
 }
 
 /// An event, the rule that answered it, and the changes that it led to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseCount {
     /// Kind of event: `tick`, `util`, `poll`; `utilization` where no decisions were recorded: the
     /// last reading before the change.
@@ -137,7 +142,8 @@ pub struct CauseCount {
 }
 
 /// Energy of a domain, a CPU or the package.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnergySum {
     /// Whose: `domain big`, `cpu 3`, `package base`.
     pub subject: String,
@@ -148,7 +154,8 @@ pub struct EnergySum {
 }
 
 /// Results of one point of a sweep over its phases.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointResults {
     /// The point's parameters, phases left out; empty for a simulation without a sweep.
     pub parameters: Vec<Fact>,
@@ -159,7 +166,8 @@ pub struct PointResults {
 }
 
 /// One result over the phases of tick and poll.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseResult {
     /// What it is about: a task, `domain NAME`, `machine`.
     pub subject: String,

@@ -3,11 +3,11 @@
 //! Times are in milliseconds, latencies in microseconds, shares from 0 to 1. Utilisation is on the
 //! capacity scale, 0 to 1024.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How one task spent the recording.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskStates {
     /// The task.
     pub task: String,
@@ -39,7 +39,8 @@ pub struct TaskStates {
 }
 
 /// What one CPU did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuStates {
     /// Its number.
     pub cpu: u32,
@@ -64,7 +65,8 @@ pub struct CpuStates {
 }
 
 /// Time at a range of utilisation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UtilizationShare {
     /// The range's begin.
     pub from: u32,
@@ -75,7 +77,8 @@ pub struct UtilizationShare {
 }
 
 /// Time in an idle state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleShare {
     /// The state's number.
     pub state: u32,
@@ -90,7 +93,8 @@ pub struct IdleShare {
 }
 
 /// The task that is looked at, from its first mark on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskDetail {
     /// The task.
     pub task: String,
@@ -113,7 +117,8 @@ pub struct TaskDetail {
 }
 
 /// The time to a level of utilisation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelTime {
     /// The level.
     pub util: u32,
@@ -130,7 +135,8 @@ pub struct LevelTime {
 }
 
 /// The time on one kind of core.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageTime {
     /// Kind of core.
     pub core_type: Option<String>,
@@ -143,7 +149,8 @@ pub struct StageTime {
 }
 
 /// Running time at a frequency.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreLevel {
     /// Kind of core.
     pub core_type: Option<String>,
@@ -156,7 +163,8 @@ pub struct CoreLevel {
 }
 
 /// Latencies of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyBucket {
     /// Bound, excluded, microseconds; those below the bucket before are not in it.
     pub below_us: f64,
@@ -165,7 +173,8 @@ pub struct LatencyBucket {
 }
 
 /// One change of a clock domain's frequency.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrequencyChange {
     /// Milliseconds from the recording's begin.
     pub t_ms: f64,

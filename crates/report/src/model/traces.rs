@@ -1,12 +1,12 @@
 //! Two recordings of events, compared figure by figure.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, Reason, VerdictWord};
 
 /// One run of events against another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceComparison {
     /// What is compared, in words: `new against old`.
     pub title: String,
@@ -27,7 +27,8 @@ pub struct TraceComparison {
 }
 
 /// One figure on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceFigure {
     /// Its name: `mean frequency of policy0`.
     pub name: String,
@@ -48,7 +49,8 @@ pub struct TraceFigure {
 }
 
 /// How a change is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// Subject / baseline.

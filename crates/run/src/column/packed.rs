@@ -195,7 +195,7 @@ impl<T> Default for Packed<T> {
 
 impl<T: Bits> Packed<T> {
     /// Number `row`.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, row: usize) -> Option<T> {
         // Most columns have no block, and are as fast as a vector.
         if self.blocks.is_empty() {

@@ -173,7 +173,7 @@ fn properties(spec: &TableSpec) -> WriterPropertiesPtr {
 
 /// What the table and its columns mean, for readers that have the file alone.
 fn texts(spec: &TableSpec) -> Vec<KeyValue> {
-    let text = |key: String, doc: &str| KeyValue::new(key, crate::schema::one_line(doc));
+    let text = |key: String, doc: &str| KeyValue::new(key, crate::table::one_line(doc));
     std::iter::once(text("flyball.table".to_owned(), spec.doc))
         .chain(
             spec.columns.iter().map(|column| text(format!("flyball.{}", column.name), column.doc)),

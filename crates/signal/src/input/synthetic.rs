@@ -15,7 +15,6 @@
 use super::{InputError, Recording};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
@@ -25,7 +24,8 @@ const OCTAVES: usize = 11;
 const MAX_SAMPLES: f64 = (1_u64 << 28) as f64;
 
 /// What is made. Every field has a default, so an experiment states only what it changes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Synthetic {
     /// Seed; the same seed gives the same recording.

@@ -1,8 +1,6 @@
 //! The events of a trial, as a kernel's trace would show them: who ran where, wake-ups, moves,
 //! idle states and changes of frequency. They are kept beside the windows where that is asked for.
 
-use super::watch::Watch;
-use flyball_governors::{Decision, Event};
 use flyball_platform::Platform;
 use flyball_run::{CapacitySample, FrequencySample, IdleStay, Migration, RunWriter, Slice, Wakeup};
 use flyball_sim::observe::{Observer, SwitchOut};
@@ -85,64 +83,6 @@ impl Observer for Gather<'_> {
 
     fn idle(&mut self, at: Nanos, cpu: CpuId, state: Option<usize>) {
         self.events.idle.extend(self.rows.idle(at, cpu, state));
-    }
-}
-
-/// A watch, and where it is asked for, every event beside it.
-pub(super) struct Both<'a> {
-    pub(super) watch: Watch,
-    pub(super) gather: Option<Gather<'a>>,
-}
-
-/// Calls both observers.
-macro_rules! both {
-    ($self:ident, $call:ident($($argument:expr),*)) => {{
-        $self.watch.$call($($argument),*);
-        if let Some(gather) = &mut $self.gather {
-            gather.$call($($argument),*);
-        }
-    }};
-}
-
-impl Observer for Both<'_> {
-    fn woken(&mut self, at: Nanos, task: TaskId, cpu: CpuId) {
-        both!(self, woken(at, task, cpu));
-    }
-
-    fn switched_in(&mut self, at: Nanos, task: TaskId, cpu: CpuId) {
-        both!(self, switched_in(at, task, cpu));
-    }
-
-    fn switched_out(&mut self, at: Nanos, task: TaskId, cpu: CpuId, why: SwitchOut) {
-        both!(self, switched_out(at, task, cpu, why));
-    }
-
-    fn migrated(&mut self, at: Nanos, task: TaskId, from: CpuId, to: CpuId) {
-        both!(self, migrated(at, task, from, to));
-    }
-
-    fn frequency(&mut self, at: Nanos, domain: usize, frequency: KiloHertz) {
-        both!(self, frequency(at, domain, frequency));
-    }
-
-    fn idle(&mut self, at: Nanos, cpu: CpuId, state: Option<usize>) {
-        both!(self, idle(at, cpu, state));
-    }
-
-    fn governor(&mut self, at: Nanos, domain: usize, event: &Event<'_>, decision: &Decision) {
-        self.watch.governor(at, domain, event, decision);
-    }
-
-    fn item_begun(&mut self, at: Nanos, task: TaskId, item: u64, released: Nanos, cpu: CpuId) {
-        self.watch.item_begun(at, task, item, released, cpu);
-    }
-
-    fn item_ended(&mut self, at: Nanos, task: TaskId, item: u64, cpu: CpuId) {
-        self.watch.item_ended(at, task, item, cpu);
-    }
-
-    fn mark(&mut self, at: Nanos, task: TaskId, name: &'static str) {
-        self.watch.mark(at, task, name);
     }
 }
 

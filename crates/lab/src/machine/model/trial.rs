@@ -1,7 +1,7 @@
 //! One trial: a simulation from an idle machine to the end of its last window.
 
 use super::control::{DomainControl, class_of};
-use super::events::{Both, Events, Gather};
+use super::events::{Events, Gather};
 use super::watch::{Seen, Watch};
 use super::window::{Next, WindowTask};
 use super::{ConditionSetup, ModelRun, load};
@@ -149,40 +149,42 @@ impl Trial<'_> {
             step: Next::Wait,
         };
         let start = self.start(&platform);
-        let watch = Watch::new(&platform, &start, self.setup.load.slots.len(), whereabouts);
+        let mut watch = Watch::new(&platform, &start, self.setup.load.slots.len(), whereabouts);
         let described = platform.clone();
         let setup = self.machine(platform, measured, limit)?;
-        let gather = self.run.events.then(|| {
+        let mut gather = self.run.events.then(|| {
             let governors = self.setup.domains.iter().map(|domain| domain.in_force().to_owned());
             let whose = (self.labels.trial, self.labels.condition.as_str());
             Gather::new(&described, whose, &setup.tasks, governors.collect())
         });
-        let mut both = Both { watch, gather };
         let mut machine = Machine::new(setup).map_err(|source| MachineError::Setup {
             condition: self.condition.name.clone(),
             source,
         })?;
-        let mut load = self.recorder(&both.watch);
+        let mut load = self.recorder(&watch);
         let mut frequency = Vec::new();
         let mut now = Nanos::ZERO;
         loop {
             let next =
                 if now < planned { planned.min(now + EVERY) } else { now + EVERY }.min(limit);
-            machine.run_until(next, &mut both);
-            frequency.extend(self.frequency(&mut both.watch, next, now));
+            match &mut gather {
+                Some(gather) => machine.run_seen(next, &mut [&mut watch, gather]),
+                None => machine.run_seen(next, &mut [&mut watch]),
+            }
+            frequency.extend(self.frequency(&mut watch, next, now));
             if let Some(load) = &mut load {
-                load.add(both.watch.reading(next));
+                load.add(watch.reading(next));
             }
             now = next;
-            if (both.watch.done && now >= LEAST) || now >= limit {
+            if (watch.done && now >= LEAST) || now >= limit {
                 break;
             }
         }
         let proof = load
             .map(|load| load.finish(self.condition.asked.load.clone(), Tolerance::default(), None));
         Ok(TrialRun {
-            events: both.gather.map(|gather| gather.finish(now)),
-            windows: both.watch.windows.iter().map(|seen| self.window(seen)).collect(),
+            events: gather.map(|gather| gather.finish(now)),
+            windows: watch.windows.iter().map(|seen| self.window(seen)).collect(),
             cpus: self.allowed(),
             proof,
             frequency,

@@ -17,7 +17,6 @@ use flyball_run::{Manifest, Tables};
 use flyball_stats::median_of;
 pub use quantile::{AtLevel, Quantiles};
 use quantile::{NEVER, Options, quantiles};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use series::{Series, edges, series};
 use std::collections::BTreeMap;
@@ -35,8 +34,9 @@ const LEAST: usize = 5;
 const SMALLEST: f64 = 0.01;
 
 /// What a run says of its machine.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "RampupFindings")]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RampupFindings"))]
 pub struct Findings {
     /// What runs are told apart by: `host`, `board:NAME`, `model:NAME`.
     pub name: String,
@@ -61,8 +61,9 @@ pub struct Findings {
 }
 
 /// All repetitions under one condition and gap.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "RampupCell")]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RampupCell"))]
 pub struct Cell {
     /// The condition.
     pub condition: String,
@@ -94,8 +95,9 @@ pub struct Cell {
 }
 
 /// Time to a level.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "TimeToLevel")]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TimeToLevel"))]
 pub struct Time {
     /// The level.
     pub level: u32,
@@ -107,7 +109,8 @@ pub struct Time {
 }
 
 /// A stretch of time since the wake-up.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stretch {
     /// Its begin, in microseconds.
     pub from_us: f64,
@@ -121,7 +124,8 @@ pub struct Stretch {
 }
 
 /// Time on a kind of core.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnCore {
     /// The kind.
     pub core_type: String,
@@ -131,7 +135,8 @@ pub struct OnCore {
 }
 
 /// Whether the rate rises behind the wake-up.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Ramp {
     /// It does: a stretch lies below the settled rate by more than noise and resolution.

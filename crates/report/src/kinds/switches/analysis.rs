@@ -14,13 +14,13 @@ use flyball_run::{SwitchTrial, Tables};
 use flyball_stats::{Distribution, Estimate};
 use groups::group;
 use measured::{grids, paths, scores, switch, windowed};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the rows of a run say.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "SwitchFindings")]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SwitchFindings"))]
 #[serde(default)]
 pub struct Findings {
     /// The run's name.
@@ -57,7 +57,8 @@ pub struct Findings {
 }
 
 /// What a driver declares.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Declared {
     /// Clock domain.
     pub domain: String,
@@ -66,7 +67,8 @@ pub struct Declared {
 }
 
 /// Switches from one level to another, measured by one method.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
     /// `direct` or `detect`.
     pub method: String,
@@ -120,7 +122,8 @@ impl Switch {
 }
 
 /// A grid, or why there is none.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GridFinding {
     /// Set-up, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]

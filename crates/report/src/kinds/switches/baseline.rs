@@ -4,7 +4,6 @@
 //! on medians.
 
 use flyball_stats::{mean, median_in_place};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993): a modified z-score above this.
@@ -14,7 +13,8 @@ const MODIFIED_Z: f64 = 3.5;
 const NORMAL: f64 = 1.4826;
 
 /// The scores at one level.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Baseline {
     /// Set-up or clock domain, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,6 @@ mod refine;
 mod search;
 
 use flyball_stats::Estimate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Shortest period that is looked for, unless the measurement is coarser.
@@ -46,7 +45,8 @@ pub struct Series {
 }
 
 /// A grid.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Grid {
     /// Its period in microseconds.
     pub period_us: Estimate,
@@ -65,7 +65,8 @@ pub struct Grid {
 }
 
 /// Why there is no grid.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum NoGrid {
     /// Too few times to look for one.

@@ -11,7 +11,6 @@ use crate::kinds::Rows;
 use flyball_run::SwitchTrial;
 use flyball_run::manifest::BoardRecord;
 use flyball_stats::Distribution;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,7 +26,8 @@ pub struct Seen {
 }
 
 /// Switches to one level, as seen from outside.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outside {
     /// Method.
     pub method: String,

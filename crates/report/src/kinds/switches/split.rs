@@ -7,10 +7,8 @@
 //! most latencies: without scatter all of them, and F lies anywhere from the longest less P to the
 //! shortest, which is exact to about P over their number. Outliers lie outside and move nothing.
 
-use flyball_stats::{Estimate, LEVEL, mean, sort};
-use schemars::JsonSchema;
+use flyball_stats::{Estimate, LEVEL, mean_half_width, sort};
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewer latencies are not split.
 pub const LEAST: usize = 20;
@@ -24,7 +22,8 @@ const BATCHES: usize = 10;
 const FITS: f64 = 0.1;
 
 /// The two parts, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
     /// The wait lies uniformly between 0 and this: the grid's period.
     pub wait_us: f64,
@@ -56,7 +55,7 @@ pub fn split(latencies_us: &[f64], period_us: f64) -> Option<Split> {
     // Every place in the room is as likely as any other: the middle 95 % of it.
     let of_room = LEVEL * room / 2.0;
     let half = match latencies_us.len() {
-        MANY.. => half_width(&each).map(|half| half.max(of_room)),
+        MANY.. => mean_half_width(&each).map(|half| half.max(of_room)),
         _ => Some(of_room),
     };
     let misfit = misfit(&whole, value, period_us);
@@ -81,15 +80,6 @@ fn fixed(sorted: &[f64], period: f64) -> (f64, f64) {
         best = (end - start, (low + high) / 2.0, (high - low).max(0.0));
     }
     (best.1, best.2)
-}
-
-/// Half the 95 % interval of the mean of independent values; none below three.
-pub(crate) fn half_width(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok().filter(|_| values.len() > 2)?;
-    let middle = mean(values);
-    let variance = values.iter().map(|v| (v - middle).powi(2)).sum::<f64>() / (n - 1.0);
-    Some(t.inverse_cdf(0.975) * (variance / n).sqrt())
 }
 
 fn misfit(sorted: &[f64], fixed: f64, period: f64) -> f64 {

@@ -15,7 +15,6 @@
 
 use crate::kinds::switches::baseline::Baseline;
 use flyball_stats::{Estimate, mean, median, median_of, percentile_bootstrap};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Above this share of the window a latency is refused: the next switch begins before this one is
@@ -33,7 +32,8 @@ pub fn latency(window: f64, reached: f64, expected: f64) -> f64 {
 }
 
 /// What a pair of levels and a window give.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windowed {
     /// Set-up, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]

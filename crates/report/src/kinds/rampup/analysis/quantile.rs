@@ -1,7 +1,6 @@
 //! Quantiles of repetitions with bootstrap intervals.
 
 use flyball_stats::{BootstrapOptions, Cell, Estimate, Prepared, Statistic, estimate};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Stands for a time that never came: longer than any.
@@ -14,7 +13,8 @@ const NOT_REACHED: f64 = 1e200;
 const LEAST: f64 = 1e-9;
 
 /// A time, or a share, with its interval. What lies beyond every time that came is none.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AtLevel {
     /// From all repetitions. The lower end is always known: no time is below 0. No upper end where
     /// some replicates never got there, or where it lies beyond what was watched.
@@ -33,7 +33,8 @@ impl AtLevel {
 }
 
 /// Of repetitions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quantiles {
     /// The median; none where half of them never got there.
     pub median: Option<AtLevel>,

@@ -1,0 +1,120 @@
+//! What chance makes of a figure: how certain a distance is, and how well the board agrees with itself.
+
+use super::figures::Quantity;
+use super::judge::{Agreement, Apart};
+use flyball_stats::mean_half_width;
+use flyball_units::Nanos;
+
+/// Playings of which every halving is tried: 462 ways.
+const HALVED: usize = 12;
+
+/// Half the 95 % interval of the mean distance (Student's t), one value per playing: from it to the phases that are
+/// that playing `again`, or to all of them.
+pub(super) fn plus_minus(
+    quantity: &Quantity,
+    board: &[Option<f64>],
+    model: &[Option<f64>],
+    again: bool,
+) -> Option<f64> {
+    let playings = if again { board.len() } else { 1 };
+    let whole = quantity.typical(board)?;
+    let of_playing = |(at, played): (usize, &Option<f64>)| {
+        let phases: Vec<_> = model.iter().skip(at % playings).step_by(playings).copied().collect();
+        let apart = quantity.typical(&phases)? - (*played)?;
+        Some(quantity.bar().distance((whole, whole + apart)))
+    };
+    let distances: Vec<f64> = board.iter().enumerate().filter_map(of_playing).collect();
+    mean_half_width(&distances).filter(|half| half.is_finite())
+}
+
+/// Whether the interval of a distance holds distances on both sides of the bar. It does where there is no interval of
+/// a distance: that is all of it that is known.
+pub(super) fn may_be(apart: &Apart, plus_minus: Option<f64>, tick: Nanos) -> bool {
+    let Some(distance) = apart.distance else { return false };
+    let Some(half) = plus_minus else { return true };
+    let (nearest, farthest) = ((distance.abs() - half).max(0.0), distance.abs() + half);
+    let allowed = apart.allowed(tick);
+    nearest <= allowed && farthest > allowed
+}
+
+/// Of the ways to halve the board's playings, the share in which one half agrees with the other by the same bar; None
+/// of a single playing. Of an odd number one is left out in turn; of many, the first are taken.
+pub(super) fn among(quantity: &Quantity, board: &[Option<f64>], tick: Nanos) -> Option<f64> {
+    let played = board.get(..HALVED.min(board.len()))?;
+    let half = played.len() / 2;
+    if half == 0 {
+        return None;
+    }
+    let chosen = |mask: u32| -> Vec<Option<f64>> {
+        let of = played.iter().enumerate();
+        of.filter(|(at, _)| mask >> at & 1 == 1).map(|(_, value)| *value).collect()
+    };
+    let all = 1_u32 << played.len();
+    let (mut agree, mut of) = (0_u32, 0_u32);
+    for first in (0..all).filter(|mask| mask.count_ones() as usize == half) {
+        let rest = all - 1 - first;
+        let odd = (0..played.len()).map(|at| rest & !(1 << at));
+        let others = odd.chain([rest]).filter(|mask| mask.count_ones() as usize == half);
+        // Each pair once: the half that has the earliest playing of both comes first.
+        for second in others.filter(|mask| first.trailing_zeros() < mask.trailing_zeros()) {
+            let apart = Apart::of(quantity, &chosen(first), &chosen(second));
+            agree += u32::from(apart.agreement(tick) == Agreement::Agrees);
+            of += 1;
+        }
+    }
+    Some(f64::from(agree) / f64::from(of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: Nanos = Nanos::from_millis(4);
+
+    fn frequency() -> Quantity {
+        Quantity::BusyFrequency { domain: "big".to_owned() }
+    }
+
+    fn some(values: &[f64]) -> Vec<Option<f64>> {
+        values.iter().copied().map(Some).collect()
+    }
+
+    #[test]
+    fn a_distance_is_as_certain_as_playings_are_alike() {
+        // Phases 0 and 2 were given the first playing, 1 and 3 the second: distances of 2 and 4 %.
+        let (board, model) = (some(&[90.0, 110.0]), some(&[92.0, 114.0, 92.0, 114.0]));
+        let half = plus_minus(&frequency(), &board, &model, true).unwrap();
+        // t of one degree of freedom is 12.706; the standard error of 2 and 4 is 1.
+        assert!((half - 12.706).abs() < 1e-3, "{half}");
+        let apart = Apart::of(&frequency(), &board, &model);
+        assert_eq!(apart.distance, Some(3.0));
+        assert!(may_be(&apart, Some(half), TICK) && may_be(&apart, None, TICK));
+        assert!(may_be(&apart, Some(0.1), TICK), "2.9 to 3.1, and 3 are allowed");
+        let far = Apart::of(&frequency(), &board, &some(&[97.0, 117.0]));
+        assert!(!may_be(&far, Some(3.9), TICK) && may_be(&far, Some(4.1), TICK), "7 %");
+        // A prediction has no playing's phases: distances of 13 and -7 % of 100.
+        let half = plus_minus(&frequency(), &board, &model, false).unwrap();
+        assert!((half - 127.06).abs() < 1e-2, "{half}");
+        assert_eq!(plus_minus(&frequency(), &some(&[90.0]), &model, true), None);
+    }
+
+    #[test]
+    fn what_differs_both_ways_by_as_much_may_be_chance() {
+        let apart = Apart::of(&frequency(), &some(&[100.0]), &some(&[102.0]));
+        assert!(may_be(&apart, Some(50.0), TICK), "-48 to 52: also -3 to 3");
+        assert!(!may_be(&apart, Some(0.5), TICK));
+    }
+
+    #[test]
+    fn the_halves_of_the_playings_are_judged_like_the_model() {
+        let share = |values: &[f64]| among(&frequency(), &some(values), TICK);
+        assert_eq!(share(&[100.0]), None);
+        assert_eq!(share(&[100.0, 102.9]), Some(1.0));
+        assert_eq!(share(&[100.0, 103.1]), Some(0.0));
+        // 100 and 110 against 100 and 110 twice, 100 and 100 against 110 and 110 once.
+        let two_of_three = share(&[100.0, 110.0, 100.0, 110.0]).unwrap();
+        assert!((two_of_three - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(share(&[100.0, 100.0, 200.0]), Some(1.0 / 3.0), "one is left out in turn");
+        assert_eq!(share(&[100.0; 40]), Some(1.0));
+    }
+}
