@@ -143,10 +143,20 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     for playing in value["playings"].as_array().into_iter().flatten() {
         let dir = playing["run"].as_str().map(PathBuf::from);
         let dir = dir.ok_or_else(|| told("expected a run, found none".to_owned()))?;
+        let dir = beside(result, dir);
         let lost_share = playing["lost_share"].as_f64().unwrap_or(0.0);
         rehearsed.playings.push(Playing { run: Run::open(&dir)?, dir, lost_share });
     }
     Ok(rehearsed)
+}
+
+/// A playing's directory, which is `boot-N/K` beside the result: the one that is written there may be of another
+/// working directory, and the whole may have been moved.
+fn beside(result: &Path, written: PathBuf) -> PathBuf {
+    let mut names = written.components().rev();
+    let (playing, boot) = (names.next(), names.next());
+    let here = boot.zip(playing).map(|(boot, playing)| result.with_file_name(boot).join(playing));
+    here.filter(|here| here.is_dir()).unwrap_or(written)
 }
 
 /// What an earlier comparison of the same scenario measured on its board, from its result.
@@ -301,4 +311,20 @@ fn lost_share(run: &Run, accounts: &[(i64, Account)]) -> Option<f64> {
     let after = accounts.iter().find(|(at, _)| *at >= end)?;
     let lost = after.1.since(&before.1).cpus.iter().map(|cpu| cpu.late).max()?;
     Some(lost.0 as f64 / after.0.abs_diff(before.0).max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn playings_are_found_beside_a_result_that_was_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let moved = dir.path().join("boot-1/2");
+        fs_err::create_dir_all(&moved).unwrap();
+        let result = dir.path().join("comparison.json");
+        assert_eq!(beside(&result, "elsewhere/bursts/boot-1/2".into()), moved);
+        let gone = PathBuf::from("elsewhere/bursts/boot-1/3");
+        assert_eq!(beside(&result, gone.clone()), gone);
+    }
 }
