@@ -3,6 +3,7 @@
 
 use super::Machine;
 use super::cpu::{BalanceLevel, Cpu};
+use super::fork::IMBALANCE_PERCENT;
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
@@ -73,6 +74,7 @@ impl Machine {
 
     /// Busy CPU `c` looks at each group that it balances with and whose time has come.
     fn balance<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.cpus[c].note_capacity();
         let mut levels = std::mem::take(&mut self.cpus[c].levels);
         let now = self.now;
         for level in levels.iter_mut().filter(|level| level.at <= now) {
@@ -174,6 +176,24 @@ impl Machine {
         self.cpus[from].fair.iter().copied().find(|&t| self.tasks[t].allowed[to])
     }
 
+    /// Whether a CPU gives a waiting task to others. A single fair one behind a FIFO or deadline task or an interrupt
+    /// waits in nobody's eyes (`find_busiest_group` counts fair tasks, and there is one), unless there is more to do than
+    /// what those leave has room for; or, where all CPUs are equal, much less than the CPU has.
+    fn gives(&self, c: usize) -> bool {
+        let cpu = &self.cpus[c];
+        if cpu.current.is_none() || cpu.fair.is_empty() {
+            return false;
+        }
+        if cpu.fair.len() > 1 || !self.current_is_urgent(c) {
+            return true;
+        }
+        let left = cpu.noted_capacity;
+        let reduced = self.capacities_equal && left * IMBALANCE_PERCENT < cpu.capacity * 100;
+        reduced
+            || left * 100 < cpu.expected_util() * IMBALANCE_PERCENT
+            || u64::from(left * IMBALANCE_PERCENT) < cpu.cfs.runnable_avg() * 100
+    }
+
     /// Idle CPUs of the clock domain of CPU `c`.
     fn idle_beside(&self, c: usize) -> usize {
         let cpus = &self.domains[self.cpus[c].domain].cpus;
@@ -184,13 +204,13 @@ impl Machine {
     /// where most wait, of its own clock domain first. From another one, where a CPU is idle as well, only if its own has
     /// two more of these, itself included. Whether it got one.
     pub(super) fn pull_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
-        let waits = |cpu: &Cpu| !cpu.fair.is_empty() && cpu.current.is_some();
         debug_assert_eq!(
             self.fair_waiting,
             self.cpus.iter().map(|cpu| cpu.fair.len()).sum::<usize>(),
             "counted where they come and go"
         );
-        if self.fair_waiting == 0 || !self.cpus.iter().any(waits) || !self.spreads() {
+        let gives = |&other: &usize| self.gives(other);
+        if self.fair_waiting == 0 || !(0..self.cpus.len()).any(|c| gives(&c)) || !self.spreads() {
             return false;
         }
         let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
@@ -202,7 +222,7 @@ impl Machine {
         let mut most = None;
         let mut from = None;
         for other in (0..self.cpus.len()).filter(|&other| other != c) {
-            if !waits(&self.cpus[other]) {
+            if !self.gives(other) {
                 continue;
             }
             // Of equals the first.
@@ -226,7 +246,7 @@ impl Machine {
     /// CPU `c` has tasks that wait: an idle CPU takes one (the kick of an idle balancer), of the same clock domain if there
     /// is one.
     fn push_to_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        if self.cpus[c].current.is_none() || !self.spreads() {
+        if !self.gives(c) || !self.spreads() {
             return;
         }
         let idle = self
@@ -253,10 +273,7 @@ impl Machine {
         level: &mut BalanceLevel,
         observer: &mut O,
     ) {
-        let loaded = |&&other: &&usize| {
-            let cpu = &self.cpus[other];
-            !cpu.fair.is_empty() && cpu.current.is_some()
-        };
+        let loaded = |&&other: &&usize| self.gives(other);
         // Loads per capacity, crosswise multiplied: a / A < b / B where a B < b A.
         let load = |weight: u64, against: &Cpu| weight * u64::from(against.capacity);
         // Of equals the next one by number, all around: else CPUs would pull one task back and forth.

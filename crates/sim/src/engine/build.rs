@@ -324,6 +324,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         uclamp_max: 1024,
         stale: true,
         misfit: false,
+        noted_capacity: capacity,
         levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
         thread_speed: from.thread_speed,

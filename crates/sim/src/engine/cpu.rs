@@ -142,6 +142,8 @@ pub(super) struct Cpu {
     pub(super) stale: bool,
     /// Whether the running task was found not to fit at the last tick.
     pub(super) misfit: bool,
+    /// What was left of its capacity when it last woke up or balanced: other CPUs know no later one.
+    pub(super) noted_capacity: u32,
     /// Other CPUs on the same core.
     pub(super) siblings: Vec<usize>,
     /// Its speed while one of these is busy, relative to when none is.
@@ -231,6 +233,11 @@ impl Cpu {
     #[inline]
     pub(super) fn expected_util(&self) -> u32 {
         self.cfs.util_avg().max(self.util_est.sum())
+    }
+
+    /// Others see from now on what is left of its capacity now.
+    pub(super) fn note_capacity(&mut self) {
+        self.noted_capacity = self.capacity_left();
     }
 
     /// Capacity that real-time tasks, deadline tasks and interrupts leave, at least 1.

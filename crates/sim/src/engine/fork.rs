@@ -29,7 +29,7 @@ struct Group {
 }
 
 /// What a group is used by, or loaded more than another, for the kernel to mind; in percent.
-const IMBALANCE_PERCENT: u32 = 117;
+pub(super) const IMBALANCE_PERCENT: u32 = 117;
 
 impl Machine {
     /// The CPU on which task `t` begins.

@@ -209,6 +209,7 @@ impl Machine {
         let next_tick = self.next_tick();
         let cpu = &mut self.cpus[c];
         cpu.got_tick = why == WakeUp::Tick;
+        cpu.note_capacity();
         let states = &self.domains[cpu.domain].idle_states;
         let by_tick = why == WakeUp::Tick && self.idle_tick == IdleTick::Stops;
         cpu.sleeps.learn(self.now - cpu.idle_since, by_tick);

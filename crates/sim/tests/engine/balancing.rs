@@ -177,3 +177,30 @@ fn a_task_that_waits_goes_to_an_idle_cpu_of_its_cluster_first() {
         log.migrations.iter().map(|&(_, task, from, to)| (task, from, to)).collect();
     assert_eq!(moved.first(), Some(&(0, 0, 1)), "{moved:?}");
 }
+
+/// For how long a fair task of this utilisation waits behind a FIFO task of 12 ms beside idle CPUs.
+fn waits_behind_fifo(util: u32) -> u64 {
+    let work = |ms: u64| Step::Run(Work { cycles: 0, memory: Nanos(ms * MS) });
+    let mut fair = task("fair", Script::new(vec![work(20)]));
+    (fair.initial_util, fair.initial_util_est) = (Some(util), util);
+    let mut fifo = task("fifo", Script::new(vec![work(12)]));
+    fifo.class = Class::Fifo { priority: 50 };
+    fifo.start = Nanos(MS);
+    let mut setup = setup("board-x86", "debian-6.12", "performance", Nanos(100 * MS));
+    // Where the fair one is born, on an idle machine.
+    fifo.allowed = vec![CpuId(0)];
+    setup.tasks = vec![fair, fifo];
+    let summary = run(without_transitions(setup)).1;
+    assert_eq!(summary.tasks[0].preemptions, 1, "they met");
+    summary.tasks[0].runnable.0
+}
+
+#[test]
+fn nobody_takes_a_single_task_from_behind_a_fifo_task() {
+    // 6.12's find_busiest_group: one fair task, so none that waits; 100 of 1024 is not overloaded.
+    let light = waits_behind_fifo(100);
+    assert!((11 * MS..=13 * MS).contains(&light), "{light}");
+    // 1000 of 1024 in 117 % is: the next tick, 4 ms apart, lets an idle CPU have it.
+    let heavy = waits_behind_fifo(1000);
+    assert!(heavy <= 4 * MS, "{heavy}");
+}
