@@ -12,6 +12,12 @@ fn today(old: &str) -> Option<&'static str> {
     rows.find(|(own, _)| *own == old).map(|(_, new)| new)
 }
 
+/// What to type for a command that never was.
+fn instead(word: &str) -> Option<&'static str> {
+    let mut rows = WORDS.lines().filter_map(|line| line.split_once(" -> "));
+    rows.find(|(own, _)| *own == word).map(|(_, new)| new)
+}
+
 /// The error of an old name of something that ships.
 pub fn name(old: &str) -> Option<Failure> {
     let new = today(old)?;
@@ -28,7 +34,11 @@ pub fn word(error: &clap::Error, arguments: &[String]) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let old = named(ContextKind::InvalidSubcommand)?;
-            Some(format!("`flyball {old}` is now `{}`", today(old)?))
+            let moved = today(old).map(|new| format!("`flyball {old}` is now `{new}`"));
+            moved.or_else(|| {
+                let new = instead(old)?;
+                Some(format!("expected a command of flyball, found {old}\nhint: {new}"))
+            })
         }
         ErrorKind::UnknownArgument => {
             let found = named(ContextKind::InvalidArg)?;

@@ -255,3 +255,40 @@ fn the_loads_that_are_compared_with_boards_are_scenarios() {
         assert!(count >= 4, "{folder}: {count}");
     }
 }
+
+#[test]
+fn a_models_run_is_replayed_on_that_model_and_two_repeats_are_no_gate() {
+    let dir = folder();
+    let bench = [
+        "bench",
+        "cortex-governors",
+        "--machine",
+        "model:apple-m1",
+        "--repeats",
+        "2",
+        "--duration",
+        "500ms",
+        "--trace",
+        "--out",
+        "run",
+        "-q",
+    ];
+    let (code, _, stderr) = run(dir.path(), &bench);
+    assert_eq!(code, 0, "{stderr}");
+    let replay = ["replay", "run", "--governor", "ondemand", "--governor", "powersave"];
+    let (code, text, stderr) = run(dir.path(), &replay);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(text.starts_with("run on Apple M1:"), "{text}");
+    assert!(text.contains("ondemand") && text.contains("powersave"), "{text}");
+    assert!(text.contains("trials trial 0 (condition "), "{text}");
+
+    let gate = |rule: &str| {
+        let (code, _, stderr) = run(dir.path(), &["report", "run", "-q", "--fail-if", rule]);
+        (code, stderr)
+    };
+    let (code, told) = gate("median > +5%");
+    assert_eq!(code, 7, "two repeats decide no change: {told}");
+    let (code, told) = gate("median[condition=schedutl] > 1ms");
+    assert_eq!(code, 7, "{told}");
+    assert!(told.contains("conditions: performance on E, performance on P"), "{told}");
+}

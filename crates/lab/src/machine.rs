@@ -21,7 +21,7 @@ pub use described::described;
 pub use error::MachineError;
 pub use host::Host;
 pub use in_guest::BOARD_PACE;
-pub use model::{Events, Model, ModelRun, TrialRun};
+pub use model::{Events, Model, ModelRun, TrialRun, shipped_model};
 
 use crate::costs::CostTable;
 use crate::experiment::Experiment;

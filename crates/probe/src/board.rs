@@ -124,8 +124,10 @@ mod tests {
                 std::hint::black_box(host.multiply_chain(multiplies));
             })
         };
-        let (short, long) = (run(2_000), run(2_000_000));
+        // Who has the CPU taken away while the chain runs finds too many: the fewest of some tries.
+        let fewest = |multiplies| (0..5).map(|_| run(multiplies)).min().unwrap();
+        let short = fewest(2_000);
         assert!((20..=400).contains(&short), "{short}");
-        assert_eq!(long, 1);
+        assert_eq!(fewest(2_000_000), 1);
     }
 }

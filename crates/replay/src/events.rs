@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// # Errors
 /// A run without these events.
 pub fn work(run: &Run) -> Result<Work, ReplayError> {
-    let recording = match Recording::trials(run).first() {
+    let trials = Recording::trials(run);
+    let recording = match trials.first() {
         Some(&trial) => Recording::of_trial(run, trial),
         None => Recording::of(run),
     };
@@ -56,6 +57,12 @@ pub fn work(run: &Run) -> Result<Work, ReplayError> {
         streams,
         notes: Vec::new(),
     };
+    if let [first, _, ..] = trials.as_slice() {
+        let of = run.manifest.order.iter().find(|record| record.trial == *first);
+        let condition = of.map_or_else(String::new, |of| format!(" (condition {})", of.condition));
+        let count = trials.len();
+        work.notes.push(format!("of {count} trials trial {first}{condition} is replayed"));
+    }
     let items = || work.streams.iter().flat_map(|stream| &stream.items);
     let unknown = items().filter(|item| item.cycles.is_none()).count();
     if unknown > 0 {

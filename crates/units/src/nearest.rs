@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// too many, too few, another one, or two swapped), or where it begins with `word` (three letters
 /// at least, of which a fifth at most are slips): `shedutil` is `schedutil`, `rate_limit` is
 /// `rate_limit_us`. Fewer slips win, where the rest behind a beginning is one; then the more similar
-/// length, the shorter candidate, the earlier one.
+/// length, the shorter candidate, the earlier one. A version is what matters of a name that has one: `6.12` and `linux-6.12` stand
+/// for `debian-6.12` where that is the only one of that version.
 ///
 /// ```
 /// use flyball_units::nearest;
@@ -44,6 +45,9 @@ pub fn nearest_file(path: &Path, names: impl IntoIterator<Item = OsString>) -> O
 /// there are too many.
 fn slips(word: &str, length: usize, candidate: &str) -> Option<usize> {
     let whole = strsim::damerau_levenshtein(word, candidate);
+    if version(word).is_some_and(|own| version(candidate) == Some(own)) {
+        return Some(0);
+    }
     let beginning: String = candidate.chars().take(length).collect();
     let begun = strsim::damerau_levenshtein(word, &beginning);
     let whole = Some(whole).filter(|slips| *slips <= length / 3);
@@ -51,9 +55,26 @@ fn slips(word: &str, length: usize, candidate: &str) -> Option<usize> {
     whole.into_iter().chain(begun.map(|slips| slips + 1)).min()
 }
 
+/// The last part of a name, where it is a version.
+fn version(name: &str) -> Option<&str> {
+    let last = name.rsplit('-').next()?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (last.contains('.') && last.split('.').all(digits)).then_some(last)
+}
+
 #[cfg(test)]
 mod tests {
     use super::nearest;
+
+    #[test]
+    fn a_version_stands_for_the_name_that_has_it() {
+        let kernels = ["linux-6.12", "linux-7.2", "debian-6.12", "debian-7.3", "linux-6.14-asahi"];
+        assert_eq!(nearest("7.3", kernels), Some("debian-7.3"));
+        assert_eq!(nearest("linux-7.3", kernels), Some("debian-7.3"));
+        assert_eq!(nearest("6.12", kernels), Some("linux-6.12"));
+        assert_eq!(nearest("debian-7.2", kernels), Some("linux-7.2"));
+        assert_eq!(nearest("9.1", kernels), None);
+    }
 
     const GOVERNORS: [&str; 7] =
         ["performance", "ondemand", "schedutil", "powerd++", "powerd", "powerd-paper", "windowed"];

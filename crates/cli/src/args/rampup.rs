@@ -16,7 +16,7 @@ pub struct RampupArgs {
     /// Governors, NAME[:TUNABLE=VALUE,...], several side by side, or :TUNABLE=VALUE for the one that
     /// rules; by default the machine's, or on a model the kernel's
     #[arg(short, long, value_name = "GOVERNORS")]
-    pub governor: Option<String>,
+    pub governor: Vec<String>,
     /// Lower utilisation clamp, 0 to 1024
     #[arg(long, value_name = "UTIL")]
     pub uclamp_min: Option<u32>,

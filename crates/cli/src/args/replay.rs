@@ -18,7 +18,8 @@ pub struct ReplayWhat {
     /// A recording: a run directory, or a file of another tool
     #[arg(value_name = "RUN", required = true)]
     pub recording: Option<PathBuf>,
-    /// The machine: model:NAME[,kernel=K]; names that ship, or files (default model:laptop-x86)
+    /// The machine: model:NAME[,kernel=K]; names that ship, or files; by default the model that left the
+    /// recording, else model:laptop-x86
     #[arg(short, long, value_name = "MACHINE")]
     pub machine: Option<String>,
     /// Work becomes due as long after the end of the work before as it did in the recording (a user
@@ -56,7 +57,7 @@ pub struct ReplayLoadArgs {
     pub what: ReplayWhat,
     /// Governors, with tunables; by default the kernel's usual one
     #[arg(short, long, value_name = "GOVERNORS")]
-    pub governor: Option<String>,
+    pub governor: Vec<String>,
     /// Keep every item and change of frequency: a run directory per governor below this one
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

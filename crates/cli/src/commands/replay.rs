@@ -27,7 +27,8 @@ pub fn run(args: &ReplayLoadArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let figure = figure::target(args.figure.as_deref())?;
     let subject = Source::of(&args.what)?.subject()?;
-    let choices = choices(args.governor.as_deref(), &subject)?;
+    let governors = (!args.governor.is_empty()).then(|| args.governor.join(","));
+    let choices = choices(governors.as_deref(), &subject)?;
     if let Some(out) = &args.out {
         crate::runs::check_out(Some(out))?;
     }

@@ -13,7 +13,7 @@ use flyball_console::Meter;
 use flyball_host::Host;
 use flyball_run::RunWriter;
 use flyball_sim::beside::beside;
-use flyball_sim::scenario::{Node, Record, Scenario, set};
+use flyball_sim::scenario::{Node, Record, Scenario, ScenarioError, set};
 use flyball_sim::sweep::{Ended, begun};
 use flyball_sim::text;
 use flyball_units::{GovernorSpec, MachineSpec};
@@ -38,7 +38,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         None | Some(MachineSpec::Host) => {}
         Some(MachineSpec::Model { name, kernel }) => {
             set(&mut root, "platform", name)?;
-            kernel.iter().try_for_each(|kernel| set(&mut root, "kernel", kernel))?;
+            kernel.iter().try_for_each(|kernel| set_kernel(&mut root, kernel))?;
         }
         Some(other) => {
             return Err(machine::expected("model:NAME[,kernel=K] or host", &other.to_string())
@@ -46,7 +46,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
         }
     }
     apply(&mut root, args)?;
-    args.kernel.first().map_or(Ok(()), |kernel| set(&mut root, "kernel", kernel))?;
+    args.kernel.first().map_or(Ok(()), |kernel| set_kernel(&mut root, kernel))?;
     if args.kernel.len() > 1
         && (args.out.is_some() || args.figure.is_some() || !args.sweep.is_empty())
         || args.kernel.len() > 2
@@ -71,7 +71,7 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     host.catch_interrupts()?;
     let stop = || host.interrupted() > 0;
     if let Some(other) = args.kernel.get(1) {
-        set(&mut root, "kernel", other)?;
+        set_kernel(&mut root, other)?;
         let other = scenarios::checked(&root, &input, name)?;
         let found = beside(&scenario, &other, &stop).map_err(|error| Failure::of(&error))?;
         let Some(found) = found else { return Ok(Exit::Interrupted) };
@@ -99,6 +99,11 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
 }
 
 /// What the command line changes.
+/// Names the kernel; a bare version, which is a number to TOML, is a name as well.
+fn set_kernel(root: &mut Node, name: &str) -> Result<(), ScenarioError> {
+    set(root, "kernel", &format!("{name:?}"))
+}
+
 fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
     if let Some(text) = &args.governor {
         let (name, tunables) =

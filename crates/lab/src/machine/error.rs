@@ -74,6 +74,12 @@ pub enum MachineError {
         /// What is missing.
         message: String,
     },
+    /// A program, on a machine that runs none.
+    #[error("workload \"{workload}\": a model runs signal kernels, expected one, found a program")]
+    Program {
+        /// The workload.
+        workload: String,
+    },
     /// A run that gives no costs.
     #[error("{run}: {message}")]
     Costs {
@@ -188,7 +194,9 @@ impl Diagnostic for MachineError {
             MachineError::Machine(_)
             | MachineError::Events { .. }
             | MachineError::Description { .. } => ErrorKind::Usage,
-            MachineError::NotApplied { .. } | MachineError::Cost { .. } => ErrorKind::Unsupported,
+            MachineError::NotApplied { .. }
+            | MachineError::Cost { .. }
+            | MachineError::Program { .. } => ErrorKind::Unsupported,
             MachineError::Guest { code, .. } => ErrorKind::Program(*code),
             _ => self.inner().map_or(ErrorKind::BadInput, Diagnostic::kind),
         }
@@ -204,6 +212,9 @@ impl Diagnostic for MachineError {
             }
             MachineError::Cost { .. } => {
                 Some("measure it on a real machine, and hand the costs of that run over".to_owned())
+            }
+            MachineError::Program { .. } => {
+                Some("record its load, and replay that under other governors".to_owned())
             }
             MachineError::Guest { hint, .. } => hint.clone(),
             _ => self.inner().and_then(Diagnostic::hint),

@@ -19,6 +19,7 @@ mod trial;
 mod watch;
 mod window;
 
+pub use describe::shipped_model;
 pub use events::Events;
 pub use trial::TrialRun;
 
@@ -176,7 +177,7 @@ impl Model {
     ) -> Result<Vec<CpuCost>, MachineError> {
         let wrong = |message: String| MachineError::Cost { workload: workload.label(), message };
         let Some(kernel) = &workload.kernel else {
-            return Err(wrong("a model runs signal kernels, expected one, found a program".into()));
+            return Err(MachineError::Program { workload: workload.label() });
         };
         if workload.batch.is_some_and(|batch| batch.get() > 1) {
             return Err(wrong("a model runs a kernel once per window, expected no batch".into()));

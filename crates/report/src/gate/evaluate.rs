@@ -8,6 +8,7 @@ use crate::model::{
 };
 use crate::text;
 use flyball_stats::LEAST_BLOCKS;
+use std::collections::BTreeSet;
 
 /// Outcomes of one rule.
 pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
@@ -44,10 +45,28 @@ pub(super) fn rule(rule: &Rule, report: &Report) -> Vec<Outcome> {
             rule,
             "nothing",
             Status::CannotDecide,
-            format!("no {what} matches the rule"),
+            format!("no {what} matches the rule{}", there_are(rule, report)),
         )];
     }
     found
+}
+
+/// What a rule could have selected, where it selects.
+fn there_are(rule: &Rule, report: &Report) -> String {
+    let named = |key: Key| rule.selector.iter().any(|(own, _)| *own == key);
+    let cells = || report.cells.iter();
+    let mut told = String::new();
+    let conditions: BTreeSet<&str> = cells().map(|cell| cell.condition.as_str()).collect();
+    let workloads: BTreeSet<&str> = cells().map(|cell| cell.workload.as_str()).collect();
+    for (key, word, names) in
+        [(Key::Condition, "conditions", conditions), (Key::Workload, "workloads", workloads)]
+    {
+        if named(key) && !names.is_empty() {
+            let names: Vec<&str> = names.into_iter().collect();
+            told.push_str(&format!("; {word}: {}", names.join(", ")));
+        }
+    }
+    told
 }
 
 /// The figures of ramp-ups and switches that a rule names; a change is one against the first figure of
@@ -363,6 +382,16 @@ fn change(
     let fewest = runs(&c.subject).min(runs(&c.baseline));
     if c.subject.run != c.baseline.run && fewest < LEAST_BLOCKS as u64 {
         let why = "fewer than 3 runs a side: how much runs of the same thing differ is not known";
+        return outcome(rule, object, Status::CannotDecide, why.to_owned());
+    }
+    let repeats = |side: &Side| {
+        let own = |cell: &&Cell| cell.run == side.run && cell.condition == side.condition;
+        report.cells.iter().filter(own).map(|cell| cell.repeats).min()
+    };
+    let fewest = repeats(&c.subject).min(repeats(&c.baseline)).unwrap_or(0);
+    if c.subject.run == c.baseline.run && (fewest as usize) < LEAST_BLOCKS {
+        let why =
+            "fewer than 3 repeats a side: how much repeats of the same thing differ is not known";
         return outcome(rule, object, Status::CannotDecide, why.to_owned());
     }
     ratio(rule, object, verdict, found)

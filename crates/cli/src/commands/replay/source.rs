@@ -3,14 +3,23 @@
 use crate::args::ReplayWhat;
 use crate::failure::Failure;
 use crate::machine;
+use flyball_lab::machine::shipped_model;
 use flyball_platform::{Kernel, Platform};
 use flyball_replay::{Opened, Placing, Subject};
+use flyball_run::Directory;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::workload::Pace;
 use flyball_units::{KiloHertz, MachineSpec};
+use std::path::Path;
 
-/// The machine where none is named: an ordinary one with eight CPUs.
+/// The machine where none is named, and the recording is of no model that ships: an ordinary one with eight CPUs.
 const MACHINE: &str = "model:laptop-x86";
+
+/// The model that left a run.
+fn own_machine(recording: &Path) -> Option<String> {
+    let manifest = Directory::open(recording).ok()?.manifest;
+    shipped_model(manifest.machine.as_ref()?)
+}
 
 /// A recording, its machine, and how it is put there.
 pub struct Source {
@@ -24,7 +33,8 @@ pub struct Source {
 impl Source {
     /// Reads it.
     pub fn of(what: &ReplayWhat) -> Result<Source, Failure> {
-        let text = what.machine.as_deref().unwrap_or(MACHINE);
+        let named = what.machine.clone().or_else(|| own_machine(what.recording()));
+        let text = named.as_deref().unwrap_or(MACHINE);
         let MachineSpec::Model { name, kernel } = machine::target(text)? else {
             return Err(machine::expected("model:NAME[,kernel=K]", text));
         };

@@ -3,7 +3,7 @@
 use super::{ConditionSetup, Model, ModelRun, events, parameters};
 use crate::machine::Machine as _;
 use crate::plan::PlannedCondition;
-use flyball_platform::ClockDomain;
+use flyball_platform::{ClockDomain, Kernel, Platform, catalogue};
 use flyball_run::manifest::{
     ClockRecord, ConditionRecord, CpuRecord, DomainRecord, IdleStateRecord, Machine, PlanRecord,
     WorkloadRecord,
@@ -37,6 +37,17 @@ fn clocks(run: &ModelRun) -> Vec<ClockRecord> {
 
 fn clock(table: &str) -> ClockRecord {
     ClockRecord { table: table.to_owned(), clock: "virtual".to_owned(), ..ClockRecord::default() }
+}
+
+/// The machine that a run names where it is a model that ships, as `model:NAME,kernel=K`.
+pub fn shipped_model(machine: &Machine) -> Option<String> {
+    let title = machine.cpu_model.as_deref()?.strip_prefix("model of ")?;
+    let (kernel, _) = machine.kernel.as_deref()?.split_once(" at ")?;
+    let mut platforms = catalogue().platforms.iter();
+    let own = |name: &str| Platform::named(name).is_ok_and(|platform| platform.title == title);
+    let platform = platforms.find(|entry| own(entry.name))?;
+    Kernel::named(kernel).ok()?;
+    Some(format!("model:{},kernel={kernel}", platform.name))
 }
 
 /// The platform and the kernel as a machine.
