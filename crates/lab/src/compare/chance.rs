@@ -53,8 +53,9 @@ pub(super) fn among(quantity: &Quantity, board: &[Option<f64>], tick: Nanos) -> 
     let (mut agree, mut of) = (0_u32, 0_u32);
     for first in (0..all).filter(|mask| mask.count_ones() as usize == half) {
         let rest = all - 1 - first;
-        let odd = (0..played.len()).map(|at| rest & !(1 << at));
-        let others = odd.chain([rest]).filter(|mask| mask.count_ones() as usize == half);
+        let less_one =
+            (0..played.len()).filter(|at| rest >> at & 1 == 1).map(|at| rest - (1 << at));
+        let others = less_one.chain([rest]).filter(|mask| mask.count_ones() as usize == half);
         // Each pair once: the half that has the earliest playing of both comes first.
         for second in others.filter(|mask| first.trailing_zeros() < mask.trailing_zeros()) {
             let apart = Apart::of(quantity, &chosen(first), &chosen(second));
