@@ -8,13 +8,16 @@ const WORDS: &str = include_str!("../help/moved.txt");
 
 /// What to type today.
 fn today(old: &str) -> Option<&'static str> {
-    let mut rows = WORDS.lines().filter_map(|line| line.split_once(" => "));
-    rows.find(|(own, _)| *own == old).map(|(_, new)| new)
+    behind(old, " => ")
 }
 
 /// What to type for a command that never was.
 fn instead(word: &str) -> Option<&'static str> {
-    let mut rows = WORDS.lines().filter_map(|line| line.split_once(" -> "));
+    behind(word, " -> ")
+}
+
+fn behind(word: &str, arrow: &str) -> Option<&'static str> {
+    let mut rows = WORDS.lines().filter_map(|line| line.split_once(arrow));
     rows.find(|(own, _)| *own == word).map(|(_, new)| new)
 }
 

@@ -44,10 +44,10 @@ pub fn nearest_file(path: &Path, names: impl IntoIterator<Item = OsString>) -> O
 /// The slips that make `word`, of `length` letters, of `candidate` or of its beginning; none where
 /// there are too many.
 fn slips(word: &str, length: usize, candidate: &str) -> Option<usize> {
-    let whole = strsim::damerau_levenshtein(word, candidate);
     if version(word).is_some_and(|own| version(candidate) == Some(own)) {
         return Some(0);
     }
+    let whole = strsim::damerau_levenshtein(word, candidate);
     let beginning: String = candidate.chars().take(length).collect();
     let begun = strsim::damerau_levenshtein(word, &beginning);
     let whole = Some(whole).filter(|slips| *slips <= length / 3);

@@ -98,12 +98,12 @@ pub fn run(args: &SimArgs, talk: Talk) -> Result<Exit, Failure> {
     Ok(if whole { Exit::Ok } else { Exit::Interrupted })
 }
 
-/// What the command line changes.
 /// Names the kernel; a bare version, which is a number to TOML, is a name as well.
 fn set_kernel(root: &mut Node, name: &str) -> Result<(), ScenarioError> {
     set(root, "kernel", &format!("{name:?}"))
 }
 
+/// What the command line changes.
 fn apply(root: &mut Node, args: &SimArgs) -> Result<(), Failure> {
     if let Some(text) = &args.governor {
         let (name, tunables) =

@@ -3,7 +3,6 @@
 
 use super::Machine;
 use super::cpu::{BalanceLevel, Cpu};
-use super::fork::IMBALANCE_PERCENT;
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
@@ -32,6 +31,9 @@ pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Ve
     };
     [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
 }
+
+/// What CPUs with one cache are used by, or loaded more than others, for the kernel to mind; in percent.
+pub(super) const IMBALANCE_PERCENT: u32 = 117;
 
 /// From the tick that finds a misfit to its move, at most, in ns.
 const BALANCER_LATENCY: u64 = 1_000_000;
@@ -209,8 +211,8 @@ impl Machine {
             self.cpus.iter().map(|cpu| cpu.fair.len()).sum::<usize>(),
             "counted where they come and go"
         );
-        let gives = |&other: &usize| self.gives(other);
-        if self.fair_waiting == 0 || !(0..self.cpus.len()).any(|c| gives(&c)) || !self.spreads() {
+        let gives = |other| self.gives(other);
+        if self.fair_waiting == 0 || !(0..self.cpus.len()).any(gives) || !self.spreads() {
             return false;
         }
         let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
@@ -222,7 +224,7 @@ impl Machine {
         let mut most = None;
         let mut from = None;
         for other in (0..self.cpus.len()).filter(|&other| other != c) {
-            if !self.gives(other) {
+            if !gives(other) {
                 continue;
             }
             // Of equals the first.

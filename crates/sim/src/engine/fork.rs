@@ -2,6 +2,7 @@
 //! (`find_idlest_group` and `find_idlest_group_cpu`, as in 6.12). Groups are the clock domains.
 
 use super::Machine;
+use super::balance::IMBALANCE_PERCENT;
 use super::cpu::{Activity, Cpu};
 use crate::setup::{Creator, Placement};
 use flyball_pelt::Fit;
@@ -27,9 +28,6 @@ struct Group {
     load: u64,
     capacity: u32,
 }
-
-/// What a group is used by, or loaded more than another, for the kernel to mind; in percent.
-pub(super) const IMBALANCE_PERCENT: u32 = 117;
 
 impl Machine {
     /// The CPU on which task `t` begins.

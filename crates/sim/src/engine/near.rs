@@ -13,14 +13,15 @@
 //! of more tasks than there are CPUs from drawing them near.
 
 use super::Machine;
+use super::balance::IMBALANCE_PERCENT;
 use super::cpu::Cpu;
 use flyball_pelt::Fit;
 use flyball_units::KernelRule;
 use std::cmp::Reverse;
 
 /// The load where a task is woken counts in percent, that of its previous CPU by this: half of what a cache's
-/// CPUs may be out of balance (117 %) is added.
-const PREVIOUS_PERCENT: u128 = 100 + (117 - 100) / 2;
+/// CPUs may be out of balance is added.
+const PREVIOUS_PERCENT: u128 = 100 + (IMBALANCE_PERCENT as u128 - 100) / 2;
 
 impl Machine {
     /// The CPU for a task that slept on `previous` and is woken on CPU `here`: where its waker runs, or its timer.
