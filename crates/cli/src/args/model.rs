@@ -20,7 +20,7 @@ pub struct SimArgs {
     #[arg(short, long, value_name = "GOVERNOR")]
     pub governor: Option<String>,
     /// The kernel instead of the scenario's; two are set side by side, with what is behind differences
-    #[arg(short, long, value_name = "KERNEL")]
+    #[arg(short, long, value_name = "KERNEL", value_delimiter = ',')]
     pub kernel: Vec<String>,
     /// The run directory; by default a new one under flyball-runs
     #[arg(short, long, value_name = "DIR")]
