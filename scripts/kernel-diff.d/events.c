@@ -15,7 +15,7 @@
  * tive       2 delta, min, max
  *            3 0, number of a tunable, value: sampling_rate, up_threshold, sampling_down_factor,
  *              ignore_nice_load, io_is_busy or freq_step, powersave_bias or down_threshold
- * menu, teo  0 states|first polls<<8|tick<<32, per state exit latency|target residency<<32
+ * menu, teo, haltpoll  0 states|first polls<<8|tick<<32, per state exit latency|target residency<<32
  *            1 time until the timer, until timer or tick, latency limit,
  *              disabled states|tasks waiting for I/O<<8|tick is stopped<<16|ended by the tick<<17|
  *              polled out<<18|a shallower state is entered<<19, length of the sleep */
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
 				pelt(e, at);
 			else if (!strcmp(argv[1], "schedutil"))
 				schedutil(e, at);
-			else if (!strcmp(argv[1], "menu") || !strcmp(argv[1], "teo"))
+			else if (!strcmp(argv[1], "menu") || !strcmp(argv[1], "teo") || !strcmp(argv[1], "haltpoll"))
 				idle(e, at);
 			else
 				dbs(e, at, !strcmp(argv[1], "conservative"));

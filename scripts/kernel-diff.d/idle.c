@@ -1,4 +1,4 @@
-/* drivers/cpuidle/governors/menu.c or (TEO) teo.c. See events.c for the events. */
+/* drivers/cpuidle/governors/menu.c, (TEO) teo.c or (HALTPOLL) haltpoll.c. See events.c for the events. */
 #include "stubs.h"
 #undef TICK_NSEC
 #define TICK_NSEC tick
@@ -35,9 +35,18 @@ struct cpuidle_governor {
 #define tick_nohz_get_sleep_length(delta) (*(delta) = ask.event, ask.timer)
 #define local_clock() (now)
 
-#ifdef TEO
+#if defined(TEO)
 #include KERNEL_FILE(drivers/cpuidle/governors/teo.c)
 #define CHOSEN teo_governor
+#elif defined(HALTPOLL)
+#define module_param(name, type, mode)
+#define module_init(f)
+#define kvm_para_available() false
+#define kvm_para_has_hint(hint) false
+#define trace_guest_halt_poll_ns_grow(new, old)
+#define trace_guest_halt_poll_ns_shrink(new, old)
+#include KERNEL_FILE(drivers/cpuidle/governors/haltpoll.c)
+#define CHOSEN haltpoll_governor
 #else
 #include KERNEL_FILE(drivers/cpuidle/governors/menu.c)
 #define CHOSEN menu_governor
@@ -81,12 +90,14 @@ static void play(const u64 *event)
 	state = CHOSEN.select(&driver, &device, &stop_tick);
 	put(state);
 	put(stop_tick);
-#ifdef TEO
+#if defined(TEO)
 	put(teo_cpus[0].total);
 	for (int at = 0; at < driver.state_count; at++) {
 		put(teo_cpus[0].state_bins[at].intercepts);
 		put(teo_cpus[0].state_bins[at].hits);
 	}
+#elif defined(HALTPOLL)
+	put(device.poll_limit_ns);
 #else
 	struct menu_device *menu = &menu_devices[0];
 

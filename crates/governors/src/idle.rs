@@ -1,12 +1,14 @@
 //! The idle governors of Linux: which idle state a CPU enters, learnt from how long it slept before.
 //!
 //! As the frequency governors they have no clock: whoever drives one asks it when a CPU has nothing
-//! to do ([`Menu::select`], [`Teo::select`]) and tells it how the sleep ended. Their arithmetic is the
+//! to do ([`Menu::select`], [`Teo::select`], [`Haltpoll::select`]) and tells it how the sleep ended. Their arithmetic is the
 //! kernel's, held against its own files by `scripts/kernel-diff`.
 
+mod haltpoll;
 mod menu;
 mod teo;
 
+pub use haltpoll::Haltpoll;
 pub use menu::Menu;
 pub use teo::Teo;
 

@@ -62,3 +62,8 @@ fn menu_is_the_kernels() {
 fn teo_is_the_kernels() {
     assert_eq!(replay("teo", include_str!("kernel/teo.txt")), 800);
 }
+
+#[test]
+fn haltpoll_is_the_kernels() {
+    assert_eq!(replay("haltpoll", include_str!("kernel/haltpoll.txt")), 800);
+}

@@ -235,6 +235,12 @@ impl SchedAvg {
         self.runnable_sum = average.saturating_mul(divider(self.period_contrib) as u64);
     }
 
+    /// The next `by` ns are no time to these signals: they neither grow nor decay in them, as those of a task whose
+    /// control group has no time left.
+    pub const fn postpone(&mut self, by: u64) {
+        self.last_update = self.last_update.wrapping_add(by);
+    }
+
     /// Accounts the time up to `now` (ns), in which the run queue held `queue`. Whether a period
     /// boundary was crossed, which is when the averages are recomputed.
     ///

@@ -200,6 +200,8 @@ pub struct IdleState {
     pub power_mw: f64,
     /// Whether the tick's timer stops in it.
     pub stops_timer: bool,
+    /// Whether the CPU asks again and again whether there is work, instead of sleeping.
+    pub polling: bool,
 }
 
 /// A first-order thermal model: T tends to ambient + resistance x power.
@@ -280,6 +282,8 @@ pub enum IdleGovernor {
     Menu,
     /// Past sleeps in bins of the states.
     Teo,
+    /// A guest's: polls in the first state, then halts in the second.
+    Haltpoll,
 }
 
 impl Kernel {

@@ -159,6 +159,7 @@ impl Load {
             uclamp_max: 1024,
             rampup_multiplier: None,
             clamp_ramp: None,
+            cgroup: None,
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,
@@ -177,6 +178,7 @@ impl Load {
             kernel: kernel.clone(),
             governor_cost: GovernorCost::default(),
             tasks: self.stints.iter().map(task).collect(),
+            cgroups: Vec::new(),
             hints: Vec::new(),
             placement: match kernel.capacity_aware {
                 true => Placement::CapacityAware,

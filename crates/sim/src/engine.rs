@@ -11,6 +11,7 @@ mod agenda;
 mod balance;
 mod build;
 mod cfs;
+mod cgroup;
 mod check;
 mod cpu;
 mod deadline;
@@ -46,12 +47,14 @@ pub use deadline::RESERVED_FOR_FAIR;
 pub use error::SetupError;
 pub use pose::{PosedCpu, PosedTask};
 pub use summary::{
-    CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary, TemperatureSummary,
+    CgroupSummary, CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary,
+    TemperatureSummary,
 };
 
 use crate::observe::{All, Observer};
 use crate::setup::{Controller, HintCall, Placement, Setup};
 use agenda::Agenda;
+use cgroup::Cgroup;
 use cpu::{Activity, Cpu};
 use domain::Domain;
 use flyball_pelt::Features;
@@ -76,6 +79,7 @@ pub struct Machine {
     idle_cpus: IdleCpus,
     domains: Vec<Domain>,
     tasks: Vec<Task>,
+    cgroups: Vec<Cgroup>,
     timers: Timers,
     /// Fair tasks that wait for a CPU, on all of them.
     fair_waiting: usize,

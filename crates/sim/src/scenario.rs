@@ -4,6 +4,7 @@
 //! and what was found. [`Scenario::setup`] makes of it what the engine is given, once per phase.
 
 mod build;
+mod cgroup;
 mod error;
 mod examples;
 mod features;

@@ -20,6 +20,8 @@ pub struct Setup {
     pub governor_cost: GovernorCost,
     /// The tasks. Their position is their [`TaskId`].
     pub tasks: Vec<TaskSetup>,
+    /// The control groups that tasks name, side by side.
+    pub cgroups: Vec<Cgroup>,
     /// Hints about tasks that the scheduler gets while they run, in any order.
     pub hints: Vec<HintCall>,
     /// How tasks are placed at wake-up.
@@ -85,6 +87,8 @@ pub struct TaskSetup {
     /// The ramp that its lower clamp follows, as `flyball qos` sets it from outside of the kernel; without effect
     /// where the kernel has no clamps.
     pub clamp_ramp: Option<ResponseRamp>,
+    /// Its control group: a position in [`Setup::cgroups`]; None: it is in none.
+    pub cgroup: Option<usize>,
     /// When it is created.
     pub start: Nanos,
     /// Who creates it.
@@ -107,6 +111,80 @@ pub enum Creator {
     Task(TaskId),
     /// Somebody who is no task of the model, awake on this CPU.
     Cpu(CpuId),
+}
+
+/// A control group (cgroup v2, the `cpu` controller): what its tasks have together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cgroup {
+    /// Its name.
+    pub name: String,
+    /// `cpu.max` and `cpu.max.burst`; None: no limit.
+    pub bandwidth: Option<Bandwidth>,
+    /// `cpu.weight`, 1 to 10000; that of a task of nice 0 is 100.
+    pub weight: u32,
+    /// The least lower clamp of its tasks, 0 to 1024 (`cpu.uclamp.min`, which is in percent).
+    pub uclamp_min: u32,
+    /// The greatest clamp of its tasks, 0 to 1024 (`cpu.uclamp.max`, which is in percent).
+    pub uclamp_max: u32,
+}
+
+impl Cgroup {
+    /// A group of this name that limits nothing.
+    pub fn named(name: impl Into<String>) -> Cgroup {
+        let (weight, uclamp_min, uclamp_max) = (Cgroup::DEFAULT_WEIGHT, 0, 1024);
+        Cgroup { name: name.into(), bandwidth: None, weight, uclamp_min, uclamp_max }
+    }
+
+    /// `cpu.weight` where none is set.
+    pub const DEFAULT_WEIGHT: u32 = 100;
+    /// Weights that there are.
+    pub const WEIGHTS: (u32, u32) = (1, 10_000);
+
+    /// Whether it changes the clamps of its tasks.
+    pub fn is_clamping(&self) -> bool {
+        (self.uclamp_min, self.uclamp_max) != (0, 1024)
+    }
+
+    /// A clamp that a task of it asks for, as far as the group allows.
+    pub fn clamp(&self, asked: u32) -> u32 {
+        asked.max(self.uclamp_min).min(self.uclamp_max)
+    }
+}
+
+/// The time that the tasks of a group may run in each period, all together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bandwidth {
+    /// The time, on all CPUs together.
+    pub quota: Nanos,
+    /// The period.
+    pub period: Nanos,
+    /// What may be saved from earlier periods.
+    pub burst: Nanos,
+}
+
+impl Bandwidth {
+    /// The period where none is said.
+    pub const DEFAULT_PERIOD: Nanos = Nanos::from_millis(100);
+    /// The shortest quota and period, and the longest period.
+    const LIMITS: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_secs(1));
+
+    /// A limit of these times.
+    ///
+    /// # Errors
+    /// Times that the kernel does not take.
+    pub fn new(quota: Nanos, period: Nanos, burst: Nanos) -> Result<Bandwidth, Mismatch> {
+        let (least, longest) = Bandwidth::LIMITS;
+        if quota < least {
+            return Err(Mismatch::value(format!("a quota of at least {least}"), quota));
+        }
+        if !(least..=longest).contains(&period) {
+            return Err(Mismatch::value(format!("a period of {least} to {longest}"), period));
+        }
+        if burst > quota {
+            return Err(Mismatch::value(format!("a burst up to the quota of {quota}"), burst));
+        }
+        Ok(Bandwidth { quota, period, burst })
+    }
 }
 
 /// A call that tells the scheduler something about one task: patch 10 of the response-time series

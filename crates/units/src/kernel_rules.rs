@@ -98,6 +98,12 @@ pub enum KernelRule {
     TickKeptOnce,
     /// A server of the deadline class sees to it that fair tasks run, and what it reserves counts for cpufreq.
     FairServer,
+    /// A control group without time left keeps its tasks from running one by one, as each comes to run.
+    ThrottleByTask,
+    /// A control group's weight counts once for each CPU that it can keep busy.
+    SharesPerCpu,
+    /// haltpoll stops polling where it would poll for less than it begins with.
+    HaltpollResets,
 }
 
 /// What is known of a rule.
@@ -139,7 +145,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 18] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 21] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -300,6 +306,31 @@ pub const KERNEL_RULES: [KernelRuleInfo; 18] = [
                  schedutil asks for more beside some of these",
         change: "6.12: sched/deadline: Deferrable dl server; read in 6.12.117 and 7.3.4",
     },
+    KernelRuleInfo {
+        rule: KernelRule::ThrottleByTask,
+        name: "throttle-by-task",
+        first: version(6, 18),
+        last: None,
+        effect: "a control group that has used up its cpu.max keeps each of its tasks from running as it comes to run, and \
+                 what is expected of it goes with it; before, the group left the CPU at once and its util_est stayed",
+        change: "6.18: sched/fair: Switch to task based throttle model; read in 7.2.13 and 7.3.4, absent from 6.12.117",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::SharesPerCpu,
+        name: "shares-per-cpu",
+        first: version(7, 3),
+        last: None,
+        effect: "a control group's cpu.weight counts once for each CPU that its tasks keep busy, not once on the whole machine",
+        change: "read in 7.3.4 (`calc_concur_shares`), absent from 7.2.13",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::HaltpollResets,
+        name: "haltpoll-resets",
+        first: version(6, 12),
+        last: None,
+        effect: "haltpoll stops polling where it would poll for less than 50 us, and so a guest that is seldom woken halts at once",
+        change: "read in 6.12.117 and 7.3.4, absent from 6.1.176; begun somewhere between",
+    },
 ];
 
 /// Which rules hold.
@@ -417,6 +448,7 @@ mod tests {
             "teo-hits-beyond-tick",
             "recent-cpu",
             "fair-server",
+            "haltpoll-resets",
         ];
         assert!(!held("5.10.0").contains(&"recent-cpu"));
         assert_eq!(held("6.12.43+deb13"), of_6_12);
@@ -429,9 +461,14 @@ mod tests {
                 "deferred-steps-at-any-load",
                 "recent-cpu",
                 "tick-kept-once",
-                "fair-server"
+                "fair-server",
+                "throttle-by-task",
+                "haltpoll-resets",
             ]
         );
+        let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);
+        let since_7_3: Vec<&str> = held("7.3").into_iter().filter(only_since_7_3).collect();
+        assert_eq!(since_7_3, ["shares-per-cpu"]);
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }
 

@@ -1,16 +1,23 @@
-//! The idle governors of one CPU: `Menu` and `Teo`.
+//! The idle governors of one CPU: `Menu`, `Teo` and `Haltpoll`.
 
 use super::{Event, Player};
-use flyball_governors::idle::{IdleAsk, IdleEnd, IdleState, Menu, Teo};
+use flyball_governors::idle::{Haltpoll, IdleAsk, IdleEnd, IdleState, Menu, Teo};
 use flyball_governors::units::{KernelRules, Nanos};
+
+pub enum Kind {
+    Menu,
+    Teo,
+    Haltpoll,
+}
 
 enum Which {
     Menu(Menu),
     Teo(Teo),
+    Haltpoll(Haltpoll),
 }
 
 pub struct Idle {
-    teo: bool,
+    kind: Kind,
     rules: KernelRules,
     which: Option<Which>,
     states: Vec<IdleState>,
@@ -18,8 +25,8 @@ pub struct Idle {
 }
 
 impl Idle {
-    pub fn new(teo: bool, rules: KernelRules) -> Idle {
-        Idle { teo, rules, which: None, states: Vec::new(), tick: Nanos::ZERO }
+    pub fn new(kind: Kind, rules: KernelRules) -> Idle {
+        Idle { kind, rules, which: None, states: Vec::new(), tick: Nanos::ZERO }
     }
 
     fn start(&mut self, event: &Event) {
@@ -28,10 +35,10 @@ impl Idle {
         self.states = event[2..].iter().take(count).map(of).collect();
         self.states[0].polling = event[1] >> 8 & 1 == 1;
         self.tick = Nanos(event[1] >> 32);
-        self.which = Some(if self.teo {
-            Which::Teo(Teo::new(self.rules, count))
-        } else {
-            Which::Menu(Menu::new(self.rules))
+        self.which = Some(match self.kind {
+            Kind::Menu => Which::Menu(Menu::new(self.rules)),
+            Kind::Teo => Which::Teo(Teo::new(self.rules, count)),
+            Kind::Haltpoll => Which::Haltpoll(Haltpoll::new(self.rules)),
         });
     }
 }
@@ -58,6 +65,7 @@ impl Player for Idle {
         let choice = match &mut self.which {
             Some(Which::Menu(menu)) => menu.select(&self.states, &ask),
             Some(Which::Teo(teo)) => teo.select(&self.states, &ask),
+            Some(Which::Haltpoll(haltpoll)) => haltpoll.select(&ask),
             None => return,
         };
         values.extend([choice.state as u64, u64::from(choice.stops_tick)]);
@@ -72,6 +80,10 @@ impl Player for Idle {
             Some(Which::Teo(teo)) => {
                 values.extend(teo.state());
                 teo.reflect(ended);
+            }
+            Some(Which::Haltpoll(haltpoll)) => {
+                values.extend(haltpoll.state());
+                haltpoll.reflect(ended);
             }
             None => {}
         }

@@ -34,8 +34,9 @@ pub fn player(file: &str, release: &str) -> Option<Box<dyn Player>> {
         "schedutil" => Some(Box::new(schedutil::Schedutil::new(rules))),
         "ondemand" => Some(Box::new(dbs::Dbs::new("ondemand", rules))),
         "conservative" => Some(Box::new(dbs::Dbs::new("conservative", rules))),
-        "menu" => Some(Box::new(idle::Idle::new(false, rules))),
-        "teo" => Some(Box::new(idle::Idle::new(true, rules))),
+        "menu" => Some(Box::new(idle::Idle::new(idle::Kind::Menu, rules))),
+        "teo" => Some(Box::new(idle::Idle::new(idle::Kind::Teo, rules))),
+        "haltpoll" => Some(Box::new(idle::Idle::new(idle::Kind::Haltpoll, rules))),
         _ => None,
     }
 }

@@ -80,6 +80,7 @@ fn waits() -> IdleState {
         target_residency: Nanos::ZERO,
         power_mw: 0.0,
         stops_timer: false,
+        polling: false,
     }
 }
 
@@ -194,6 +195,7 @@ fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
         count: 1,
         class: class(priority),
         cpus: vec![CpuId(cpu)],
+        cgroup: None,
         uclamp_min: 0,
         uclamp_max: 1024,
         rampup_multiplier: None,

@@ -14,6 +14,7 @@ pub const BEGIN: &str = "scenario begin";
 /// See [`BEGIN`].
 pub const END: &str = "scenario end";
 
+mod cgroups;
 mod error;
 mod performer;
 mod play;

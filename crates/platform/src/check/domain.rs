@@ -188,6 +188,12 @@ fn idle(file: &Idle, most_busy_mw: f64) -> Result<Vec<IdleState>, Problem> {
             ));
         }
     }
+    if let Some(state) = file.states.value.iter().skip(1).find(|state| state.value.polling) {
+        let name = &state.value.name;
+        let message =
+            format!("expected a polling state to be the first, found {name} behind others");
+        return Err(Problem::at(&state.span, message));
+    }
     for pair in file.states.value.windows(2) {
         let [shallow, deep] = pair else { continue };
         let (s, d) = (&shallow.value, &deep.value);
@@ -214,5 +220,6 @@ fn idle_state(file: &State) -> IdleState {
         target_residency: file.target_residency_us.0,
         power_mw: file.power_mw.0,
         stops_timer: file.stops_timer,
+        polling: file.polling,
     }
 }

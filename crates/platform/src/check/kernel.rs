@@ -57,6 +57,7 @@ pub(super) fn build(name: String, file: KernelFile) -> Result<Kernel, Problem> {
             IdleGovernorFile::None => IdleGovernor::None,
             IdleGovernorFile::Menu => IdleGovernor::Menu,
             IdleGovernorFile::Teo => IdleGovernor::Teo,
+            IdleGovernorFile::Haltpoll => IdleGovernor::Haltpoll,
         },
         latency_limit: None,
         features,

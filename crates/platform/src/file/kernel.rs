@@ -100,7 +100,7 @@ pub(crate) struct Scheduler {
 #[cfg_attr(feature = "schema", schemars(rename = "idle"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IdleFile {
-    /// `menu`, `teo`, or `none` (only the shallowest state).
+    /// `menu`, `teo`, `haltpoll` (a guest's), or `none` (only the shallowest state).
     pub(crate) governor: IdleGovernorFile,
     /// Where this comes from.
     pub(crate) source: Source,
@@ -118,6 +118,8 @@ pub(crate) enum IdleGovernorFile {
     Menu,
     /// Past sleeps in bins.
     Teo,
+    /// Polls for a while, then halts.
+    Haltpoll,
 }
 
 /// schedutil's rate limit.

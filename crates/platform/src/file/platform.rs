@@ -289,6 +289,9 @@ pub(crate) struct State {
     /// Whether the tick's timer stops in it.
     #[serde(default)]
     pub(crate) stops_timer: bool,
+    /// Whether the CPU asks again and again whether there is work, instead of sleeping (`POLL`): only the first may.
+    #[serde(default)]
+    pub(crate) polling: bool,
 }
 
 /// Power that flows whatever the CPUs do.

@@ -145,7 +145,9 @@ impl Machine {
         let capacity = self.cpus[c].capacity;
         let task = &self.tasks[t];
         (0..self.cpus.len()).filter(move |&other| {
-            task.allowed[other] && capacity_greater(self.cpus[other].capacity_left(), capacity)
+            task.allowed[other]
+                && capacity_greater(self.cpus[other].capacity_left(), capacity)
+                && !self.is_throttled_on(t, other)
         })
     }
 
@@ -175,7 +177,8 @@ impl Machine {
     /// A task that waits on CPU `from` and may go to CPU `to`, be that too small for it: waiting is
     /// worse.
     fn movable(&self, from: usize, to: usize) -> Option<usize> {
-        self.cpus[from].fair.iter().copied().find(|&t| self.tasks[t].allowed[to])
+        let may = |&t: &usize| self.tasks[t].allowed[to] && !self.is_throttled_on(t, to);
+        self.cpus[from].fair.iter().copied().find(may)
     }
 
     /// Whether a CPU gives a waiting task to others. A single fair one behind a FIFO or deadline task or an interrupt

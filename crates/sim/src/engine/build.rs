@@ -3,6 +3,7 @@
 use super::Machine;
 use super::agenda::Agenda;
 use super::balance;
+use super::cgroup::Cgroup;
 use super::cpu::{self, Activity, Cpu};
 use super::deadline::Budget;
 use super::domain::{Domain, EnergyPoint};
@@ -32,7 +33,9 @@ pub(super) fn build(setup: Setup) -> Machine {
     let tick = 1_000_000_000 / u64::from(kernel.hz);
     let uclamp_used = kernel.uclamp
         && tasks.iter().any(|task| {
-            task.clamp_ramp.is_some() || (task.uclamp_min, task.uclamp_max) != (0, 1024)
+            task.clamp_ramp.is_some()
+                || (task.uclamp_min, task.uclamp_max) != (0, 1024)
+                || task.cgroup.is_some_and(|g| setup.cgroups[g].is_clamping())
         });
     let mut domains: Vec<Domain> = platform
         .domains
@@ -49,7 +52,10 @@ pub(super) fn build(setup: Setup) -> Machine {
     let mut tasks: Vec<Task> = tasks
         .into_iter()
         .enumerate()
-        .map(|(t, task)| new_task(t, task, &platform, &kernel.features, setup.seed))
+        .map(|(t, task)| {
+            let group = task.cgroup.map(|g| &setup.cgroups[g]);
+            new_task(t, task, group, &platform, &kernel.features, setup.seed)
+        })
         .collect();
     add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
     let idle_rules = IdleRules {
@@ -69,10 +75,15 @@ pub(super) fn build(setup: Setup) -> Machine {
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
         cpu.urgent.reserve(tasks.len());
+        if !setup.cgroups.is_empty() {
+            cpu.parked.reserve(tasks.len());
+        }
         cpu.timers = OwnTimers::with_capacity(tasks.len());
     }
-    // A deadline task has a second one, for its period.
-    let mut timers = Timers::with_capacity(2 * tasks.len());
+    // A deadline task has a second one, for its period; a control group has two.
+    let mut timers = Timers::with_capacity(2 * (tasks.len() + setup.cgroups.len()));
+    let cgroups = setup.cgroups.into_iter().enumerate();
+    let cgroups = cgroups.map(|(g, from)| Cgroup::new(g, from, setup.seed, cpus.len())).collect();
     for (t, task) in tasks.iter().enumerate().filter(|(_, task)| task.timer != u64::MAX) {
         timers.insert(task.timer, t);
         if task.is_known_to_idle() {
@@ -111,6 +122,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         caller: None,
         pending: Vec::with_capacity(4 * (platform.cpus.len() + tasks.len())),
         tasks,
+        cgroups,
         seed: setup.seed,
         tick,
         tick_phase: phase,
@@ -300,6 +312,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         current: None,
         alone: None,
         fair: Vec::new(),
+        parked: Vec::new(),
         urgent: Vec::new(),
         timers: OwnTimers::default(),
         fair_count: 0,
@@ -358,6 +371,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
 fn new_task(
     t: usize,
     from: TaskSetup,
+    cgroup: Option<&crate::setup::Cgroup>,
     platform: &Platform,
     features: &Features,
     seed: u64,
@@ -365,17 +379,20 @@ fn new_task(
     let cpus = platform.cpus.len();
     let named = |c: usize| from.allowed.iter().any(|cpu| cpu.0 as usize == c);
     let allowed: Vec<bool> = (0..cpus).map(|c| from.allowed.is_empty() || named(c)).collect();
+    let allowed_clamp = |asked: u32| cgroup.map_or(asked, |cgroup| cgroup.clamp(asked));
+    let uclamp_min = allowed_clamp(match (from.class, from.uclamp_min) {
+        // `sched_util_clamp_min_rt_default`; it counts only where uclamp is in use.
+        (Class::Fifo { .. }, 0) => 1024,
+        (_, clamp) => clamp,
+    });
     Task {
-        rank: task::rank(from.class),
-        weight: task::weight(from.class),
-        uclamp_min: match (from.class, from.uclamp_min) {
-            // `sched_util_clamp_min_rt_default`; it counts only where uclamp is in use.
-            (Class::Fifo { .. }, 0) => 1024,
-            (_, clamp) => clamp,
-        },
-        uclamp_max: from.uclamp_max,
+        cgroup: from.cgroup,
+        uclamp_min,
+        uclamp_max: allowed_clamp(from.uclamp_max),
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
-        ramped: from.clamp_ramp.map(|ramp| Box::new(Ramped::new(ramp, from.uclamp_min))),
+        ramped: from
+            .clamp_ramp
+            .map(|ramp| Box::new(Ramped::new(ramp, allowed_clamp(from.uclamp_min)))),
         creator: from.creator,
         initial_util: from.initial_util,
         util_est: flyball_pelt::UtilEst::from_raw(from.initial_util_est),
@@ -396,7 +413,10 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         name,
         class,
         rank: task::rank(class),
+        own_weight: task::weight(class),
         weight: task::weight(class),
+        cgroup: None,
+        parked_at: 0,
         pinned,
         uclamp_min: 0,
         uclamp_max: 1024,

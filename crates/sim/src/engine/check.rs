@@ -1,10 +1,10 @@
 //! What a setup must fulfil before a machine is made of it.
 
 use super::{SetupError, deadline};
-use crate::setup::{Class, Setup, TaskSetup};
+use crate::setup::{Bandwidth, Cgroup, Class, Setup, TaskSetup};
 use flyball_governors::Governor;
 use flyball_pelt::CAPACITY_SCALE;
-use flyball_platform::{ClockDomain, FrequencyControl, Kernel, Platform};
+use flyball_platform::{ClockDomain, FrequencyControl, IdleGovernor, Kernel, Platform};
 use flyball_units::{Mismatch, Nanos};
 
 /// Highest rate of the tick and of the statistics clock, in Hz.
@@ -14,6 +14,7 @@ const MAX_HZ: u32 = 100_000;
 pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
     platform(&setup.platform)?;
     kernel(&setup.kernel)?;
+    haltpoll(&setup.platform, &setup.kernel)?;
     let domains = setup.platform.domains.len();
     per_domain("governors", domains, setup.governors.len())?;
     per_domain("limits", domains, setup.limits.len())?;
@@ -39,6 +40,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         return Err(SetupError::UnknownTask { task: call.task.0, tasks });
     }
     setup.tasks.iter().try_for_each(|task| check_task(task, cpus))?;
+    cgroups(setup)?;
     admit(setup)
 }
 
@@ -68,6 +70,37 @@ fn admit(setup: &Setup) -> Result<(), SetupError> {
             let percent = |part: u64| part * 100 / deadline::bandwidth(1, 1);
             let expected = format!("at most {} % of a CPU for deadline tasks", percent(most));
             return wrong(Mismatch::value(expected, format!("{} % with it", percent(reserved))));
+        }
+    }
+    Ok(())
+}
+
+fn cgroups(setup: &Setup) -> Result<(), SetupError> {
+    let groups = setup.cgroups.len();
+    if let Some(task) = setup.tasks.iter().find(|task| task.cgroup.is_some_and(|g| g >= groups)) {
+        let (task, number) = (task.name.clone(), task.cgroup.unwrap_or_default());
+        return Err(SetupError::UnknownCgroup { task, number, groups });
+    }
+    for group in &setup.cgroups {
+        let wrong =
+            |slip| Err(SetupError::Cgroup { cgroup: group.name.clone(), slip: Box::new(slip) });
+        if setup.kernel.version.is_none() {
+            let system = &setup.kernel.name;
+            return wrong(Mismatch::value("control groups on a Linux kernel only", system));
+        }
+        let (least, most) = Cgroup::WEIGHTS;
+        if !(least..=most).contains(&group.weight) {
+            return wrong(Mismatch::value(format!("a weight of {least} to {most}"), group.weight));
+        }
+        let (min, max) = (group.uclamp_min, group.uclamp_max);
+        if min > max || max > CAPACITY_SCALE {
+            let expected = "uclamp_min at most uclamp_max, and that at most 1024";
+            return wrong(Mismatch::value(expected, format!("{min} and {max}")));
+        }
+        if let Some(Bandwidth { quota, period, burst }) = group.bandwidth
+            && let Err(slip) = Bandwidth::new(quota, period, burst)
+        {
+            return wrong(slip);
         }
     }
     Ok(())
@@ -126,6 +159,21 @@ fn kernel(kernel: &Kernel) -> Result<(), SetupError> {
         }
     }
     Ok(())
+}
+
+/// haltpoll polls in the first state, whatever that is.
+fn haltpoll(platform: &Platform, kernel: &Kernel) -> Result<(), SetupError> {
+    if kernel.idle_governor != IdleGovernor::Haltpoll {
+        return Ok(());
+    }
+    let polls = |domain: &&ClockDomain| domain.idle.first().is_some_and(|state| state.polling);
+    match platform.domains.iter().find(|domain| domain.idle.len() > 1 && !polls(domain)) {
+        Some(domain) => Err(SetupError::Platform {
+            platform: platform.name.clone(),
+            what: format!("domain `{}`: haltpoll needs a first idle state that polls", domain.name),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn frequencies(setup: &Setup, at: usize, domain: &ClockDomain) -> Result<(), SetupError> {

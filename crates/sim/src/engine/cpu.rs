@@ -100,6 +100,8 @@ pub(super) struct Cpu {
     pub(super) alone: Option<usize>,
     /// Fair tasks that wait, in no order.
     pub(super) fair: Vec<usize>,
+    /// Fair tasks that wait for their control group's next period.
+    pub(super) parked: Vec<usize>,
     /// FIFO tasks and interrupts that wait, the one to run next at the end.
     pub(super) urgent: Vec<usize>,
     /// Of the tasks that sleep here, as far as the kernel knows when they will wake up.

@@ -89,6 +89,24 @@ pub enum SetupError {
         /// What is wrong with it.
         slip: Box<flyball_units::Mismatch>,
     },
+    /// A control group that the kernel would refuse.
+    #[error("cgroup `{cgroup}`: {slip}")]
+    Cgroup {
+        /// The group's name.
+        cgroup: String,
+        /// What is wrong with it.
+        slip: Box<flyball_units::Mismatch>,
+    },
+    /// A task is in a control group that the setup does not have.
+    #[error("task `{task}` is in cgroup number {number}, the setup has {groups} cgroups")]
+    UnknownCgroup {
+        /// The task's name.
+        task: String,
+        /// The group's number, from 0.
+        number: usize,
+        /// Number of groups.
+        groups: usize,
+    },
     /// Policy limits that are not a range of the domain's operating points.
     #[error("domain `{domain}`: limits {min:?}..={max:?} hold no operating point")]
     Limits {

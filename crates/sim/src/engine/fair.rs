@@ -47,6 +47,11 @@ impl Average {
 }
 
 impl Machine {
+    /// The average virtual time of CPU `c`'s fair tasks.
+    pub(super) fn average_vruntime(&self, c: usize) -> i64 {
+        self.average(c).value()
+    }
+
     fn average(&self, c: usize) -> Average {
         let cpu = &self.cpus[c];
         let mut average = Average { base: cpu.min_vruntime, sum: 0, weight: 0 };
@@ -62,18 +67,16 @@ impl Machine {
     /// Accounts the running fair task's execution; `clock` is up to date. Whether its slice is
     /// over.
     pub(super) fn update_current(&mut self, c: usize) -> bool {
-        let cpu = &mut self.cpus[c];
-        let Some(t) = cpu.current else { return false };
-        let task = &mut self.tasks[t];
-        let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
-        task.exec_start = cpu.clock.clock_task();
-        task.ungrown += executed;
-        task.ran += executed;
-        task.vruntime += virtual_time(executed, task.weight);
+        let Some(t) = self.cpus[c].current else { return false };
+        let executed = self.execute(t, c);
+        if let Some(g) = self.tasks[t].cgroup {
+            self.charge_cgroup(g, c, executed);
+        }
         if self.rules.has(KernelRule::Cfs) {
             self.advance_least(c);
             return false;
         }
+        let (cpu, task) = (&mut self.cpus[c], &mut self.tasks[t]);
         if cpu.fair.is_empty() {
             cpu.min_vruntime = cpu.min_vruntime.max(task.vruntime);
         }
@@ -83,6 +86,18 @@ impl Machine {
             task.protected = false;
         }
         over
+    }
+
+    /// Accounts what the running task has executed since the last time, and says how much, in ns.
+    #[inline]
+    fn execute(&mut self, t: usize, c: usize) -> u64 {
+        let (cpu, task) = (&self.cpus[c], &mut self.tasks[t]);
+        let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
+        task.exec_start = cpu.clock.clock_task();
+        task.ungrown += executed;
+        task.ran += executed;
+        task.vruntime += virtual_time(executed, task.weight);
+        executed
     }
 
     /// Gives a task that joins CPU `c` its virtual time: the average, less the lag it left with.

@@ -42,6 +42,7 @@ impl Machine {
             base_energy_mj,
             domains: self.domains.iter().map(|domain| of_domain(domain, &cpus, now)).collect(),
             cpus,
+            cgroups: self.cgroup_summaries(),
             tasks: self.tasks.iter().enumerate().map(|(t, task)| of_task(t, task)).collect(),
             temperature: self.temperature.map(|mut temperature| {
                 temperature.advance(now, total_power);

@@ -3,7 +3,7 @@
 use super::Machine;
 use super::cpu::Activity;
 use crate::observe::Observer;
-use flyball_governors::idle::{IdleAsk, IdleChoice, IdleEnd, IdleState, Menu, Teo};
+use flyball_governors::idle::{Haltpoll, IdleAsk, IdleChoice, IdleEnd, IdleState, Menu, Teo};
 use flyball_platform::{IdleGovernor, IdleTick};
 use flyball_units::{CpuId, KernelRule, KernelRules, Nanos};
 
@@ -28,7 +28,14 @@ enum Chooser {
     Shallowest,
     Menu(Menu),
     Teo(Teo),
+    Haltpoll(Haltpoll),
 }
+
+/// The shortest time that a CPU polls, in ns.
+const LEAST_POLL: u64 = 10_000;
+
+/// The longest that it does is a tick divided by this.
+const POLLS_PER_TICK: u64 = 16;
 
 /// A CPU's idle states and who chooses among them.
 pub(super) struct Sleeps {
@@ -56,6 +63,7 @@ impl Sleeps {
         let too_slow = |latency: Nanos| of.idle_tick == IdleTick::Continues && latency.0 >= of.tick;
         let known = states.iter().enumerate().map(|(at, state)| IdleState {
             disabled: at > 0 && too_slow(state.exit_latency),
+            polling: state.polling,
             ..IdleState::new(state.exit_latency, state.target_residency)
         });
         let chooser = match of.governor {
@@ -63,6 +71,7 @@ impl Sleeps {
             IdleGovernor::None => Chooser::Shallowest,
             IdleGovernor::Menu => Chooser::Menu(Menu::new(of.rules)),
             IdleGovernor::Teo => Chooser::Teo(Teo::new(of.rules, states.len())),
+            IdleGovernor::Haltpoll => Chooser::Haltpoll(Haltpoll::new(of.rules)),
         };
         let (states, latency_limit) = (known.collect(), of.latency_limit);
         Sleeps { chooser, states, tick: of.tick, latency_limit, entered: 0 }
@@ -95,20 +104,44 @@ impl Sleeps {
             Chooser::Shallowest => IdleChoice { state: 0, stops_tick: true },
             Chooser::Menu(menu) => menu.select(&self.states, &ask),
             Chooser::Teo(teo) => teo.select(&self.states, &ask),
+            Chooser::Haltpoll(haltpoll) => haltpoll.select(&ask),
         };
         self.entered = choice.state;
         Some(choice)
     }
 
+    /// How long the state that was entered polls before it gives up; None: it sleeps.
+    fn poll_time(&self) -> Option<u64> {
+        self.states.get(self.entered).filter(|state| state.polling)?;
+        let most = self.tick / POLLS_PER_TICK;
+        match &self.chooser {
+            // Nobody else would choose.
+            Chooser::Shallowest => None,
+            Chooser::Haltpoll(haltpoll) if haltpoll.limit() > Nanos::ZERO => {
+                Some(haltpoll.limit().0)
+            }
+            Chooser::Menu(_) | Chooser::Teo(_) | Chooser::Haltpoll(_) => {
+                let others = self.states.iter().skip(1).filter(|state| !state.disabled);
+                let pay = others.map(|state| state.target_residency.0);
+                Some(pay.into_iter().find(|&pays| pays >= LEAST_POLL).unwrap_or(most).min(most))
+            }
+        }
+    }
+
     /// A sleep of `length` ns ended, by the tick that was kept or by something else; the way out follows.
     pub(super) fn learn(&mut self, length: u64, by_tick: bool) {
+        self.end(length, by_tick, false);
+    }
+
+    fn end(&mut self, length: u64, by_tick: bool, polled_out: bool) {
         let Some(state) = self.states.get(self.entered) else { return };
         let length = Nanos(length) + state.exit_latency;
-        let ended = IdleEnd { state: self.entered, length, by_tick, polled_out: false };
+        let ended = IdleEnd { state: self.entered, length, by_tick, polled_out };
         match &mut self.chooser {
             Chooser::Shallowest => {}
             Chooser::Menu(menu) => menu.reflect(ended),
             Chooser::Teo(teo) => teo.reflect(ended),
+            Chooser::Haltpoll(haltpoll) => haltpoll.reflect(ended),
         }
     }
 }
@@ -142,6 +175,13 @@ impl Machine {
         cpu.stale = true;
         cpu.misfit = false;
         cpu.complete_at = u64::MAX;
+        self.enter_state(c, observer);
+        self.tell_idle(c, true, observer);
+        self.decay_when_idle(c, observer);
+    }
+
+    /// Idle CPU `c` enters the state that is chosen for it now.
+    fn enter_state<O: Observer>(&mut self, c: usize, observer: &mut O) {
         let state = self.choose_state(c);
         self.set_activity(c, Activity::Idle(state));
         if !self.cpus[c].siblings.is_empty() {
@@ -149,14 +189,23 @@ impl Machine {
         }
         let cpu = &mut self.cpus[c];
         cpu.idle_since = self.now;
+        if let Some(time) = cpu.sleeps.poll_time() {
+            cpu.awake_at = self.now.saturating_add(time);
+        }
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
             *entries += 1;
         }
         self.set_power(c);
         self.requeue(c);
         observer.idle(Nanos(self.now), CpuId(c as u32), state);
-        self.tell_idle(c, true, observer);
-        self.decay_when_idle(c, observer);
+    }
+
+    /// CPU `c` has polled for as long as it may: it looks again what to do.
+    fn poll_out<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.flush(c);
+        let cpu = &mut self.cpus[c];
+        cpu.sleeps.end(self.now - cpu.idle_since, false, true);
+        self.enter_state(c, observer);
     }
 
     /// The idle state for CPU `c`, if it has any. Whether the tick stops is decided with it, and
@@ -230,9 +279,12 @@ impl Machine {
         }
     }
 
-    /// CPU `c` is out of its idle state.
+    /// CPU `c` is out of its idle state, or has polled in vain.
     pub(super) fn awake<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].awake_at = u64::MAX;
+        if let Activity::Idle(_) = self.cpus[c].activity {
+            return self.poll_out(c, observer);
+        }
         self.schedule(c, observer);
         self.requeue(c);
     }
@@ -252,6 +304,7 @@ mod tests {
                 target_residency: Nanos::from_micros(residency),
                 power_mw: 0.0,
                 stops_timer: false,
+                polling: false,
             }
         });
         let deepest = |governor, idle_tick| {

@@ -45,6 +45,9 @@ impl Machine {
             if task.is_deadline() {
                 return Some("a task may use up its runtime");
             }
+            if task.cgroup.is_some_and(|g| self.cgroups[g].is_limited()) {
+                return Some("a control group may use up its quota");
+            }
             if !alone || task.class == Class::Interrupt {
                 return Some("tasks wait for each other, or interrupts come");
             }
@@ -61,6 +64,8 @@ impl Machine {
             Some("a governor needs more than polls")
         } else if self.domains.len() > 1 && self.domains.iter().any(|d| d.needs.whole_machine) {
             Some("a governor looks at CPUs of other clock domains")
+        } else if self.domains.iter().flat_map(|d| &d.idle_states).any(|state| state.polling) {
+            Some("idle CPUs may poll")
         } else if (0..self.domains.len()).any(|d| self.keeps_tick_once(d)) {
             Some("idle CPUs keep their tick once")
         } else if tasks.iter().any(|&count| count > 1) {

@@ -177,6 +177,12 @@ impl Machine {
         if iowait {
             self.ask(c, UtilFlags::NONE.iowait(true), observer);
         }
+        self.load_join(t, c, observer);
+    }
+
+    /// The load of a fair task counts on CPU `c` from now on; what is expected of it does already.
+    #[inline]
+    fn load_join<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         if self.tasks[t].attached {
             self.update_entity(t, c, EntityState::Blocked, observer);
             self.update_queue(c, observer);
@@ -189,6 +195,28 @@ impl Machine {
         cpu.fair_count += 1;
         cpu.fair_at = self.rules.has(KernelRule::FairServer).then_some(self.now);
         cpu.waiting.add(&self.tasks[t].waiting);
+    }
+
+    /// The load of a fair task that waits on CPU `c` does not count as long as its control group waits for its next period;
+    /// nor does what is expected of it ([`KernelRule::ThrottleByTask`]).
+    pub(super) fn load_hold<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        let by_task = self.rules.has(KernelRule::ThrottleByTask);
+        if by_task {
+            self.cpus[c].util_est.dequeue(self.tasks[t].util_est);
+        }
+        self.update_task(t, c, false, observer);
+        if by_task {
+            self.update_util_est(t, c);
+        }
+        self.load_leave(t, c);
+    }
+
+    /// It counts again.
+    pub(super) fn load_resume<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        if self.rules.has(KernelRule::ThrottleByTask) {
+            self.cpus[c].util_est.enqueue(self.tasks[t].util_est);
+        }
+        self.load_join(t, c, observer);
     }
 
     /// A fair task leaves the queue of CPU `c` to sleep. util_est sees the signals of this last
@@ -308,6 +336,7 @@ impl Machine {
     /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one changed.
     pub(super) fn update_blocked<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].touch(self.now);
+        self.age_cgroups(c);
         let urgent_runs = self.current_is_urgent(c);
         let queue = self.update_queue_silently(c, observer);
         let others = self.update_others(c, urgent_runs);

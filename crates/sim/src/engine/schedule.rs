@@ -49,9 +49,10 @@ impl Machine {
             };
             self.tasks[t].urgency() > first
         });
-        let exhausted = self.tasks[running].is_exhausted();
+        let exhausted = self.tasks[running].is_exhausted() || self.is_out_of_time(running, c);
         if urgent || exhausted || (rank == 0 && self.pick_fair(c).is_some()) {
             self.put_current(c, SwitchOut::Preempted, observer);
+            self.hold_back(running, c, observer);
             self.schedule(c, observer);
             self.requeue(c);
         } else if rank == 0 {
@@ -110,6 +111,7 @@ impl Machine {
             let next = match self.next_urgent(c) {
                 Some(t) => Some(t),
                 None => match self.pick_fair(c) {
+                    Some(at) if self.hold_back(self.cpus[c].fair[at], c, observer) => continue,
                     Some(at) => {
                         self.fair_waiting -= 1;
                         Some(self.cpus[c].fair.swap_remove(at))
@@ -296,6 +298,7 @@ impl Machine {
             self.update_current(c);
             self.load_sleep(t, c, observer);
             self.keep_lag(t, c);
+            self.leave_cgroup(t, c, observer);
         } else if !self.tasks[t].is_interrupt() {
             self.update_urgent(t, c, true);
             self.count_urgent(t, c, -1);
@@ -339,7 +342,8 @@ impl Machine {
             return;
         }
         let cpu = &self.cpus[c];
-        let present = || cpu.fair.iter().chain(&cpu.urgent).chain(&cpu.current).copied();
+        let here = || cpu.fair.iter().chain(&cpu.parked).chain(&cpu.urgent).chain(&cpu.current);
+        let present = || here().copied();
         let runnable = || present().filter(|&t| stay(t)).chain(joins);
         let clamped = || runnable().map(|t| &self.tasks[t]).filter(|task| task.is_clamped());
         let min = clamped().map(|task| task.uclamp_min).max().unwrap_or(0);

@@ -20,6 +20,9 @@ pub struct Summary {
     pub domains: Vec<DomainSummary>,
     /// One per task, in the order of their [`TaskId`]; the governors' own tasks at the end.
     pub tasks: Vec<TaskSummary>,
+    /// One per control group, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cgroups: Vec<CgroupSummary>,
     /// None where the platform describes no thermal model.
     pub temperature: Option<TemperatureSummary>,
     /// Events that the engine worked through.
@@ -144,6 +147,25 @@ pub struct TaskSummary {
     /// When it ended; None while it lives.
     #[serde(rename = "ended_ns")]
     pub ended: Option<Nanos>,
+}
+
+/// Totals of one control group, as `cpu.stat` counts them.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CgroupSummary {
+    /// Its name.
+    pub name: String,
+    /// Time that its tasks ran.
+    #[serde(rename = "running_ns")]
+    pub running: Nanos,
+    /// Periods that began; None without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub periods: Option<u64>,
+    /// Those before which tasks had to wait on some CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
+    /// How long they did, summed over CPUs.
+    #[serde(rename = "throttled_ns", skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Nanos>,
 }
 
 /// The package's temperature, in degrees Celsius.

@@ -112,7 +112,13 @@ pub(super) struct Task {
     /// See [`rank`].
     pub(super) rank: u8,
     /// See [`weight`].
+    pub(super) own_weight: u32,
+    /// What its control group leaves of it; its own where it is in none.
     pub(super) weight: u32,
+    /// Its control group.
+    pub(super) cgroup: Option<usize>,
+    /// Its CPU's load-tracking clock when it began to wait for its group's next period.
+    pub(super) parked_at: u64,
     /// Per CPU, whether it may run there.
     pub(super) allowed: Vec<bool>,
     /// The only CPU it may run on, if there is only one.

@@ -13,6 +13,10 @@ impl Machine {
     /// Wakes every task whose timer expired.
     pub(super) fn expire_timers<O: Observer>(&mut self, observer: &mut O) {
         while let Some(t) = self.timers.pop(self.now) {
+            if let Some(number) = t.checked_sub(2 * self.tasks.len()) {
+                self.cgroup_event(number, observer);
+                continue;
+            }
             if let Some(t) = t.checked_sub(self.tasks.len()) {
                 self.budget_event(t, observer);
                 continue;
@@ -111,9 +115,15 @@ impl Machine {
             if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
                 self.update_current(c);
             }
-            self.place_virtually(t, c, new, woken);
-            self.load_enqueue(t, c, observer);
-            self.queue_task(t, c, false);
+            self.join_cgroup(t, c);
+            self.begin_cgroup(t, c, observer);
+            if self.is_throttled_on(t, c) && !self.rules.has(KernelRule::ThrottleByTask) {
+                self.park_at_once(t, c);
+            } else {
+                self.place_virtually(t, c, new, woken);
+                self.load_enqueue(t, c, observer);
+                self.queue_task(t, c, false);
+            }
         } else {
             self.tasks[t].in_iowait = false;
             if self.tasks[t].is_deadline() && !self.may_run(t, c, woken, observer) {
@@ -138,6 +148,11 @@ impl Machine {
         if woken {
             observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
         }
+        self.look_again(t, c, observer);
+    }
+
+    /// CPU `c` has got a task: it leaves its idle state, or looks who is to run.
+    pub(super) fn look_again<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         match self.cpus[c].activity {
             Activity::Idle(_) => {
                 let why = match self.tasks[t].program {
@@ -170,6 +185,7 @@ impl Machine {
         self.aggregate_clamps(from, |other| other != t, None);
         self.keep_lag(t, from);
         self.load_migrate(t, from, observer);
+        self.leave_cgroup(t, from, observer);
         let waiting = &mut self.cpus[from].fair;
         if let Some(place) = waiting.iter().position(|&other| other == t) {
             waiting.remove(place);

@@ -1,7 +1,7 @@
 //! Results: named numbers per phase, and their spread over phases.
 
 use super::watch::{GroupWatch, Watch};
-use crate::engine::{DomainSummary, Summary};
+use crate::engine::{CgroupSummary, DomainSummary, Summary};
 use crate::scenario::{Group, Scenario};
 use flyball_stats::sort;
 use flyball_units::Nanos;
@@ -90,6 +90,10 @@ impl Outcome {
             list.subject.clone_from(&group.name);
             list.group(scenario, group, &watched, &thresholds, &summary);
         }
+        for cgroup in &summary.cgroups {
+            list.subject = format!("cgroup {}", cgroup.name);
+            list.cgroup(cgroup);
+        }
         for domain in &summary.domains {
             list.subject = format!("domain {}", domain.name);
             list.domain(domain, summary.elapsed);
@@ -174,6 +178,18 @@ impl List {
         if own().any(|task| task.throttles.is_some()) {
             let throttles = sum(|task| task.throttles.unwrap_or_default());
             self.push("throttles", Unit::Count, Some(throttles));
+        }
+    }
+
+    fn cgroup(&mut self, cgroup: &CgroupSummary) {
+        self.push("running", Unit::Ns, Some(cgroup.running.0 as f64));
+        if let (Some(periods), Some(held), Some(time)) =
+            (cgroup.periods, cgroup.throttled_periods, cgroup.throttled)
+        {
+            let share = (periods > 0).then(|| 100.0 * held as f64 / periods as f64);
+            self.push("periods", Unit::Count, Some(periods as f64));
+            self.push("throttled_periods", Unit::Percent, share);
+            self.push("throttled", Unit::Ns, Some(time.0 as f64));
         }
     }
 

@@ -35,6 +35,7 @@ shipped! {
     "board-x86",
     "bursts",
     "bursts-tick",
+    "cgroup-limit",
     "idle-gap",
     "job-powerd",
     "job-powerd-paper",

@@ -56,6 +56,7 @@ pub const TOP: &[Key] = keys! {
     "controller_busy": "duration" = "0s" => "CPU time that it takes each time, as a task, whatever the frequency.",
     "features": "table" = "the kernel's" => "Patches of the response-time series.",
     "task": "list of tables" => "The tasks.",
+    "cgroup": "list of tables" = "none" => "Control groups: what tasks have together.",
     "hint": "list of tables" = "none" => "What the scheduler is told about tasks while they run.",
     "interrupt": "list of tables" = "none" => "Interrupts as noise.",
 };
@@ -120,6 +121,7 @@ pub const TASK: &[Key] = keys! {
         => "The CPU on which whoever creates it is awake, where that is no task above: a new task's CPU is looked for from there.",
     "class": "class" = "fair" => "`fair`, `nice:5`, `fifo:80`, `deadline:RUNTIME/PERIOD` or `deadline:RUNTIME/DEADLINE/PERIOD`.",
     "cpus": "CPUs" = "all" => "CPUs it may run on: `0-3,6`.",
+    "cgroup": "text" = "none" => "Its control group: a `[[cgroup]]` by its name.",
     "uclamp_min": "0 to 1024" = "0" => "Lower utilisation clamp.",
     "uclamp_max": "0 to 1024" = "1024" => "Upper utilisation clamp.",
     "rampup_multiplier": "0 to 16" = "the kernel's"
@@ -149,6 +151,17 @@ pub(super) const DEADLINE: Key = key(
 );
 pub(super) const OVERRUN: Key =
     key("overrun", "word", "queue", "Releases that pass while it is busy: `queue` or `skip`.");
+
+/// `[[cgroup]]`: files of the `cpu` controller of control groups, version 2.
+pub const CGROUP: &[Key] = keys! {
+    "name": "text" => "Its name, by which tasks say that they are in it.",
+    "cpu_max": "QUOTA/PERIOD" = "none"
+        => "Time that its tasks may run in each period, on all CPUs together (`cpu.max`): `50ms/100ms`, or `50ms` of the usual 100 ms.",
+    "cpu_max_burst": "duration" = "0s" => "What may be saved from earlier periods (`cpu.max.burst`).",
+    "cpu_weight": "1 to 10000" = "100" => "Its weight beside other groups and tasks; a task of nice 0 has 100 (`cpu.weight`).",
+    "uclamp_min": "0 to 1024" = "0" => "The least lower clamp of its tasks (`cpu.uclamp.min`, there in percent).",
+    "uclamp_max": "0 to 1024" = "1024" => "The greatest clamp of its tasks (`cpu.uclamp.max`, there in percent).",
+};
 
 /// `[[hint]]`: one call each, as patch 10 of the response-time series has it.
 pub const HINT: &[Key] = keys! {

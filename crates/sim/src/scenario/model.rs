@@ -1,7 +1,7 @@
 //! A scenario after it was read and checked.
 
 use crate::behavior::Behavior;
-use crate::setup::{Class, Creator, Hint, Placement};
+use crate::setup::{Cgroup, Class, Creator, Hint, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_platform::{Kernel, Platform};
@@ -49,6 +49,8 @@ pub struct Scenario {
     pub utilization: Vec<u32>,
     /// Background load.
     pub load: Vec<LoadGroup>,
+    /// Control groups.
+    pub cgroups: Vec<Cgroup>,
     /// The tasks.
     pub tasks: Vec<TaskSpec>,
     /// Hints about tasks that the scheduler gets.
@@ -95,6 +97,8 @@ pub struct TaskSpec {
     pub class: Class,
     /// CPUs it may run on; empty: all.
     pub cpus: Vec<CpuId>,
+    /// Its control group: a position in [`Scenario::cgroups`].
+    pub cgroup: Option<usize>,
     /// Lower clamp.
     pub uclamp_min: u32,
     /// Upper clamp.

@@ -5,7 +5,7 @@ use super::keys;
 use super::model::{InterruptSpec, Record, Scenario};
 use super::reader::{Fields, Item};
 use super::tree::{Node, Place};
-use super::{features, governor, hint, load, task, text};
+use super::{cgroup, features, governor, hint, load, task, text};
 use crate::setup::Placement;
 use crate::workload::Amount;
 use flyball_platform::{DescriptionError, FrequencyControl, Kernel, Platform, is_file};
@@ -58,7 +58,8 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
     let phases = top.integer_or("phases", 20, 1..=MAX_PHASES)? as u32;
     let (governors, (governor_cost, governor_cpu)) = governor::read(&top, &platform, &kernel)?;
     let duration = duration(&top)?;
-    let tasks = task::read_all(&top, count, source)?;
+    let cgroups = cgroup::read_all(&top)?;
+    let tasks = task::read_all(&top, count, &cgroups, source)?;
     hint::have_effect(&top, &tasks, &kernel)?;
     Ok(Scenario {
         name: top.get("name").map_or(Ok(source.name), |item| item.text())?.to_owned(),
@@ -80,6 +81,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
             load::parse(item.text()?, count).map_err(|slip| item.mismatch(slip))
         })?,
         hints: hint::read_all(&top, &tasks)?,
+        cgroups,
         tasks,
         interrupts: interrupts(&top, &platform)?,
         platform,

@@ -1,6 +1,6 @@
 //! The keys of a scenario as a document, from the tables that the reader uses.
 
-use super::keys::{DOMAIN, FEATURES, GOVERNOR, HINT, INTERRUPT, Key, TASK, TOP};
+use super::keys::{CGROUP, DOMAIN, FEATURES, GOVERNOR, HINT, INTERRUPT, Key, TASK, TOP};
 use super::kinds::KINDS;
 use std::fmt::Write;
 
@@ -25,6 +25,13 @@ pub fn reference() -> String {
     for kind in KINDS {
         section(&mut text, &format!("### kind = \"{}\"", kind.name), kind.doc, kind.keys);
     }
+    section(
+        &mut text,
+        "## `[[cgroup]]`",
+        "A control group that tasks name with `cgroup`: files of the `cpu` controller of version 2. Groups are side by \
+         side, none in another one. On a machine they are made below this program's own one, and removed.",
+        CGROUP,
+    );
     section(
         &mut text,
         "## `[[hint]]`",

@@ -2,12 +2,12 @@
 
 use super::error::ScenarioError;
 use super::hint::MAX_MULTIPLIER;
-use super::keys;
 use super::kinds::{KINDS, Kind};
 use super::model::{TaskSpec, Workload};
 use super::parse::{Source, on_machine, unknown_name};
 use super::reader::{Fields, Item};
-use crate::setup::{Class, Creator, TaskId};
+use super::{cgroup, keys};
+use crate::setup::{Cgroup, Class, Creator, TaskId};
 use crate::workload::rt_app;
 use flyball_governors::ResponseRamp;
 use flyball_run::name::{NAME_BYTES, check_name};
@@ -21,6 +21,7 @@ const MAX_COUNT: i64 = 10_000;
 pub fn read_all(
     top: &Fields<'_>,
     cpus: u32,
+    cgroups: &[Cgroup],
     source: Source<'_>,
 ) -> Result<Vec<TaskSpec>, ScenarioError> {
     let list =
@@ -32,7 +33,7 @@ pub fn read_all(
     let mut tasks: Vec<TaskSpec> = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();
     for item in &items {
-        let task = read(item, cpus, source, &tasks)?;
+        let task = read(item, cpus, cgroups, source, &tasks)?;
         for name in task.names() {
             if let Err(found) = check_name(&name) {
                 return Err(item.wrong(format!(
@@ -58,6 +59,7 @@ pub fn read_all(
 fn read(
     item: &Item<'_>,
     cpus: u32,
+    cgroups: &[Cgroup],
     source: Source<'_>,
     before: &[TaskSpec],
 ) -> Result<TaskSpec, ScenarioError> {
@@ -99,6 +101,10 @@ fn read(
         count: fields.integer_or("count", 1, 1..=MAX_COUNT)? as u32,
         class: fields.get("class").map_or(Ok(inherited.class), |item| class(&item))?,
         cpus: fields.get("cpus").map_or(Ok(inherited.cpus), |item| on_machine(&item, cpus))?,
+        cgroup: match fields.get("cgroup") {
+            Some(item) => Some(cgroup::position(&item, cgroups)?),
+            None => inherited.cgroup,
+        },
         uclamp_min,
         uclamp_max,
         rampup_multiplier: optional("rampup_multiplier", MAX_MULTIPLIER)?,
@@ -125,6 +131,7 @@ fn read(
 struct Inherited {
     class: Class,
     cpus: Vec<CpuId>,
+    cgroup: Option<usize>,
     uclamp_min: u32,
     uclamp_max: u32,
     start: Nanos,
@@ -135,6 +142,7 @@ impl Default for Inherited {
         Inherited {
             class: Class::Fair { nice: 0 },
             cpus: Vec::new(),
+            cgroup: None,
             uclamp_min: 0,
             uclamp_max: 1024,
             start: Nanos::ZERO,
@@ -147,6 +155,7 @@ impl Inherited {
         Inherited {
             class: parent.class,
             cpus: parent.cpus.clone(),
+            cgroup: parent.cgroup,
             uclamp_min: parent.uclamp_min,
             uclamp_max: parent.uclamp_max,
             start: parent.start,

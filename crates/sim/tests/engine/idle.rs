@@ -1,7 +1,7 @@
 //! Idle states and the tick, as far as the kernel can know what comes.
 
 use crate::common::*;
-use flyball_platform::IdleState;
+use flyball_platform::{IdleGovernor, IdleState};
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::observe::Observer;
 use flyball_sim::setup::Setup;
@@ -86,4 +86,51 @@ fn the_frequency_is_held_while_the_tick_runs_on() {
     assert_eq!(held, highest);
     let (lowered, highest) = lowest_after_work(1);
     assert!(lowered < highest, "{lowered}");
+}
+
+/// A guest whose CPU is woken every 150 us: it halts, then polls for 50 us and halts for 100, then polls for 100 and halts for
+/// 50, which is too short to let it poll longer. Every 1 ms it would poll in vain, and halts at once.
+#[test]
+fn a_guest_polls_where_that_pays() {
+    let guest = |kernel: &str, behavior| {
+        let mut setup = setup("laptop-x86", kernel, "performance", Nanos(1_000 * MS));
+        setup.kernel.idle_governor = IdleGovernor::Haltpoll;
+        for domain in &mut setup.platform.domains {
+            let halt = domain.idle[0].clone();
+            let poll = IdleState {
+                polling: true,
+                exit_latency: Nanos::ZERO,
+                target_residency: Nanos::ZERO,
+                ..halt.clone()
+            };
+            domain.idle = vec![poll, halt];
+        }
+        setup.tasks = vec![behavior];
+        setup.tasks[0].allowed = vec![CpuId(0)];
+        let mut sleeps = Sleeps::default();
+        flyball_sim::engine::Machine::new(setup).unwrap().run(&mut sleeps);
+        sleeps.seen
+    };
+    let share = |seen: &[(usize, u64)]| {
+        let polled: u64 = seen.iter().filter(|sleep| sleep.0 == 0).map(|sleep| sleep.1).sum();
+        polled as f64 / seen.iter().map(|sleep| sleep.1).sum::<u64>() as f64
+    };
+    let often = guest("linux-6.12", task("often", Periodic::new(150_000, 1_000)));
+    assert!((share(&often) - 0.69).abs() < 0.04, "{}", share(&often));
+    let seldom = guest("linux-6.12", task("seldom", Periodic::new(MS, 1_000)));
+    assert!(share(&seldom) < 0.01, "{}", share(&seldom));
+    // Fifty short sleeps, then long ones, each of which halves 100 us: 6.12 polls twice, and 6.1 until nothing is left of
+    // 100,000 ns, 17 times.
+    let steps = || {
+        let short = (1..=50).map(|n| Nanos(n * 150_000));
+        let long = (11..=40).map(|n| Nanos(n * MS));
+        let work = Step::Run(Work { cycles: 1_000, memory: Nanos::ZERO });
+        let each = short.chain(long).flat_map(move |at| [Step::SleepUntil(at), work]);
+        each.collect::<Vec<_>>()
+    };
+    let polls = |kernel| {
+        let seen = guest(kernel, task("both", Script::new(steps())));
+        seen.iter().filter(|sleep| sleep.0 == 0).count()
+    };
+    assert_eq!(polls("linux-6.1") - polls("linux-6.12"), 15);
 }

@@ -4,6 +4,7 @@
 
 mod balancing;
 mod boards;
+mod cgroups;
 mod common;
 mod deadline;
 mod idle;

@@ -37,6 +37,7 @@ pub(super) fn task(number: usize, slot: &Slot, seed: u64) -> TaskSetup {
         uclamp_max: 1024,
         rampup_multiplier: None,
         clamp_ramp: None,
+        cgroup: None,
         start: Nanos::ZERO,
         creator: Creator::Nobody,
         initial_util: None,

@@ -247,6 +247,7 @@ impl Trial<'_> {
             uclamp_max,
             rampup_multiplier: ramp.filter(|_| !by_clamps),
             clamp_ramp: ramp.filter(|_| by_clamps).map(ResponseRamp::new),
+            cgroup: None,
             start: Nanos::ZERO,
             creator: Creator::Nobody,
             initial_util: None,
@@ -257,6 +258,7 @@ impl Trial<'_> {
         let slots = self.setup.load.slots.iter().enumerate();
         tasks.extend(slots.map(|(number, slot)| load::task(number, slot, seeds.next_u64())));
         Ok(Setup {
+            cgroups: Vec::new(),
             hints: Vec::new(),
             placement: match kernel.capacity_aware || kernel.energy_aware {
                 true => Placement::CapacityAware,

@@ -23,6 +23,12 @@ pub enum PlayError {
     /// The ramp of the tasks' clamps cannot be followed here.
     #[error("clamp_ramp: {0}")]
     Ramp(#[from] QosError),
+    /// A control group cannot be had.
+    #[error("[[cgroup]]: {error}")]
+    Cgroup {
+        /// What failed.
+        error: HostError,
+    },
     /// The machine refused a call.
     #[error("task {task}: {error}")]
     Host {
@@ -49,7 +55,9 @@ impl Diagnostic for PlayError {
         match self {
             PlayError::Unplayable { .. } => ErrorKind::BadInput,
             PlayError::Ramp(error) => error.kind(),
-            PlayError::Host { .. } | PlayError::NoCpu => ErrorKind::Unsupported,
+            PlayError::Host { .. } | PlayError::Cgroup { .. } | PlayError::NoCpu => {
+                ErrorKind::Unsupported
+            }
         }
     }
 
@@ -58,6 +66,9 @@ impl Diagnostic for PlayError {
             PlayError::Unplayable { .. } => Some("run it on the model".to_owned()),
             PlayError::Ramp(error) => error.hint(),
             PlayError::NoCpu => None,
+            PlayError::Cgroup { .. } => Some(
+                "control groups need root, or a group of one's own: systemd-run --user --scope -p Delegate=yes".to_owned(),
+            ),
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"
                     .to_owned(),

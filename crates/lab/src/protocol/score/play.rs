@@ -1,6 +1,7 @@
 //! The playing: threads are created when the scenario creates its tasks, and joined at its end.
 
 use crate::protocol::score::PlayError;
+use crate::protocol::score::cgroups::Cgroups;
 use crate::protocol::score::performer::{Performer, Player, Stage};
 use crate::protocol::score::signal::Signal;
 use crate::protocol::score::speed::Speed;
@@ -21,6 +22,8 @@ pub struct Played {
     pub end: Nanos,
     /// The tasks, in the scenario's order; those that never came to be are left out.
     pub players: Vec<Player>,
+    /// What the kernel counted of each control group: its name, and `cpu.stat`.
+    pub cgroups: Vec<(String, String)>,
     /// Whether the program was asked to end before it was over.
     pub interrupted: bool,
 }
@@ -56,18 +59,22 @@ pub fn play(host: &Arc<dyn Host>, score: Score, speed: Speed) -> Result<Played, 
         task: "flyball-play".to_owned(),
         error: spawn_error(&error),
     })?;
-    let (players, interrupted) = conductor.join().unwrap_or_else(|panic| {
+    let (players, cgroups, interrupted) = conductor.join().unwrap_or_else(|panic| {
         // The program's own guard reports it.
         std::panic::resume_unwind(panic)
     })?;
-    Ok(Played { begin, end, players, interrupted })
+    Ok(Played { begin, end, players, cgroups, interrupted })
 }
 
 /// A thread and its task's name.
 type Performance = (String, JoinHandle<Result<Player, HostError>>);
 
-fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), PlayError> {
+/// Who played, what was counted of the control groups, and whether the program was asked to end.
+type Performed = (Vec<Player>, Vec<(String, String)>, bool);
+
+fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Performed, PlayError> {
     let host = stage.host.as_ref();
+    let cgroups = Cgroups::make(&stage.host, &score.cgroups)?;
     let mut tasks: Vec<(usize, TaskSetup)> = score.tasks.into_iter().enumerate().collect();
     tasks.sort_by_key(|(number, task)| (task.start, *number));
     // Threads that this one makes are taken in.
@@ -78,7 +85,7 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
     for (number, task) in tasks {
         let name = task.name.clone();
         let deadline = score.deadlines.get(number).copied().flatten();
-        match start(stage, task, number, deadline, score.seed) {
+        match start(stage, &cgroups, task, number, deadline, score.seed) {
             Ok(Some(handle)) => running.push((number, (name, handle))),
             Ok(None) => {
                 result = Ok(true);
@@ -100,7 +107,8 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<(Vec<Player>, bool), Play
     running.sort_by_key(|(number, _)| *number);
     let players = join(running)?;
     attached.map_or(Ok(()), Attached::end)?;
-    result.map(|interrupted| (players, interrupted))
+    let counted = cgroups.end().map_err(|error| PlayError::Cgroup { error })?;
+    result.map(|interrupted| (players, counted, interrupted))
 }
 
 /// How often the conductor looks whether it was asked to end: the signal may have gone to another thread.
@@ -123,6 +131,7 @@ fn rest(host: &dyn Host, until: Nanos) -> Result<Wake, HostError> {
 /// Waits until the task is to be created, and creates it; None where the program was asked to end.
 fn start(
     stage: &Arc<Stage>,
+    cgroups: &Cgroups,
     task: TaskSetup,
     number: usize,
     deadline: Option<Nanos>,
@@ -141,6 +150,9 @@ fn start(
     }
     if clamped {
         host.utilization_clamp_set(task.uclamp_min, task.uclamp_max)?;
+    }
+    if let Some(group) = task.cgroup {
+        cgroups.enter(group)?;
     }
     let scheduling = scheduling(task.class);
     // Who has deadlines creates nobody: such a thread takes them itself.
@@ -165,6 +177,9 @@ fn start(
         .map_err(|error| spawn_error(&error));
     if inherited {
         host.scheduling_set(Scheduling::DEFAULT)?;
+    }
+    if task.cgroup.is_some() {
+        cgroups.leave()?;
     }
     if clamped {
         host.utilization_clamp_set(0, 1024)?;

@@ -123,6 +123,15 @@ impl PreparedScore {
             ),
             hint: None,
         })?;
+        for (name, counted) in &played.cgroups {
+            writer.note(&Note {
+                t_ns: Some(played.end.0),
+                severity: "info".to_owned(),
+                object: format!("cgroup {name}"),
+                message: counted.clone(),
+                hint: None,
+            })?;
+        }
         for at in [(played.begin, BEGIN), (played.end, END)] {
             writer.append(&Marker {
                 t_ns: at.0.0,

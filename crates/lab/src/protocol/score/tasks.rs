@@ -3,13 +3,15 @@
 use crate::protocol::score::PlayError;
 use flyball_governors::ResponseRamp;
 use flyball_sim::scenario::Scenario;
-use flyball_sim::setup::{Class, Creator, TaskId, TaskSetup};
+use flyball_sim::setup::{Cgroup, Class, Creator, TaskId, TaskSetup};
 use flyball_units::{CpuSet, Nanos};
 
 /// The tasks of one playing.
 pub struct Score {
     /// The scenario's tasks and its load, in the model's order.
     pub tasks: Vec<TaskSetup>,
+    /// The control groups of these.
+    pub cgroups: Vec<Cgroup>,
     /// Of each task: how long after its release an item of it is due, where that is limited.
     pub deadlines: Vec<Option<Nanos>>,
     /// The multiplier of the ramp that the lower clamps of all of them follow, where they have one.
@@ -54,6 +56,7 @@ impl Score {
         Ok(Score {
             deadlines: (0..tasks.len() as u32).map(deadline).collect(),
             tasks,
+            cgroups: built.setup.cgroups,
             ramp,
             duration: built.setup.duration,
             seed: built.setup.seed,
