@@ -101,6 +101,15 @@ pub struct TaskSetup {
     pub behavior: Box<dyn Behavior>,
 }
 
+impl TaskSetup {
+    /// Its clamps as far as its control group allows, one of these.
+    pub fn clamps(&self, cgroups: &[Cgroup]) -> (u32, u32) {
+        let group = self.cgroup.and_then(|group| cgroups.get(group));
+        let allowed = |asked| group.map_or(asked, |group| group.clamp(asked));
+        (allowed(self.uclamp_min), allowed(self.uclamp_max))
+    }
+}
+
 /// Who creates a task. The kernel looks from its CPU on for one on which a new task begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Creator {

@@ -139,15 +139,14 @@ fn frequency(scenario: &Scenario, built: &Built, run: &Run) -> Option<Decisions>
     if tasks.iter().any(has_deadlines) {
         return None;
     }
-    let clamped = tasks.iter().filter(|task| (task.uclamp_min, task.uclamp_max) != (0, 1024));
+    let clamps = |task: &TaskSetup| task.clamps(&built.setup.cgroups);
+    let clamped = tasks.iter().map(|task| (comm(&task.name), clamps(task)));
     let ask = Ask {
         choice: GovernorSpec { name: governor.name.clone(), tunables: governor.tunables.clone() },
         platform: Some(scenario.platform.clone()),
         kernel: Some(scenario.kernel.clone()),
         tolerance: TOLERANCE,
-        clamps: clamped
-            .map(|task| (comm(&task.name), (task.uclamp_min, task.uclamp_max)))
-            .collect(),
+        clamps: clamped.filter(|(_, clamps)| *clamps != (0, 1024)).collect(),
     };
     let answer: Result<_, ShadowError> = shadow::shadow(Source::Run(run), &ask);
     let mut decisions = Decisions::default();
@@ -345,7 +344,7 @@ fn pose(
         }
         posed.busy = true;
         posed.fair += u32::from(task.is_none_or(|task| matches!(task.class, Class::Fair { .. })));
-        let (min, max) = task.map_or((0, 1024), |task| (task.uclamp_min, task.uclamp_max));
+        let (min, max) = task.map_or((0, 1024), |task| task.clamps(&built.setup.cgroups));
         let (low, high) = posed.clamps.unwrap_or((min, max));
         posed.clamps = Some((low.max(min), high.max(max)));
     }

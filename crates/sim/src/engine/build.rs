@@ -32,11 +32,9 @@ pub(super) fn build(setup: Setup) -> Machine {
     let Setup { platform, kernel, tasks, governors, .. } = setup;
     let tick = 1_000_000_000 / u64::from(kernel.hz);
     let uclamp_used = kernel.uclamp
-        && tasks.iter().any(|task| {
-            task.clamp_ramp.is_some()
-                || (task.uclamp_min, task.uclamp_max) != (0, 1024)
-                || task.cgroup.is_some_and(|g| setup.cgroups[g].is_clamping())
-        });
+        && tasks
+            .iter()
+            .any(|task| task.clamp_ramp.is_some() || task.clamps(&setup.cgroups) != (0, 1024));
     let mut domains: Vec<Domain> = platform
         .domains
         .iter()

@@ -29,6 +29,8 @@ pub struct Cgroups {
     made: Vec<(String, PathBuf)>,
     /// Whether the `cpu` controller was switched on for them.
     enabled: bool,
+    /// Where the thread is that makes the tasks; None: where its program is.
+    present: Option<usize>,
 }
 
 impl Cgroups {
@@ -42,6 +44,7 @@ impl Cgroups {
             own: PathBuf::new(),
             made: Vec::new(),
             enabled: false,
+            present: None,
         };
         if groups.is_empty() {
             return Ok(cgroups);
@@ -55,28 +58,24 @@ impl Cgroups {
         Ok(cgroups)
     }
 
-    /// The thread that calls this is in a group from now on.
+    /// Whether the thread that makes the tasks has to move for one of this group.
+    pub fn is_elsewhere(&self, group: Option<usize>) -> bool {
+        self.present != group
+    }
+
+    /// The thread that calls this, always the same one, is in a group from now on, or where its program is. The kernel
+    /// waits for all CPUs before it does that, so some of its own threads run.
     ///
     /// # Errors
     /// The machine refuses.
-    pub fn enter(&self, group: usize) -> Result<(), HostError> {
-        match self.made.get(group) {
-            Some((_, folder)) => self.move_thread(folder),
-            None => Ok(()),
+    pub fn enter(&mut self, group: Option<usize>) -> Result<(), HostError> {
+        if self.is_elsewhere(group) {
+            let folder = group.and_then(|at| self.made.get(at)).map_or(&self.own, |(_, at)| at);
+            let thread = self.host.thread_id().to_string();
+            self.host.write(&folder.join("cgroup.threads"), &thread)?;
+            self.present = group;
         }
-    }
-
-    /// It is where its program is again.
-    ///
-    /// # Errors
-    /// The machine refuses.
-    pub fn leave(&self) -> Result<(), HostError> {
-        self.move_thread(&self.own)
-    }
-
-    fn move_thread(&self, folder: &Path) -> Result<(), HostError> {
-        let thread = self.host.thread_id().to_string();
-        self.host.write(&folder.join("cgroup.threads"), &thread)
+        Ok(())
     }
 
     /// Of each group what the kernel counted (`cpu.stat`); removes them. Their threads have ended.
@@ -84,6 +83,7 @@ impl Cgroups {
     /// # Errors
     /// A group that cannot be removed.
     pub fn end(mut self) -> Result<Vec<(String, String)>, HostError> {
+        self.enter(None)?;
         let stat = |(name, folder): &(String, PathBuf)| {
             let text = self.host.read(&folder.join("cpu.stat")).unwrap_or_default();
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -179,6 +179,7 @@ impl Cgroups {
 impl Drop for Cgroups {
     /// After an error, which is told already.
     fn drop(&mut self) {
+        let _ = self.enter(None);
         let _ = self.remove();
     }
 }

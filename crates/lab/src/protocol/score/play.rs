@@ -38,6 +38,9 @@ const HEAD_START: Nanos = Nanos::from_millis(400);
 /// A controller takes some 50 ms to start, on a board several times that.
 const WITH_CONTROLLER: Nanos = Nanos::from_secs(3);
 
+/// How long before a task's birth its control group is entered, as that keeps the kernel busy for a while.
+const AHEAD: Nanos = Nanos::from_millis(100);
+
 /// Plays a score to its end. Every task is a thread of the task's name, born with its class, CPUs and
 /// clamps, as a task that another one forks.
 ///
@@ -74,7 +77,7 @@ type Performed = (Vec<Player>, Vec<(String, String)>, bool);
 
 fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Performed, PlayError> {
     let host = stage.host.as_ref();
-    let cgroups = Cgroups::make(&stage.host, &score.cgroups)?;
+    let mut cgroups = Cgroups::make(&stage.host, &score.cgroups)?;
     let mut tasks: Vec<(usize, TaskSetup)> = score.tasks.into_iter().enumerate().collect();
     tasks.sort_by_key(|(number, task)| (task.start, *number));
     // Threads that this one makes are taken in.
@@ -85,7 +88,7 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Performed, PlayError> {
     for (number, task) in tasks {
         let name = task.name.clone();
         let deadline = score.deadlines.get(number).copied().flatten();
-        match start(stage, &cgroups, task, number, deadline, score.seed) {
+        match start(stage, &mut cgroups, task, number, deadline, score.seed) {
             Ok(Some(handle)) => running.push((number, (name, handle))),
             Ok(None) => {
                 result = Ok(true);
@@ -131,7 +134,7 @@ fn rest(host: &dyn Host, until: Nanos) -> Result<Wake, HostError> {
 /// Waits until the task is to be created, and creates it; None where the program was asked to end.
 fn start(
     stage: &Arc<Stage>,
-    cgroups: &Cgroups,
+    cgroups: &mut Cgroups,
     task: TaskSetup,
     number: usize,
     deadline: Option<Nanos>,
@@ -139,7 +142,14 @@ fn start(
 ) -> Result<Option<JoinHandle<Result<Player, HostError>>>, HostError> {
     let host = stage.host.as_ref();
     let own = host.affinity_get()?;
-    if rest(host, stage.begin + task.start)? == Wake::Interrupted {
+    let due = stage.begin + task.start;
+    if cgroups.is_elsewhere(task.cgroup) {
+        if rest(host, Nanos(due.0.saturating_sub(AHEAD.0)))? == Wake::Interrupted {
+            return Ok(None);
+        }
+        cgroups.enter(task.cgroup)?;
+    }
+    if rest(host, due)? == Wake::Interrupted {
         return Ok(None);
     }
     // A thread inherits from the one that creates it.
@@ -150,9 +160,6 @@ fn start(
     }
     if clamped {
         host.utilization_clamp_set(task.uclamp_min, task.uclamp_max)?;
-    }
-    if let Some(group) = task.cgroup {
-        cgroups.enter(group)?;
     }
     let scheduling = scheduling(task.class);
     // Who has deadlines creates nobody: such a thread takes them itself.
@@ -177,9 +184,6 @@ fn start(
         .map_err(|error| spawn_error(&error));
     if inherited {
         host.scheduling_set(Scheduling::DEFAULT)?;
-    }
-    if task.cgroup.is_some() {
-        cgroups.leave()?;
     }
     if clamped {
         host.utilization_clamp_set(0, 1024)?;
