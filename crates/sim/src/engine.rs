@@ -118,6 +118,8 @@ pub struct Machine {
     hints: Vec<HintCall>,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
     decay_at: u64,
+    /// How many CPUs a task looks at for an idle one, where all have one capacity.
+    idle_search: usize,
     /// When a busy CPU may next wake an idle one to balance, which does so, too.
     kick_at: u64,
     /// Whether fair tasks get their share beside FIFO tasks: on Linux.

@@ -104,6 +104,8 @@ pub enum KernelRule {
     SharesPerCpu,
     /// haltpoll stops polling where it would poll for less than it begins with.
     HaltpollResets,
+    /// On CPUs of one capacity, the more utilised they are the fewer are looked at for an idle one.
+    IdleSearchLimit,
 }
 
 /// What is known of a rule.
@@ -145,7 +147,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 21] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 22] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -331,6 +333,16 @@ pub const KERNEL_RULES: [KernelRuleInfo; 21] = [
         effect: "haltpoll stops polling where it would poll for less than 50 us, and so a guest that is seldom woken halts at once",
         change: "read in 6.12.117 and 7.3.4, absent from 6.1.176; begun somewhere between",
     },
+    KernelRuleInfo {
+        rule: KernelRule::IdleSearchLimit,
+        name: "idle-search-limit",
+        first: version(6, 0),
+        last: None,
+        effect: "on CPUs of one capacity, a task that finds its CPU taken looks at the fewer others the more these were \
+                 utilised when load was last balanced, at none from 85 % on, and waits where it is",
+        change: "6.0: sched/fair: Introduce SIS_UTIL to search idle CPU based on sum of util_avg; before, the search's \
+                 cost counted, which is left out",
+    },
 ];
 
 /// Which rules hold.
@@ -433,6 +445,7 @@ mod tests {
                 "menu-stopped-tick-by-timer",
                 "teo-recent-intercepts",
                 "recent-cpu",
+                "idle-search-limit",
             ]
         );
         let of_6_12 = [
@@ -449,6 +462,7 @@ mod tests {
             "recent-cpu",
             "fair-server",
             "haltpoll-resets",
+            "idle-search-limit",
         ];
         assert!(!held("5.10.0").contains(&"recent-cpu"));
         assert_eq!(held("6.12.43+deb13"), of_6_12);
@@ -464,6 +478,7 @@ mod tests {
                 "fair-server",
                 "throttle-by-task",
                 "haltpoll-resets",
+                "idle-search-limit",
             ]
         );
         let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);

@@ -46,6 +46,7 @@ impl Machine {
             self.kick_at = self.last_tick() + self.kick_period();
             let by = self.idle_cpus.from(0).next().unwrap_or(c);
             self.decay_idle_cpus(by, by + 1, observer);
+            self.limit_search();
         }
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);
@@ -81,6 +82,9 @@ impl Machine {
         let now = self.now;
         for level in levels.iter_mut().filter(|level| level.at <= now) {
             level.at = now + level.interval;
+            if level.others.len() + 1 == self.cpus.len() {
+                self.limit_search();
+            }
             self.pull_from_busiest(c, level, observer);
         }
         self.cpus[c].balance_at = levels.iter().map(|level| level.at).min().unwrap_or(u64::MAX);
@@ -145,15 +149,16 @@ impl Machine {
         let capacity = self.cpus[c].capacity;
         let task = &self.tasks[t];
         (0..self.cpus.len()).filter(move |&other| {
-            task.allowed[other]
-                && capacity_greater(self.cpus[other].capacity_left(), capacity)
-                && !self.is_throttled_on(t, other)
+            task.allowed[other] && capacity_greater(self.cpus[other].capacity_left(), capacity)
         })
     }
 
     /// The smallest larger idle CPU that the task fits, or else the largest idle one.
     fn larger_idle(&self, t: usize, c: usize) -> Option<usize> {
-        let idle = self.larger_allowed(t, c).filter(|&other| self.cpus[other].is_idle());
+        let grouped = self.tasks[t].cgroup.is_some();
+        let held_back = |other| grouped && self.is_throttled_on(t, other);
+        let may = |&other: &usize| self.cpus[other].is_idle() && !held_back(other);
+        let idle = self.larger_allowed(t, c).filter(may);
         idle.min_by_key(|&other| {
             let capacity = self.cpus[other].capacity;
             match self.fit(&self.tasks[t], other) {

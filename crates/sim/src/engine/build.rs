@@ -113,6 +113,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         next: Agenda::new(domains.len() + 2 + platform.cpus.len()),
         capacities_equal,
         idle_cpus: IdleCpus::all(cpus.len()),
+        idle_search: cpus.len(),
         cpus,
         domains,
         timers,

@@ -177,9 +177,9 @@ impl Cgroup {
 }
 
 impl Machine {
-    /// A task becomes runnable on CPU `c`: its weight is what its group leaves for it.
-    pub(super) fn join_cgroup(&mut self, t: usize, c: usize) {
-        let Some(g) = self.tasks[t].cgroup else { return };
+    /// A task becomes runnable on CPU `c`, in group `g`: its weight is what that leaves for it.
+    #[cold]
+    pub(super) fn join_cgroup(&mut self, t: usize, g: usize, c: usize) {
         self.age_cgroup(g, c);
         let on = &mut self.cgroups[g].on[c];
         on.runnable += 1;
@@ -190,8 +190,15 @@ impl Machine {
     }
 
     /// A task is not runnable on CPU `c` any more.
+    #[inline]
     pub(super) fn leave_cgroup<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
-        let Some(g) = self.tasks[t].cgroup else { return };
+        if let Some(g) = self.tasks[t].cgroup {
+            self.leave(t, g, c, observer);
+        }
+    }
+
+    #[cold]
+    fn leave<O: Observer>(&mut self, t: usize, g: usize, c: usize, observer: &mut O) {
         self.age_cgroup(g, c);
         let on = &mut self.cgroups[g].on[c];
         on.runnable -= 1;
@@ -224,12 +231,11 @@ impl Machine {
         }
     }
 
-    /// A tick of CPU `c`, on which a task runs.
-    pub(super) fn tick_cgroup(&mut self, t: usize, c: usize) {
-        if let Some(g) = self.tasks[t].cgroup {
-            self.age_cgroup(g, c);
-            self.reweigh(g, c);
-        }
+    /// A tick of CPU `c`, on which a task of group `g` runs.
+    #[cold]
+    pub(super) fn tick_cgroup(&mut self, g: usize, c: usize) {
+        self.age_cgroup(g, c);
+        self.reweigh(g, c);
     }
 
     /// What its group leaves for a task on CPU `c`.
@@ -270,8 +276,9 @@ impl Machine {
         }
     }
 
-    /// The running task of CPU `c` has run for so long, which its group's time there pays.
-    pub(super) fn charge_cgroup(&mut self, g: usize, c: usize, ran: u64) {
+    /// The running task of CPU `c` has run for so long, which the time of its group pays.
+    pub(super) fn charge_cgroup(&mut self, t: usize, c: usize, ran: u64) {
+        let Some(g) = self.tasks[t].cgroup else { return };
         let group = &mut self.cgroups[g];
         let on = &mut group.on[c];
         if group.quota.is_none() {
@@ -319,6 +326,7 @@ impl Machine {
     }
 
     /// A task becomes runnable on CPU `c`, as the first of its group: without time it has to wait at once.
+    #[cold]
     pub(super) fn begin_cgroup<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         let Some(g) = self.tasks[t].cgroup.filter(|_| self.is_out_of_time(t, c)) else { return };
         if self.cgroups[g].on[c].is_throttled() || self.cgroups[g].on[c].runnable > 1 {
@@ -332,10 +340,25 @@ impl Machine {
 
     /// A fair task that waits on CPU `c` is to run. Whether it may not, as its group has no time there: then it waits for
     /// the next period.
+    #[inline]
     pub(super) fn hold_back<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) -> bool {
-        let Some(g) = self.tasks[t].cgroup.filter(|_| self.is_out_of_time(t, c)) else {
+        match self.tasks[t].cgroup {
+            Some(g) => self.hold_back_in(t, g, c, observer),
+            None => false,
+        }
+    }
+
+    #[cold]
+    fn hold_back_in<O: Observer>(
+        &mut self,
+        t: usize,
+        g: usize,
+        c: usize,
+        observer: &mut O,
+    ) -> bool {
+        if !self.is_out_of_time(t, c) {
             return false;
-        };
+        }
         if !self.throttle_cgroup(g, c, observer) {
             return false;
         }

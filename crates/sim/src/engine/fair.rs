@@ -67,16 +67,35 @@ impl Machine {
     /// Accounts the running fair task's execution; `clock` is up to date. Whether its slice is
     /// over.
     pub(super) fn update_current(&mut self, c: usize) -> bool {
-        let Some(t) = self.cpus[c].current else { return false };
-        let executed = self.execute(t, c);
-        if let Some(g) = self.tasks[t].cgroup {
-            self.charge_cgroup(g, c, executed);
+        match self.cpus[c].current {
+            Some(t) if self.tasks[t].cgroup.is_some() => self.update_in_cgroup(t, c),
+            Some(t) => self.execute(t, c),
+            None => false,
         }
+    }
+
+    /// The same for a task of a control group, whose time it takes.
+    #[cold]
+    fn update_in_cgroup(&mut self, t: usize, c: usize) -> bool {
+        let before = self.tasks[t].ran;
+        let over = self.execute(t, c);
+        self.charge_cgroup(t, c, self.tasks[t].ran - before);
+        over
+    }
+
+    #[inline(always)]
+    fn execute(&mut self, t: usize, c: usize) -> bool {
+        let cpu = &mut self.cpus[c];
+        let task = &mut self.tasks[t];
+        let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
+        task.exec_start = cpu.clock.clock_task();
+        task.ungrown += executed;
+        task.ran += executed;
+        task.vruntime += virtual_time(executed, task.weight);
         if self.rules.has(KernelRule::Cfs) {
             self.advance_least(c);
             return false;
         }
-        let (cpu, task) = (&mut self.cpus[c], &mut self.tasks[t]);
         if cpu.fair.is_empty() {
             cpu.min_vruntime = cpu.min_vruntime.max(task.vruntime);
         }
@@ -86,18 +105,6 @@ impl Machine {
             task.protected = false;
         }
         over
-    }
-
-    /// Accounts what the running task has executed since the last time, and says how much, in ns.
-    #[inline]
-    fn execute(&mut self, t: usize, c: usize) -> u64 {
-        let (cpu, task) = (&self.cpus[c], &mut self.tasks[t]);
-        let executed = cpu.clock.clock_task().wrapping_sub(task.exec_start);
-        task.exec_start = cpu.clock.clock_task();
-        task.ungrown += executed;
-        task.ran += executed;
-        task.vruntime += virtual_time(executed, task.weight);
-        executed
     }
 
     /// Gives a task that joins CPU `c` its virtual time: the average, less the lag it left with.

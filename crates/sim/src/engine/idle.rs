@@ -44,6 +44,8 @@ pub(super) struct Sleeps {
     tick: u64,
     latency_limit: Nanos,
     entered: usize,
+    /// Whether the first state polls.
+    polls: bool,
 }
 
 /// What does not change about a machine's idle governors.
@@ -73,8 +75,9 @@ impl Sleeps {
             IdleGovernor::Teo => Chooser::Teo(Teo::new(of.rules, states.len())),
             IdleGovernor::Haltpoll => Chooser::Haltpoll(Haltpoll::new(of.rules)),
         };
+        let polls = states.first().is_some_and(|state| state.polling);
         let (states, latency_limit) = (known.collect(), of.latency_limit);
-        Sleeps { chooser, states, tick: of.tick, latency_limit, entered: 0 }
+        Sleeps { chooser, states, tick: of.tick, latency_limit, entered: 0, polls }
     }
 
     /// The state to enter, if there is any, and whether the tick stops, where the next timer that the
@@ -111,8 +114,11 @@ impl Sleeps {
     }
 
     /// How long the state that was entered polls before it gives up; None: it sleeps.
+    #[cold]
     fn poll_time(&self) -> Option<u64> {
-        self.states.get(self.entered).filter(|state| state.polling)?;
+        if self.entered > 0 {
+            return None;
+        }
         let most = self.tick / POLLS_PER_TICK;
         match &self.chooser {
             // Nobody else would choose.
@@ -129,10 +135,12 @@ impl Sleeps {
     }
 
     /// A sleep of `length` ns ended, by the tick that was kept or by something else; the way out follows.
+    #[inline]
     pub(super) fn learn(&mut self, length: u64, by_tick: bool) {
         self.end(length, by_tick, false);
     }
 
+    #[inline]
     fn end(&mut self, length: u64, by_tick: bool, polled_out: bool) {
         let Some(state) = self.states.get(self.entered) else { return };
         let length = Nanos(length) + state.exit_latency;
@@ -181,6 +189,7 @@ impl Machine {
     }
 
     /// Idle CPU `c` enters the state that is chosen for it now.
+    #[inline(always)]
     fn enter_state<O: Observer>(&mut self, c: usize, observer: &mut O) {
         let state = self.choose_state(c);
         self.set_activity(c, Activity::Idle(state));
@@ -189,7 +198,9 @@ impl Machine {
         }
         let cpu = &mut self.cpus[c];
         cpu.idle_since = self.now;
-        if let Some(time) = cpu.sleeps.poll_time() {
+        if cpu.sleeps.polls
+            && let Some(time) = cpu.sleeps.poll_time()
+        {
             cpu.awake_at = self.now.saturating_add(time);
         }
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {
@@ -201,6 +212,8 @@ impl Machine {
     }
 
     /// CPU `c` has polled for as long as it may: it looks again what to do.
+    #[cold]
+    #[inline(never)]
     fn poll_out<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.flush(c);
         let cpu = &mut self.cpus[c];

@@ -181,7 +181,7 @@ impl Machine {
     }
 
     /// The load of a fair task counts on CPU `c` from now on; what is expected of it does already.
-    #[inline]
+    #[inline(always)]
     fn load_join<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         if self.tasks[t].attached {
             self.update_entity(t, c, EntityState::Blocked, observer);
@@ -336,7 +336,9 @@ impl Machine {
     /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one changed.
     pub(super) fn update_blocked<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].touch(self.now);
-        self.age_cgroups(c);
+        if !self.cgroups.is_empty() {
+            self.age_cgroups(c);
+        }
         let urgent_runs = self.current_is_urgent(c);
         let queue = self.update_queue_silently(c, observer);
         let others = self.update_others(c, urgent_runs);

@@ -7,15 +7,16 @@
 //!                 (load_here + load_t) x 100 x capacity_prev < (load_prev - load_t) x 108 x capacity_here
 //!   the first that is idle and fits:   target, previous CPU, the one before that, then all from the target on
 //!   none idle:                         target, however many wait there
+//!   so many are looked at:             n (1 - (1.17 x)^2)   of n CPUs of one capacity, utilised to the part x when
+//!                                      load was last balanced; all where a core is idle
 //! ```
 //! All CPUs are taken to share a last-level cache. Left out: wake-ups known to be the last act of the waker
-//! (`WF_SYNC`), the limit that a busy machine sets to the search (`SIS_UTIL`), and `wake_wide`, which keeps wakers
-//! of more tasks than there are CPUs from drawing them near.
+//! (`WF_SYNC`), and `wake_wide`, which keeps wakers of more tasks than there are CPUs from drawing them near.
 
 use super::Machine;
 use super::balance::IMBALANCE_PERCENT;
 use super::cpu::Cpu;
-use flyball_pelt::Fit;
+use flyball_pelt::{CAPACITY_SCALE, Fit};
 use flyball_units::KernelRule;
 use std::cmp::Reverse;
 
@@ -74,6 +75,27 @@ impl Machine {
         self.capacities_equal || self.fit(&self.tasks[t], c) == Fit::Yes
     }
 
+    /// Load is balanced: how many CPUs are looked at from now on for an idle one (`SIS_UTIL`).
+    pub(super) fn limit_search(&mut self) {
+        if !self.capacities_equal || !self.rules.has(KernelRule::IdleSearchLimit) {
+            return;
+        }
+        let cpus = self.cpus.len() as u64;
+        let util = |cpu: &Cpu| u64::from(cpu.expected_util().min(cpu.capacity));
+        let mean = self.cpus.iter().map(util).sum::<u64>() / cpus;
+        let (scale, percent) = (u64::from(CAPACITY_SCALE), u64::from(IMBALANCE_PERCENT));
+        let taken = (mean * mean * percent * percent / (10_000 * scale)).min(scale);
+        self.idle_search = ((scale - taken) * cpus / scale) as usize;
+    }
+
+    /// Whether CPU `c` is among those that a task looks at, which found CPU `target` taken.
+    fn is_searched(&self, t: usize, target: usize, c: usize) -> bool {
+        let cpus = self.cpus.len();
+        let from_there = (1..=cpus).map(|step| (target + step) % cpus);
+        let allowed = from_there.filter(|&other| self.tasks[t].allowed[other]);
+        self.idle_search >= cpus || allowed.take(self.idle_search).any(|other| other == c)
+    }
+
     /// The first idle CPU that the task fits by number from `target` on and all around, one on an idle core before
     /// others; where none fits, of the idle ones the best match, the largest of equals.
     fn idle_from(&self, t: usize, target: usize) -> Option<usize> {
@@ -81,6 +103,9 @@ impl Machine {
         let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
         for c in self.idle_cpus.from(target).filter(|&c| task.allowed[c]) {
             if self.fits_or_all_equal(t, c) {
+                if self.cpus[c].siblings.is_empty() {
+                    return Some(c).filter(|&c| self.is_searched(t, target, c));
+                }
                 if self.core_is_idle(c) {
                     return Some(c);
                 }
@@ -92,6 +117,7 @@ impl Machine {
                 best = Some((fit, room, c));
             }
         }
+        let on_busy_core = on_busy_core.filter(|&c| self.is_searched(t, target, c));
         on_busy_core.or(best.map(|(.., c)| c))
     }
 
@@ -134,6 +160,30 @@ mod tests {
         for c in 0..machine.cpus.len() {
             let is_idle = idle.contains(&c);
             machine.set_activity(c, if is_idle { Activity::Idle(None) } else { Activity::Busy });
+        }
+    }
+
+    /// Of four CPUs that are utilised by half 4 x (1024 - 350) / 1024 = 2 are looked at, from the next one on; by 0.85, none.
+    #[test]
+    fn the_busier_the_cpus_the_fewer_are_looked_at() {
+        for (kernel, util_avg, found) in [
+            ("debian-6.12", 0, 0),
+            ("debian-6.12", 512, 1),
+            ("linux-5.10", 512, 0),
+            ("debian-6.12", 871, 1),
+        ] {
+            let mut machine = machine(kernel);
+            for cpu in &mut machine.cpus {
+                cpu.cfs =
+                    SchedAvg::from_state(SchedAvgState { util_avg, ..SchedAvgState::default() });
+            }
+            machine.limit_search();
+            // CPUs 2 and 3 come first, and then 0.
+            idle(&mut machine, &[0]);
+            assert_eq!(machine.near(0, 1, 1), Some(found), "{kernel} {util_avg}");
+            idle(&mut machine, &[3]);
+            let third = if util_avg > 512 { 1 } else { 3 };
+            assert_eq!(machine.near(1, 1, 1), Some(third), "{kernel} {util_avg}");
         }
     }
 

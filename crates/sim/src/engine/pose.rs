@@ -76,6 +76,8 @@ impl Machine {
             cpu.util_est.enqueue(UtilEst::from_raw(posed.util_est));
             (cpu.uclamp_min, cpu.uclamp_max) = posed.clamps.unwrap_or((0, 1024));
         }
+        // When load was last balanced is not recorded: as if just now.
+        self.limit_search();
         let (t, previous) = (waking.task.0 as usize, waking.previous.0 as usize);
         let task = self.tasks.get_mut(t)?;
         task.avg = average(waking.util, waking.runnable);

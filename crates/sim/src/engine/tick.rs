@@ -48,7 +48,9 @@ impl Machine {
             }
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
-            self.tick_cgroup(t, c);
+            if let Some(g) = self.tasks[t].cgroup {
+                self.tick_cgroup(g, c);
+            }
             self.update_others(c, false);
         } else {
             self.update_others(c, !self.tasks[t].is_interrupt());

@@ -115,8 +115,10 @@ impl Machine {
             if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
                 self.update_current(c);
             }
-            self.join_cgroup(t, c);
-            self.begin_cgroup(t, c, observer);
+            if let Some(g) = self.tasks[t].cgroup {
+                self.join_cgroup(t, g, c);
+                self.begin_cgroup(t, c, observer);
+            }
             if self.is_throttled_on(t, c) && !self.rules.has(KernelRule::ThrottleByTask) {
                 self.park_at_once(t, c);
             } else {
@@ -152,6 +154,7 @@ impl Machine {
     }
 
     /// CPU `c` has got a task: it leaves its idle state, or looks who is to run.
+    #[inline]
     pub(super) fn look_again<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         match self.cpus[c].activity {
             Activity::Idle(_) => {
