@@ -1,7 +1,8 @@
 //! The control groups of a playing: made below this program's own one, and gone when it ends.
 //!
 //! They are threaded (cgroup v2): a thread is in one, its process stays where it is. What a kill leaves behind are
-//! empty folders, which the next playing there removes.
+//! empty folders, and the `cpu` controller, where it was switched on for them; their names say whether it was, and the
+//! next playing there removes both.
 
 use crate::protocol::score::PlayError;
 use flyball_host::{Errno, Host, HostError};
@@ -15,6 +16,11 @@ const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// Begins the names of all that are made here; the number of the program follows.
 const PREFIX: &str = "flyball-";
+
+/// Between that number and a group's name, where the `cpu` controller was switched on for it, and where it was on.
+const SWITCHED_ON: char = '+';
+/// See [`SWITCHED_ON`].
+const WAS_ON: char = '-';
 
 /// How long the last threads may take to be gone from a group after they have ended.
 const GONE: Nanos = Nanos::from_secs(2);
@@ -50,8 +56,9 @@ impl Cgroups {
             return Ok(cgroups);
         }
         cgroups.own = own(host.as_ref())?;
-        cgroups.remove_stale();
+        let switched_on = cgroups.remove_stale();
         cgroups.enable()?;
+        cgroups.enabled |= switched_on;
         for group in groups {
             cgroups.add(group)?;
         }
@@ -115,7 +122,9 @@ impl Cgroups {
     }
 
     fn add(&mut self, group: &Cgroup) -> Result<(), PlayError> {
-        let folder = self.own.join(format!("{PREFIX}{}-{}", std::process::id(), group.name));
+        let switch = if self.enabled { SWITCHED_ON } else { WAS_ON };
+        let folder = format!("{PREFIX}{}{switch}{}", std::process::id(), group.name);
+        let folder = self.own.join(folder);
         self.host.make_dir(&folder).map_err(refused)?;
         self.made.push((group.name.clone(), folder.clone()));
         let mut values = vec![("cgroup.type", "threaded".to_owned())];
@@ -140,18 +149,20 @@ impl Cgroups {
         Ok(())
     }
 
-    /// Removes what programs that are gone have left here.
-    fn remove_stale(&self) {
+    /// Removes what programs that are gone have left here. Whether one had switched the `cpu` controller on.
+    fn remove_stale(&self) -> bool {
+        let mut switched_on = false;
         for name in self.host.list(&self.own).unwrap_or_default() {
-            let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-            let Some(process) = process.and_then(|number| number.parse::<u32>().ok()) else {
-                continue;
-            };
-            if !self.host.exists(Path::new(&format!("/proc/{process}"))) {
-                // One that is not empty belongs to somebody after all.
-                let _ = self.host.remove_dir(&self.own.join(name));
+            let rest = name.strip_prefix(PREFIX).unwrap_or_default();
+            let Some((process, _)) = rest.split_once([SWITCHED_ON, WAS_ON]) else { continue };
+            let is_gone = process.parse::<u32>().is_ok()
+                && !self.host.exists(Path::new(&format!("/proc/{process}")));
+            // One that is not empty belongs to somebody after all.
+            if is_gone && self.host.remove_dir(&self.own.join(&name)).is_ok() {
+                switched_on |= rest[process.len()..].starts_with(SWITCHED_ON);
             }
         }
+        switched_on
     }
 
     fn remove(&mut self) -> Result<(), HostError> {
@@ -198,4 +209,55 @@ fn own(host: &dyn Host) -> Result<PathBuf, PlayError> {
         let expected = format!("control groups of version 2 in {CGROUPS}");
         PlayError::unplayable("[[cgroup]]", expected, found)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_host::RecordedHost;
+    use flyball_host::manifest::Manifest;
+    use std::collections::BTreeMap;
+
+    fn host(listing: &str) -> Arc<dyn Host> {
+        let mut manifest = Manifest::default();
+        manifest.calls.writable = BTreeMap::from([(CGROUPS.to_owned(), true)]);
+        Arc::new(RecordedHost::from_listing(listing).unwrap().with_manifest(manifest))
+    }
+
+    fn refusal(host: &Arc<dyn Host>) -> String {
+        Cgroups::make(host, &[Cgroup::named("web")]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn machines_without_cgroups_or_their_cpu_controller_are_named() {
+        let old = host("/proc/self/cgroup = 9:name=systemd:/\n");
+        assert!(refusal(&old).ends_with("of version 2 in /sys/fs/cgroup, found 9:name=systemd:/"));
+        let bare = "/proc/self/cgroup = 0::/user\n\
+                    /sys/fs/cgroup/user/cgroup.controllers = memory pids\n\
+                    /sys/fs/cgroup/user/cgroup.subtree_control = \n";
+        let found = refusal(&host(bare));
+        assert!(
+            found.contains("the cpu controller in /sys/fs/cgroup/user, found \"memory pids\""),
+            "{found}"
+        );
+        assert!(Cgroups::make(&old, &[]).is_ok(), "nobody asked for one");
+    }
+
+    /// This machine makes the folder and has none of the kernel's files in it: the first value is refused.
+    #[test]
+    fn what_was_made_until_an_error_is_gone_and_so_is_what_a_killed_program_left() {
+        let listing = "/proc/self/cgroup = 0::/user\n\
+                       /sys/fs/cgroup/user/cgroup.controllers = cpu memory\n\
+                       /sys/fs/cgroup/user/cgroup.subtree_control = memory\n\
+                       /sys/fs/cgroup/user/cgroup.threads = 1\n";
+        let host = host(listing);
+        let own = Path::new("/sys/fs/cgroup/user");
+        host.make_dir(&own.join("flyball-999999+old")).unwrap();
+        let found = refusal(&host);
+        assert!(found.contains("web/cgroup.type"), "{found}");
+        let left = host.list(own).unwrap();
+        assert!(!left.iter().any(|name| name.starts_with(PREFIX)), "{left:?}");
+        // A real file would hold the controllers that are left.
+        assert_eq!(host.read(&own.join("cgroup.subtree_control")).unwrap().trim(), "-cpu");
+    }
 }
