@@ -67,7 +67,7 @@ impl Diagnostic for PlayError {
             PlayError::Ramp(error) => error.hint(),
             PlayError::NoCpu => None,
             PlayError::Cgroup { .. } => Some(
-                "control groups need root, or a group of one's own: systemd-run --user --scope -p Delegate=yes".to_owned(),
+                "control groups need root, or a group of one's own (docs/playing.md)".to_owned(),
             ),
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"

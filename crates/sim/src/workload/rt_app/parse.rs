@@ -94,7 +94,7 @@ mod note {
     pub const CONDITIONS: &str = "wait and sync sleep until another thread signals the same name; signal wakes the first of them";
     pub const FORKS: &str =
         "each fork in the file has one thread, which runs again at the next turn";
-    pub const GROUPS: &str = "taskgroup has no effect: there are no groups";
+    pub const GROUPS: &str = "taskgroup has no effect: a scenario has [[cgroup]] for that";
     pub const NODES: &str = "nodes_membind has no effect: memory is everywhere alike";
     pub const PHASE_CPUS: &str = "a thread may run on the CPUs of all its phases in each of them";
     pub const DEADLINE: &str = "SCHED_DEADLINE on some CPUs, or of times that the kernel refuses, is FIFO with the priority 99";
