@@ -112,6 +112,9 @@ catalogue! {
     InterruptBalance = "irqbalance":
         "names of processes";
         "Interrupts move between CPUs every ten seconds, also onto the one that measures. warn; a note where CPUs are set apart, because it leaves those alone."
+    CpuQuota = "cpu-quota":
+        "`cpu.max` and `cpu.stat` of this program's control group and those above it (version 1: `cpu.cfs_quota_us`)";
+        "The CPU limit of a container or a service: who has used it up waits for the next period, and the slower the CPU, the sooner that is. bad where somebody had to wait already, warn where the limit is less than the CPUs that may be used."
     StolenTime = "stolen-time":
         "steal in `/proc/stat`";
         "The hypervisor ran somebody else while a CPU here had work. warn from 1 % since boot on, note from 0.1 % on."

@@ -14,6 +14,7 @@ mod placement;
 mod power;
 mod preference;
 mod probe;
+mod quota;
 mod response;
 mod unknown;
 mod virtualization;
@@ -27,7 +28,7 @@ pub(crate) use unknown::not_known;
 
 /// Everything that the rules find, in no order.
 pub(crate) fn all(facts: &Facts, probe: Option<&Probe>) -> Vec<Finding> {
-    let rules: [fn(&Facts) -> Vec<Finding>; 16] = [
+    let rules: [fn(&Facts) -> Vec<Finding>; 17] = [
         driver::find,
         governor::find,
         clocks::find,
@@ -43,6 +44,7 @@ pub(crate) fn all(facts: &Facts, probe: Option<&Probe>) -> Vec<Finding> {
         daemons::find,
         response::find,
         virtualization::find,
+        quota::find,
         unknown::find,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(facts)).collect();

@@ -184,7 +184,8 @@ fn every_kind_of_finding_is_met() {
         .map(|finding| finding.id)
         .collect();
     // These have tests of their own: in here, and in `faults`.
-    met.extend([Id::DeliveredFrequency, Id::ResponseTime, Id::Unreadable, Id::Malformed]);
+    met.extend([Id::CpuQuota, Id::DeliveredFrequency, Id::ResponseTime]);
+    met.extend([Id::Unreadable, Id::Malformed]);
     let missing: Vec<&str> =
         CATALOGUE.iter().filter(|entry| !met.contains(&entry.id)).map(|entry| entry.name).collect();
     assert_eq!(missing, [""; 0]);
@@ -237,4 +238,44 @@ fn the_long_form_holds_everything() {
         assert!(text.contains(finding.id.name()), "{}", finding.id);
     }
     assert!(text.contains("seen: ") && text.contains("keep: ") && text.contains("Not known"));
+}
+
+/// The limit may be that of a group above; of several the tightest holds. A file that is none is named.
+#[test]
+fn a_limit_of_the_control_group_is_found_in_both_versions() {
+    let second = || {
+        machines::intel_laptop()
+            .file("/proc/self/cgroup", "0::/ci/job")
+            .file("/sys/fs/cgroup/ci/job/cpu.max", "max 100000")
+            .file("/sys/fs/cgroup/ci/cpu.max", "50000 100000")
+            .file("/sys/fs/cgroup/ci/cpu.stat", "nr_periods 40")
+            .file("/sys/fs/cgroup/ci/cpu.stat", "nr_throttled 0")
+    };
+    let audit = second().audit();
+    let finding = one(&audit, Id::CpuQuota);
+    assert_eq!(finding.severity, Severity::Warn);
+    assert!(finding.found.contains("may run 50 ms of each 100 ms"), "{finding:?}");
+    assert!(finding.effect.chars().count() <= 94, "{finding:?}");
+    assert_eq!(command(finding), "echo max | sudo tee /sys/fs/cgroup/ci/cpu.max");
+    let held_back = second().but("nr_throttled 0", "nr_throttled 12").audit();
+    let finding = one(&held_back, Id::CpuQuota);
+    assert_eq!(finding.severity, Severity::Bad);
+    assert!(finding.found.ends_with("had to wait in 12 of 40 periods"), "{finding:?}");
+    let first = || {
+        machines::intel_laptop()
+            .file("/proc/self/cgroup", "9:name=systemd:/")
+            .file("/proc/self/cgroup", "4:cpu,cpuacct:/docker/1")
+            .file("/sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "150000")
+            .file("/sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000")
+            .file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1")
+    };
+    let audit = first().audit();
+    let fix = command(one(&audit, Id::CpuQuota)).to_owned();
+    assert_eq!(fix, "echo -1 | sudo tee /sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us");
+    // As much as all CPUs have is no limit.
+    let whole = first().but("quota_us = 150000", "quota_us = 6400000").audit();
+    assert_eq!(one(&whole, Id::CpuQuota).severity, Severity::Ok);
+    let torn = first().but("quota_us = 150000", "quota_us = much").audit();
+    assert_eq!(torn.of(Id::CpuQuota).count(), 0);
+    assert!(torn.of(Id::Malformed).any(|finding| finding.object.ends_with("cpu.cfs_quota_us")));
 }

@@ -66,6 +66,7 @@ pub use machine::surroundings::power::{PowerLimit, Supply};
 pub use machine::surroundings::processes::{
     IdleLatencyHolders, Process, WATCHED, WATCHED_SERVICES,
 };
+pub use machine::surroundings::quota::CpuQuota;
 pub use machine::topology::Topology;
 pub use machine::virtualization::Virtualization;
 pub use permissions::{Grant, Permission, Permissions, Power};

@@ -9,6 +9,7 @@ pub(crate) mod kernel_work;
 pub(crate) mod memory;
 pub(crate) mod power;
 pub(crate) mod processes;
+pub(crate) mod quota;
 mod tolerant;
 
 use crate::{Errno, Host, HostError};
@@ -20,6 +21,7 @@ use kernel_work::KernelWork;
 use memory::Memory;
 use power::{PowerLimit, Supply};
 use processes::{IdleLatencyHolders, Process};
+use quota::CpuQuota;
 use std::collections::BTreeMap;
 use tolerant::Tolerant;
 
@@ -59,6 +61,8 @@ pub struct Surroundings {
     pub services: Vec<String>,
     /// Who holds the idle latency down through `/dev/cpu_dma_latency`.
     pub holders: IdleLatencyHolders,
+    /// The CPU limit of this program's control group; none without one.
+    pub quota: Option<CpuQuota>,
     /// Load average of the last minute, in thousandths of a task.
     pub load_permille: Option<u64>,
     /// What was there and could not be read: path to reason.
@@ -90,6 +94,7 @@ impl Surroundings {
             processes: processes::watched(host),
             services: processes::services(host),
             holders: processes::holders(host),
+            quota: quota::quota(&files),
             load_permille: kernel_work::load_permille(&files),
             malformed: files.take_malformed(),
             unreadable: files.into_unreadable(),
