@@ -17,6 +17,7 @@
 pub mod arch;
 mod calibrate;
 mod call;
+mod cgroup;
 mod errno;
 mod error;
 mod fault;
@@ -42,6 +43,7 @@ mod types;
 mod usage;
 
 pub use call::Call;
+pub use cgroup::{CGROUPS, Membership};
 pub use errno::Errno;
 pub use error::HostError;
 pub use fault::{Effect, Fault, FaultError};

@@ -2,7 +2,7 @@
 //! real time is tried in a thread that ends at once; the rest is asked, not done.
 
 use crate::error::SETCAP;
-use crate::{Call, Host, HostError, Scheduling, dma_latency_path};
+use crate::{CGROUPS, Call, Host, HostError, Membership, Scheduling, dma_latency_path};
 use flyball_units::{Diagnostic, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -147,12 +147,8 @@ fn real_time(host: &dyn Host) -> Grant {
 /// The file that gives this process's control group (version 1) no real-time budget.
 fn rt_group_file(host: &dyn Host) -> Option<String> {
     let groups = host.read(Path::new("/proc/thread-self/cgroup")).ok()?;
-    let group = groups.lines().find_map(|line| {
-        let mut fields = line.splitn(3, ':');
-        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        controllers.split(',').any(|name| name == "cpu").then_some(path)
-    })?;
-    let file = format!("/sys/fs/cgroup/cpu{}/cpu.rt_runtime_us", group.trim_end_matches('/'));
+    let group = Membership::all(&groups).find(|group| group.has("cpu"))?;
+    let file = format!("{CGROUPS}/cpu{}/cpu.rt_runtime_us", group.path.trim_end_matches('/'));
     let budget = host.read(Path::new(&file)).ok()?;
     (budget.trim() == "0").then_some(file)
 }

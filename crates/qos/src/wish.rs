@@ -3,7 +3,7 @@
 use crate::users::users_of;
 use crate::{QosError, Rules, backend};
 use flyball_governors::ResponseRamp;
-use flyball_host::Host;
+use flyball_host::{CGROUPS, Host, Membership};
 use flyball_units::{Mismatch, Nanos, Share};
 use std::path::{Path, PathBuf};
 
@@ -49,9 +49,6 @@ pub struct Whose {
     pub user: Option<u32>,
 }
 
-/// Where cgroups are.
-const CGROUPS: &str = "/sys/fs/cgroup";
-
 impl Whose {
     /// As people name them: a path with or without the place where cgroups are, a user by name or number.
     ///
@@ -77,8 +74,8 @@ impl Whose {
     pub(crate) fn has(&self, host: &dyn Host, pid: u32) -> bool {
         let in_group = self.cgroup.as_ref().is_none_or(|wanted| {
             let text = host.read(Path::new(&format!("/proc/{pid}/cgroup"))).unwrap_or_default();
-            let path = text.lines().find_map(|line| line.strip_prefix("0::"));
-            path.and_then(|path| path.strip_prefix(wanted.as_str()))
+            Membership::unified(&text)
+                .and_then(|path| path.strip_prefix(wanted.as_str()))
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || wanted == "/")
         });
         in_group

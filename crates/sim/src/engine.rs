@@ -47,8 +47,8 @@ pub use deadline::RESERVED_FOR_FAIR;
 pub use error::SetupError;
 pub use pose::{PosedCpu, PosedTask};
 pub use summary::{
-    CgroupSummary, CpuSummary, DomainSummary, FrequencyResidency, Summary, TaskSummary,
-    TemperatureSummary,
+    CgroupSummary, CpuSummary, DomainSummary, FrequencyResidency, LimitSummary, Summary,
+    TaskSummary, TemperatureSummary,
 };
 
 use crate::observe::{All, Observer};

@@ -100,8 +100,8 @@ pub enum KernelRule {
     FairServer,
     /// A control group without time left keeps its tasks from running one by one, as each comes to run.
     ThrottleByTask,
-    /// A control group's weight counts once for each CPU that it can keep busy.
-    SharesPerCpu,
+    /// A control group's weight counts once for each of its runnable tasks, as far as there are CPUs.
+    ConcurrentShares,
     /// haltpoll stops polling where it would poll for less than it begins with.
     HaltpollResets,
     /// On CPUs of one capacity, the more utilised they are the fewer are looked at for an idle one.
@@ -318,11 +318,12 @@ pub const KERNEL_RULES: [KernelRuleInfo; 22] = [
         change: "6.18: sched/fair: Switch to task based throttle model; read in 7.2.13 and 7.3.4, absent from 6.12.117",
     },
     KernelRuleInfo {
-        rule: KernelRule::SharesPerCpu,
-        name: "shares-per-cpu",
+        rule: KernelRule::ConcurrentShares,
+        name: "concurrent-shares",
         first: version(7, 3),
         last: None,
-        effect: "a control group's cpu.weight counts once for each CPU that its tasks keep busy, not once on the whole machine",
+        effect: "a control group's cpu.weight counts as often as it has runnable tasks, on average and rounded down, but not more often \
+                 than there are CPUs; before, once on the whole machine",
         change: "read in 7.3.4 (`calc_concur_shares`), absent from 7.2.13",
     },
     KernelRuleInfo {
@@ -483,7 +484,7 @@ mod tests {
         );
         let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);
         let since_7_3: Vec<&str> = held("7.3").into_iter().filter(only_since_7_3).collect();
-        assert_eq!(since_7_3, ["shares-per-cpu"]);
+        assert_eq!(since_7_3, ["concurrent-shares"]);
         assert_eq!(KernelRules::newest(), KernelRules::of(KernelVersion::new(7, 4)));
     }
 

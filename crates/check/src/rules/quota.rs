@@ -14,27 +14,26 @@ pub(super) fn find(facts: &Facts) -> Vec<Finding> {
         ms(quota),
         ms(period)
     );
-    let held_back = limit.throttled.filter(|&(throttled, _)| throttled > 0);
-    let cpus = facts.allowed.iter().count() as u64;
-    let severity = match held_back {
+    let waited = limit.throttled.filter(|&(throttled, _)| throttled > 0);
+    let cpus = facts.allowed.len() as u64;
+    let severity = match waited {
         Some(_) => Severity::Bad,
         None if quota >= period.saturating_mul(cpus) => Severity::Ok,
         None => Severity::Warn,
     };
-    let (found, seen) = match (held_back, limit.throttled) {
-        (Some((throttled, periods)), _) => (
-            format!("{found}; they had to wait in {throttled} of {periods} periods"),
-            format!("nr_throttled {throttled}, nr_periods {periods}"),
-        ),
-        (None, Some((throttled, periods))) => {
-            (found, format!("nr_throttled {throttled}, nr_periods {periods}"))
+    let found = match waited {
+        Some((throttled, periods)) => {
+            format!("{found}; they had to wait in {throttled} of {periods} periods")
         }
-        (None, None) => (found, "not there".to_owned()),
+        None => found,
     };
-    let stat = limit.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = limit.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let counted = limit.throttled.map(|(throttled, periods)| {
+        (format!("{folder}/cpu.stat"), format!("nr_throttled {throttled}, nr_periods {periods}"))
+    });
     let finding = Finding::new(Id::CpuQuota, severity, "machine", found)
         .seen(&limit.file, format!("{quota} of {period} us"))
-        .seen(format!("{stat}/cpu.stat"), seen);
+        .seen_all(counted);
     vec![match severity {
         Severity::Ok => finding,
         _ => finding

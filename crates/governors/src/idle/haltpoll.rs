@@ -1,4 +1,4 @@
-//! haltpoll: a guest's CPU asks for work for a while before it gives itself back to the host, the longer the oftener that
+//! haltpoll: a guest's CPU asks for work for a while before it gives itself back to the host, the longer, the more often that
 //! would have paid.
 
 use super::{IdleAsk, IdleChoice, IdleEnd};

@@ -41,12 +41,15 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        if self.now > self.decay_at || self.kicks(c) {
+        let kicks = self.kicks(c);
+        if self.now > self.decay_at || kicks {
             // The tick wakes an idle CPU for that.
             self.kick_at = self.last_tick() + self.kick_period();
             let by = self.idle_cpus.from(0).next().unwrap_or(c);
             self.decay_idle_cpus(by, by + 1, observer);
-            self.limit_search();
+            if kicks {
+                self.limit_search();
+            }
         }
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);

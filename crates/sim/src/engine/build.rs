@@ -15,7 +15,9 @@ use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
-use crate::setup::{Class, Creator, GovernorCost, Setup, TaskSetup, random_stream};
+use crate::setup::{
+    Cgroup as CgroupSetup, Class, Creator, GovernorCost, Setup, TaskSetup, random_stream,
+};
 use crate::workload::uniform;
 use flyball_governors::schedutil::Schedutil;
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
@@ -50,10 +52,7 @@ pub(super) fn build(setup: Setup) -> Machine {
     let mut tasks: Vec<Task> = tasks
         .into_iter()
         .enumerate()
-        .map(|(t, task)| {
-            let group = task.cgroup.map(|g| &setup.cgroups[g]);
-            new_task(t, task, group, &platform, &kernel.features, setup.seed)
-        })
+        .map(|(t, task)| new_task(t, task, &setup.cgroups, &platform, &kernel.features, setup.seed))
         .collect();
     add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
     let idle_rules = IdleRules {
@@ -369,8 +368,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
 
 fn new_task(
     t: usize,
-    from: TaskSetup,
-    cgroup: Option<&crate::setup::Cgroup>,
+    mut from: TaskSetup,
+    cgroups: &[CgroupSetup],
     platform: &Platform,
     features: &Features,
     seed: u64,
@@ -378,20 +377,19 @@ fn new_task(
     let cpus = platform.cpus.len();
     let named = |c: usize| from.allowed.iter().any(|cpu| cpu.0 as usize == c);
     let allowed: Vec<bool> = (0..cpus).map(|c| from.allowed.is_empty() || named(c)).collect();
-    let allowed_clamp = |asked: u32| cgroup.map_or(asked, |cgroup| cgroup.clamp(asked));
-    let uclamp_min = allowed_clamp(match (from.class, from.uclamp_min) {
+    let (own, _) = from.clamps(cgroups);
+    let ramped = from.clamp_ramp.map(|ramp| Box::new(Ramped::new(ramp, own)));
+    if let (Class::Fifo { .. }, 0) = (from.class, from.uclamp_min) {
         // `sched_util_clamp_min_rt_default`; it counts only where uclamp is in use.
-        (Class::Fifo { .. }, 0) => 1024,
-        (_, clamp) => clamp,
-    });
+        from.uclamp_min = 1024;
+    }
+    let (uclamp_min, uclamp_max) = from.clamps(cgroups);
     Task {
         cgroup: from.cgroup,
         uclamp_min,
-        uclamp_max: allowed_clamp(from.uclamp_max),
+        uclamp_max,
         multiplier: from.rampup_multiplier.unwrap_or(features.default_rampup_multiplier),
-        ramped: from
-            .clamp_ramp
-            .map(|ramp| Box::new(Ramped::new(ramp, allowed_clamp(from.uclamp_min)))),
+        ramped,
         creator: from.creator,
         initial_util: from.initial_util,
         util_est: flyball_pelt::UtilEst::from_raw(from.initial_util_est),

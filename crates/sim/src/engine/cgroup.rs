@@ -7,14 +7,14 @@
 //!
 //!   w_t    = own_t * shares / W_c                      W_c: sum of the own weights on CPU c
 //!   shares = S * L_c / (sum(l) - l_c + L_c)            L_c = max(W_c, l_c), l_c: the group's load_avg on CPU c
-//!   S      = cpu.weight * 1024 / 100                   from 7.3 on once for each CPU that its tasks keep busy
+//!   S      = cpu.weight * 1024 / 100                   from 7.3 on for each runnable task, up to the CPUs
 //! ```
 //! The weights `w_t` of all tasks on a CPU are compared with each other, as in 7.3. Earlier kernels compare groups with
 //! each other first and then the tasks of one: the same shares of the time, in another order.
 //!
 //! Source: Documentation/scheduler/sched-bwc.rst, and the constants that it names.
 
-use super::{CgroupSummary, Machine};
+use super::{CgroupSummary, LimitSummary, Machine};
 use crate::observe::Observer;
 use crate::setup::{Bandwidth, Cgroup as CgroupSetup};
 use flyball_pelt::{CAPACITY_SCALE, QueueLoad, SchedAvg};
@@ -141,14 +141,12 @@ impl Cgroup {
         let since =
             self.on.iter().filter(|on| on.is_throttled()).map(|on| now - on.throttled_since);
         let waiting: u64 = since.sum();
-        let quota = self.quota.as_ref();
-        CgroupSummary {
-            name: self.name.clone(),
-            running,
-            periods: quota.map(|quota| quota.periods),
-            throttled_periods: quota.map(|quota| quota.throttled_periods),
-            throttled: quota.map(|quota| Nanos(quota.throttled_time + waiting)),
-        }
+        let limit = self.quota.as_ref().map(|quota| LimitSummary {
+            periods: quota.periods,
+            throttled_periods: quota.throttled_periods,
+            throttled: Nanos(quota.throttled_time + waiting),
+        });
+        CgroupSummary { name: self.name.clone(), running, limit }
     }
 
     /// Whether it limits how long its tasks run.
@@ -157,19 +155,19 @@ impl Cgroup {
     }
 
     /// The weight of the group on CPU `c`, on the scale of tasks.
-    fn shares_on(&self, c: usize, per_cpu: bool) -> u64 {
+    fn shares_on(&self, c: usize, concurrent: bool) -> u64 {
         let on = &self.on[c];
         let load = on.weight.max(on.avg.load_avg());
         let elsewhere: u64 =
             self.on.iter().map(|on| on.avg.load_avg()).sum::<u64>() - on.avg.load_avg();
-        let busy = match per_cpu {
+        let tasks = match concurrent {
             true => {
                 let runnable: u64 = self.on.iter().map(|on| on.avg.runnable_avg()).sum();
                 (runnable / u64::from(CAPACITY_SCALE)).clamp(1, self.on.len() as u64)
             }
             false => 1,
         };
-        let all = self.shares * busy;
+        let all = self.shares * tasks;
         // Both are 0 where nobody was ever runnable.
         let part = (all * load).checked_div(elsewhere + load).unwrap_or(all);
         part.clamp(MIN_SHARES, all.max(MIN_SHARES))
@@ -241,7 +239,7 @@ impl Machine {
     /// What its group leaves for a task on CPU `c`.
     fn weight_in(&self, g: usize, t: usize, c: usize) -> u32 {
         let group = &self.cgroups[g];
-        let shares = group.shares_on(c, self.rules.has(KernelRule::SharesPerCpu));
+        let shares = group.shares_on(c, self.rules.has(KernelRule::ConcurrentShares));
         let own = u64::from(self.tasks[t].own_weight);
         let part = own * shares / group.on[c].weight.max(1);
         // A weight of 10000 on 4096 CPUs is 4e8.

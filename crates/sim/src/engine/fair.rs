@@ -83,6 +83,7 @@ impl Machine {
         over
     }
 
+    /// The same for any task.
     #[inline(always)]
     fn execute(&mut self, t: usize, c: usize) -> bool {
         let cpu = &mut self.cpus[c];

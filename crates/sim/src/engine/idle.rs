@@ -44,7 +44,7 @@ pub(super) struct Sleeps {
     tick: u64,
     latency_limit: Nanos,
     entered: usize,
-    /// Whether the first state polls.
+    /// Whether the first state polls: asked each time that the CPU goes idle.
     polls: bool,
 }
 
@@ -114,11 +114,14 @@ impl Sleeps {
     }
 
     /// How long the state that was entered polls before it gives up; None: it sleeps.
-    #[cold]
+    #[inline]
     fn poll_time(&self) -> Option<u64> {
-        if self.entered > 0 {
-            return None;
-        }
+        if self.polls && self.entered == 0 { self.poll_limit() } else { None }
+    }
+
+    /// The same where the first state was entered, and polls.
+    #[cold]
+    fn poll_limit(&self) -> Option<u64> {
         let most = self.tick / POLLS_PER_TICK;
         match &self.chooser {
             // Nobody else would choose.
@@ -198,9 +201,7 @@ impl Machine {
         }
         let cpu = &mut self.cpus[c];
         cpu.idle_since = self.now;
-        if cpu.sleeps.polls
-            && let Some(time) = cpu.sleeps.poll_time()
-        {
+        if let Some(time) = cpu.sleeps.poll_time() {
             cpu.awake_at = self.now.saturating_add(time);
         }
         if let Some(entries) = state.and_then(|state| cpu.totals.entries.get_mut(state)) {

@@ -157,15 +157,21 @@ pub struct CgroupSummary {
     /// Time that its tasks ran.
     #[serde(rename = "running_ns")]
     pub running: Nanos,
-    /// Periods that began; None without a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub periods: Option<u64>,
+    /// What became of its limit; None without one.
+    #[serde(flatten)]
+    pub limit: Option<LimitSummary>,
+}
+
+/// What a limit of a control group did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct LimitSummary {
+    /// Periods that began.
+    pub periods: u64,
     /// Those before which tasks had to wait on some CPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub throttled_periods: Option<u64>,
+    pub throttled_periods: u64,
     /// How long they did, summed over CPUs.
-    #[serde(rename = "throttled_ns", skip_serializing_if = "Option::is_none")]
-    pub throttled: Option<Nanos>,
+    #[serde(rename = "throttled_ns")]
+    pub throttled: Nanos,
 }
 
 /// The package's temperature, in degrees Celsius.

@@ -183,13 +183,13 @@ impl List {
 
     fn cgroup(&mut self, cgroup: &CgroupSummary) {
         self.push("running", Unit::Ns, Some(cgroup.running.0 as f64));
-        if let (Some(periods), Some(held), Some(time)) =
-            (cgroup.periods, cgroup.throttled_periods, cgroup.throttled)
-        {
-            let share = (periods > 0).then(|| 100.0 * held as f64 / periods as f64);
-            self.push("periods", Unit::Count, Some(periods as f64));
+        if let Some(limit) = cgroup.limit {
+            let periods = limit.periods as f64;
+            let share =
+                (limit.periods > 0).then(|| 100.0 * limit.throttled_periods as f64 / periods);
+            self.push("periods", Unit::Count, Some(periods));
             self.push("throttled_periods", Unit::Percent, share);
-            self.push("throttled", Unit::Ns, Some(time.0 as f64));
+            self.push("throttled", Unit::Ns, Some(limit.throttled.0 as f64));
         }
     }
 

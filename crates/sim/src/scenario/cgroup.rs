@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::keys;
-use super::parse::unknown_name;
+use super::parse::{clamps, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::{Bandwidth, Cgroup};
 use flyball_units::{Mismatch, Nanos};
@@ -31,29 +31,15 @@ fn read(item: &Item<'_>) -> Result<Cgroup, ScenarioError> {
             "a name of letters, digits, `-` and `_`, as it becomes a folder on a machine";
         return Err(named.expected(expected));
     }
-    let clamp = |key: &str, default: i64| {
-        fields.integer_or(key, default, 0..=1024).map(|value| value as u32)
-    };
     let (least, most) = Cgroup::WEIGHTS;
     let weight = fields.integer_or(
         "cpu_weight",
         Cgroup::DEFAULT_WEIGHT.into(),
         least.into()..=most.into(),
     )?;
-    let group = Cgroup {
-        bandwidth: bandwidth(&fields)?,
-        weight: weight as u32,
-        uclamp_min: clamp("uclamp_min", 0)?,
-        uclamp_max: clamp("uclamp_max", 1024)?,
-        ..Cgroup::named(name)
-    };
-    if group.uclamp_min > group.uclamp_max {
-        return Err(item.wrong(format!(
-            "expected uclamp_min at most uclamp_max, found {} and {}",
-            group.uclamp_min, group.uclamp_max
-        )));
-    }
-    Ok(group)
+    let (uclamp_min, uclamp_max) = clamps(item, &fields, (0, 1024))?;
+    let bandwidth = bandwidth(&fields)?;
+    Ok(Cgroup { name: name.to_owned(), bandwidth, weight: weight as u32, uclamp_min, uclamp_max })
 }
 
 fn is_folder_name(name: &str) -> bool {

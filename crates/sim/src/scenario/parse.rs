@@ -218,6 +218,21 @@ pub(super) fn nonzero(item: &Item<'_>, amount: Amount) -> Result<Amount, Scenari
     if amount.is_zero() { Err(item.expected("work above 0")) } else { Ok(amount) }
 }
 
+/// `uclamp_min` and `uclamp_max`.
+pub(super) fn clamps(
+    item: &Item<'_>,
+    fields: &Fields<'_>,
+    defaults: (u32, u32),
+) -> Result<(u32, u32), ScenarioError> {
+    let clamp = |key: &str, default: u32| fields.integer_or(key, default.into(), 0..=1024);
+    let (min, max) = (clamp("uclamp_min", defaults.0)?, clamp("uclamp_max", defaults.1)?);
+    if min > max {
+        let message = format!("expected uclamp_min at most uclamp_max, found {min} and {max}");
+        return Err(item.wrong(message));
+    }
+    Ok((min as u32, max as u32))
+}
+
 /// The error of a name that nothing has.
 pub(super) fn unknown_name(
     item: &Item<'_>,

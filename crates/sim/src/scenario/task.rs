@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::hint::MAX_MULTIPLIER;
 use super::kinds::{KINDS, Kind};
 use super::model::{TaskSpec, Workload};
-use super::parse::{Source, on_machine, unknown_name};
+use super::parse::{Source, clamps, on_machine, unknown_name};
 use super::reader::{Fields, Item};
 use super::{cgroup, keys};
 use crate::setup::{Cgroup, Class, Creator, TaskId};
@@ -65,9 +65,6 @@ fn read(
 ) -> Result<TaskSpec, ScenarioError> {
     let kind = kind(item)?;
     let fields = item.fields(&[keys::TASK, kind.keys])?;
-    let number = |key: &str, default: u32, max: i64| {
-        fields.integer_or(key, default.into(), 0..=max).map(|value| value as u32)
-    };
     let optional = |key: &str, max: i64| {
         fields.get(key).map(|item| item.integer(0..=max).map(|value| value as u32)).transpose()
     };
@@ -85,13 +82,8 @@ fn read(
         .transpose()?;
     // What the parent's hint is, its children never learn.
     let inherited = parent.map_or(Inherited::default(), Inherited::of);
-    let uclamp_min = number("uclamp_min", inherited.uclamp_min, 1024)?;
-    let uclamp_max = number("uclamp_max", inherited.uclamp_max, 1024)?;
-    if uclamp_min > uclamp_max {
-        return Err(item.wrong(format!(
-            "expected uclamp_min at most uclamp_max, found {uclamp_min} and {uclamp_max}"
-        )));
-    }
+    let (uclamp_min, uclamp_max) =
+        clamps(item, &fields, (inherited.uclamp_min, inherited.uclamp_max))?;
     let start = fields.duration_or("start", inherited.start)?;
     if let Some(item) = fields.get("start").filter(|_| start < inherited.start) {
         return Err(item.expected("a time at which its parent has started"));

@@ -53,9 +53,10 @@ fn a_spin_has_its_quota_and_no_more() {
         assert!((share - 0.3).abs() < 0.01, "{kernel}: {share}");
         let group = &summary.cgroups[0];
         assert_eq!(group.running, summary.tasks[0].running);
-        let (periods, throttled) = (group.periods.unwrap(), group.throttled_periods.unwrap());
+        let limit = group.limit.unwrap();
+        let (periods, throttled) = (limit.periods, limit.throttled_periods);
         assert!((39..=40).contains(&periods) && throttled >= periods - 1, "{periods} {throttled}");
-        let waited = group.throttled.unwrap().0 as f64 / summary.elapsed.0 as f64;
+        let waited = limit.throttled.0 as f64 / summary.elapsed.0 as f64;
         assert!((waited - 0.7).abs() < 0.02, "{kernel}: {waited}");
     }
 }
@@ -81,8 +82,8 @@ fn who_stays_below_the_quota_is_not_held_back() {
         let work = Periodic::new(20 * MS, 100_000);
         let summary =
             simulate(kernel, limited(30, 100, 0), vec![inside(0, task("work", work))], 2000);
-        assert_eq!(summary.cgroups[0].throttled_periods, Some(0), "{kernel}");
-        assert_eq!(summary.cgroups[0].throttled, Some(Nanos(0)));
+        assert_eq!(summary.cgroups[0].limit.unwrap().throttled_periods, 0, "{kernel}");
+        assert_eq!(summary.cgroups[0].limit.unwrap().throttled, Nanos(0));
         assert!(summary.tasks[0].runnable.0 < MS, "{kernel}");
     }
 }

@@ -1,10 +1,7 @@
 //! How long programs of this one's control group may run: the CPU limit of a container or a service.
 
 use super::tolerant::Tolerant;
-use crate::HostError;
-
-/// Where control groups are; in version 1 the `cpu` controller has a folder of its own there.
-const CGROUPS: &str = "/sys/fs/cgroup";
+use crate::{CGROUPS, HostError, Membership};
 
 /// A limit that holds for this program: its control group's, or that of one above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,30 +21,18 @@ pub struct CpuQuota {
 /// The tightest limit of this program; none without one.
 pub(super) fn quota(files: &Tolerant<'_>) -> Option<CpuQuota> {
     let groups = files.name("/proc/self/cgroup")?;
-    let mut limits = Vec::new();
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
-            files.keep(HostError::malformed("/proc/self/cgroup", "NUMBER:CONTROLLERS:PATH", line));
-            return None;
-        };
-        let is_first = controllers.split(',').any(|name| name == "cpu");
-        if controllers.is_empty() {
-            limits
-                .extend(above(path).filter_map(|path| second(files, &format!("{CGROUPS}{path}"))));
-        } else if is_first {
-            limits.extend(
-                above(path).filter_map(|path| first(files, &format!("{CGROUPS}/cpu{path}"))),
-            );
-        }
-    }
+    let limit = |group: Membership<'_>, path: &str| match group.controllers {
+        "" => second(files, &format!("{CGROUPS}{path}")),
+        _ if group.has("cpu") => first(files, &format!("{CGROUPS}/cpu{path}")),
+        _ => None,
+    };
+    let limits = Membership::all(&groups)
+        .flat_map(|group| above(group.path).filter_map(move |path| limit(group, path)));
     // A part of a CPU is compared, crosswise multiplied.
     let part = |limit: &CpuQuota, other: &CpuQuota| {
         u128::from(limit.quota_us) * u128::from(other.period_us)
     };
-    limits.into_iter().min_by(|a, b| part(a, b).cmp(&part(b, a)))
+    limits.min_by(|a, b| part(a, b).cmp(&part(b, a)))
 }
 
 /// A group's path and those above it, up to the empty one.

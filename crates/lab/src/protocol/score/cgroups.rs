@@ -5,14 +5,11 @@
 //! next playing there removes both.
 
 use crate::protocol::score::PlayError;
-use flyball_host::{Errno, Host, HostError};
+use flyball_host::{CGROUPS, Errno, Host, HostError, Membership};
 use flyball_sim::setup::Cgroup;
 use flyball_units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Where control groups are.
-const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// Begins the names of all that are made here; the number of the program follows.
 const PREFIX: &str = "flyball-";
@@ -37,6 +34,15 @@ pub struct Cgroups {
     enabled: bool,
     /// Where the thread is that makes the tasks; None: where its program is.
     present: Option<usize>,
+}
+
+/// What is left of the groups of a playing.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// The name of each, and its `cpu.stat`.
+    pub groups: Vec<(String, String)>,
+    /// Why they could not be removed, if so.
+    pub left: Option<HostError>,
 }
 
 impl Cgroups {
@@ -85,20 +91,17 @@ impl Cgroups {
         Ok(())
     }
 
-    /// Of each group what the kernel counted (`cpu.stat`); removes them. Their threads have ended.
-    ///
-    /// # Errors
-    /// A group that cannot be removed.
-    pub fn end(mut self) -> Result<Vec<(String, String)>, HostError> {
-        self.enter(None)?;
+    /// Removes the groups, whose threads have ended. What the kernel counted of each, and why one is left, if so: the
+    /// playing is whole all the same.
+    pub fn end(mut self) -> Counted {
         let stat = |(name, folder): &(String, PathBuf)| {
             let text = self.host.read(&folder.join("cpu.stat")).unwrap_or_default();
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
             (name.clone(), lines.join(", "))
         };
-        let stats = self.made.iter().map(stat).collect();
-        self.remove()?;
-        Ok(stats)
+        let groups = self.made.iter().map(stat).collect();
+        let left = self.enter(None).and_then(|()| self.remove()).err();
+        Counted { groups, left }
     }
 
     /// Switches the `cpu` controller on for groups below this program's own, where it is not.
@@ -202,8 +205,8 @@ fn refused(error: HostError) -> PlayError {
 /// The control group of this program.
 fn own(host: &dyn Host) -> Result<PathBuf, PlayError> {
     let groups = host.read(Path::new("/proc/self/cgroup")).map_err(refused)?;
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::/"));
-    let folder = path.map(|path| Path::new(CGROUPS).join(path));
+    let path = Membership::unified(&groups);
+    let folder = path.map(|path| Path::new(CGROUPS).join(path.trim_start_matches('/')));
     folder.filter(|folder| host.exists(&folder.join("cgroup.controllers"))).ok_or_else(|| {
         let found = groups.lines().next().unwrap_or("nothing").to_owned();
         let expected = format!("control groups of version 2 in {CGROUPS}");

@@ -1,7 +1,7 @@
 //! The playing: threads are created when the scenario creates its tasks, and joined at its end.
 
 use crate::protocol::score::PlayError;
-use crate::protocol::score::cgroups::Cgroups;
+use crate::protocol::score::cgroups::{Cgroups, Counted};
 use crate::protocol::score::performer::{Performer, Player, Stage};
 use crate::protocol::score::signal::Signal;
 use crate::protocol::score::speed::Speed;
@@ -22,8 +22,8 @@ pub struct Played {
     pub end: Nanos,
     /// The tasks, in the scenario's order; those that never came to be are left out.
     pub players: Vec<Player>,
-    /// What the kernel counted of each control group: its name, and `cpu.stat`.
-    pub cgroups: Vec<(String, String)>,
+    /// What was counted of its control groups.
+    pub cgroups: Counted,
     /// Whether the program was asked to end before it was over.
     pub interrupted: bool,
 }
@@ -62,20 +62,16 @@ pub fn play(host: &Arc<dyn Host>, score: Score, speed: Speed) -> Result<Played, 
         task: "flyball-play".to_owned(),
         error: spawn_error(&error),
     })?;
-    let (players, cgroups, interrupted) = conductor.join().unwrap_or_else(|panic| {
+    conductor.join().unwrap_or_else(|panic| {
         // The program's own guard reports it.
         std::panic::resume_unwind(panic)
-    })?;
-    Ok(Played { begin, end, players, cgroups, interrupted })
+    })
 }
 
 /// A thread and its task's name.
 type Performance = (String, JoinHandle<Result<Player, HostError>>);
 
-/// Who played, what was counted of the control groups, and whether the program was asked to end.
-type Performed = (Vec<Player>, Vec<(String, String)>, bool);
-
-fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Performed, PlayError> {
+fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Played, PlayError> {
     let host = stage.host.as_ref();
     let mut cgroups = Cgroups::make(&stage.host, &score.cgroups)?;
     let mut tasks: Vec<(usize, TaskSetup)> = score.tasks.into_iter().enumerate().collect();
@@ -110,8 +106,8 @@ fn conduct(stage: &Arc<Stage>, score: Score) -> Result<Performed, PlayError> {
     running.sort_by_key(|(number, _)| *number);
     let players = join(running)?;
     attached.map_or(Ok(()), Attached::end)?;
-    let counted = cgroups.end().map_err(|error| PlayError::Cgroup { error })?;
-    result.map(|interrupted| (players, counted, interrupted))
+    let (begin, end, cgroups) = (stage.begin, stage.end, cgroups.end());
+    result.map(|interrupted| Played { begin, end, players, cgroups, interrupted })
 }
 
 /// How often the conductor looks whether it was asked to end: the signal may have gone to another thread.

@@ -123,7 +123,16 @@ impl PreparedScore {
             ),
             hint: None,
         })?;
-        for (name, counted) in &played.cgroups {
+        if let Some(error) = &played.cgroups.left {
+            writer.note(&Note {
+                t_ns: Some(played.end.0),
+                severity: "warning".to_owned(),
+                object: "cgroup".to_owned(),
+                message: format!("a control group of the playing is left: {error}"),
+                hint: Some("the next playing with control groups removes it".to_owned()),
+            })?;
+        }
+        for (name, counted) in &played.cgroups.groups {
             writer.note(&Note {
                 t_ns: Some(played.end.0),
                 severity: "info".to_owned(),
