@@ -3,7 +3,7 @@
 
 Runs `flyball board compare` on each scenario, keeps what it found in OUT/NAME, and writes a table
 of every figure. Needs `flyball board setup --arch aarch64 --program FILE` once, and a machine that
-has nothing else to do: 63 scenarios with 4 playings each take some 30 minutes on 2 cores.
+has nothing else to do: 64 scenarios with 4 playings each take some 30 minutes on 2 cores.
 
     cargo build --release
     scripts/board-vs-model/compare.py --out compared

@@ -170,7 +170,10 @@ fn haltpoll(platform: &Platform, kernel: &Kernel) -> Result<(), SetupError> {
     match platform.domains.iter().find(|domain| domain.idle.len() > 1 && !polls(domain)) {
         Some(domain) => Err(SetupError::Platform {
             platform: platform.name.clone(),
-            what: format!("domain `{}`: haltpoll needs a first idle state that polls", domain.name),
+            what: format!(
+                "domain `{}`: haltpoll needs a first idle state with polling = true",
+                domain.name
+            ),
         }),
         None => Ok(()),
     }

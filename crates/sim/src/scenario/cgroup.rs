@@ -65,7 +65,10 @@ fn bandwidth(fields: &Fields<'_>) -> Result<Option<Bandwidth>, ScenarioError> {
         [quota, period] => Bandwidth::new(quota, period, saved),
         _ => Err(Mismatch::text("QUOTA/PERIOD such as 50ms/100ms", text)),
     });
-    limit.map(Some).map_err(|slip| item.wrong(slip.line()))
+    limit.map(Some).map_err(|slip| {
+        let form = "QUOTA/PERIOD with units, such as 50ms/100ms, where the file has 50000 100000; no limit: leave it out";
+        item.wrong(slip.line()).hint(form)
+    })
 }
 
 /// The position of the group that a task names.

@@ -258,7 +258,14 @@ impl<'a> Item<'a> {
 
     /// A list.
     pub fn list(&self) -> Result<Vec<Item<'a>>, ScenarioError> {
-        let Value::List(nodes) = &self.node.value else { return Err(self.expected("a list")) };
+        let nodes = match &self.node.value {
+            Value::List(nodes) => nodes,
+            Value::Table(_) => {
+                let hint = format!("one of several is written [[{}]]", self.what);
+                return Err(self.expected("a list").hint(hint));
+            }
+            _ => return Err(self.expected("a list")),
+        };
         let item = |(index, node)| Item {
             origin: self.origin,
             what: format!("{}[{index}]", self.what),

@@ -324,3 +324,36 @@ fn a_long_list_is_refused_soon() {
     let error = error_of(&text);
     assert!(error.to_string().contains("found \"t\" twice"), "{error}");
 }
+
+#[test]
+fn control_groups_are_read_and_what_is_wrong_with_one_is_named() {
+    let text = |group: &str| {
+        format!("platform = \"apple-m1\"\n{group}\n[[task]]\nkind = \"spin\"\ncgroup = \"web\"\n")
+    };
+    let group = "[[cgroup]]\nname = \"web\"\n";
+    let limit = "cpu_max = \"5ms\"\ncpu_max_burst = \"2ms\"\ncpu_weight = 50\nuclamp_min = 100\n";
+    let scenario = read_text(&text(&format!("{group}{limit}"))).unwrap();
+    let [web] = scenario.cgroups.as_slice() else { panic!("one group") };
+    let times = web.bandwidth.map(|limit| [limit.quota, limit.period, limit.burst]);
+    assert_eq!(times, Some([5, 100, 2].map(flyball_units::Nanos::from_millis)));
+    assert_eq!((web.weight, web.uclamp_min, web.uclamp_max), (50, 100, 1024));
+    assert_eq!(scenario.setup(0).setup.tasks[0].cgroup, Some(0));
+    for (group, expected) in [
+        (String::new(), "task[0].cgroup: expected a control group, found \"web\""),
+        (format!("{group}{group}"), "cgroup[1]: expected names that differ, found \"web\" twice"),
+        ("[cgroup]\nname = \"web\"".to_owned(), "is written [[cgroup]]"),
+        ("[[cgroup]]\nname = \"a/b\"".to_owned(), "expected a name of letters"),
+        (format!("{group}cpu_max = \"50000 100000\""), "such as 50ms/100ms"),
+        (format!("{group}cpu_max = \"5ms/2s\""), "expected a period of 1ms to 1s, found 2s"),
+        (format!("{group}cpu_max = \"5ms\"\ncpu_max_burst = \"6ms\""), "a burst up to the quota"),
+        (format!("{group}cpu_max_burst = \"6ms\""), "expected cpu_max beside it"),
+        (format!("{group}uclamp_min = 9\nuclamp_max = 8"), "uclamp_min at most uclamp_max"),
+        (format!("{group}cpu_weight = 0"), "from 1 to 10000, found 0"),
+    ] {
+        let error = error_of(&text(&group));
+        let told = format!("{error}\n{}", error.hint.as_deref().unwrap_or_default());
+        assert!(told.contains(expected), "{group}: {told}");
+    }
+    let mac = error_of(&text(group).replace("[[cgroup]]", "kernel = \"macos\"\n[[cgroup]]"));
+    assert!(mac.to_string().contains("on a Linux kernel only, found macos"), "{mac}");
+}
