@@ -13,6 +13,7 @@ mod decode;
 mod head;
 mod reader;
 mod stream;
+mod symbols;
 mod unpack;
 
 pub use broken::Broken;

@@ -17,7 +17,7 @@ mod directory;
 pub mod disk;
 mod kind;
 pub mod name;
-pub mod ndjson;
+mod ndjson;
 pub mod pool;
 pub mod run;
 #[cfg(feature = "schema")]
@@ -37,7 +37,7 @@ pub use flyball_manifest::{self as manifest, Error, Manifest, Result, RunState, 
 pub use kind::Kind;
 pub use run::{Run, Warning, newest_run};
 pub use storage::Columns;
-pub use table::{ColumnSpec, Row, Table, TableSpec};
+pub use table::{AnyRow, ColumnSpec, Row, Table, TableSpec};
 pub use tables::{
     ActivitySample, ActivitySamples, CapacitySample, CapacitySamples, CpuUser, CpuUsers,
     EnergyShare, EnergyShares, Frequencies, FrequencySample, GovernorStep, GovernorSteps, IdleStay,

@@ -1,17 +1,19 @@
 //! One line of NDJSON per row.
 
 use crate::blocks::Block;
+use crate::column::Field;
 use crate::error::{Error, Result};
-use crate::table::{AnyTable, Row, Table};
+use crate::table::{AnyRow, AnyTable};
 use crate::tally::Tally;
 use flyball_units::ErrorKind;
+use serde::Serialize;
 
 /// Adds `row` as one line at the end of `buffer`; `buffer` is as before where it fails.
 ///
 /// # Errors
 /// Where a value has no JSON form: NaN or an infinity.
-pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
-    let table = R::Table::SPEC.name;
+pub(crate) fn encode(row: &dyn AnyRow, buffer: &mut Vec<u8>) -> Result<()> {
+    let table = row.spec().name;
     if let Some(column) = row.unwritable() {
         return Err(Error::new(
             ErrorKind::BadInput,
@@ -22,7 +24,7 @@ pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
         ));
     }
     let start = buffer.len();
-    if let Err(error) = serde_json::to_writer(&mut *buffer, row) {
+    if let Err(error) = row.write_json(buffer) {
         buffer.truncate(start);
         return Err(Error::bad_input(
             table,
@@ -33,6 +35,25 @@ pub fn encode<R: Row>(row: &R, buffer: &mut Vec<u8>) -> Result<()> {
     }
     buffer.push(b'\n');
     Ok(())
+}
+
+/// Adds a column of a row, `"name":value`, to the row's object; nothing where it is absent.
+///
+/// # Errors
+/// A value that has no JSON form.
+pub(crate) fn field<F: Field + Serialize>(
+    key: &str,
+    value: &F,
+    buffer: &mut Vec<u8>,
+) -> serde_json::Result<()> {
+    if value.is_null() {
+        return Ok(());
+    }
+    if !buffer.ends_with(b"{") {
+        buffer.push(b',');
+    }
+    buffer.extend_from_slice(key.as_bytes());
+    serde_json::to_writer(buffer, value)
 }
 
 /// Adds the rows of a block to `table`; what is not a row is counted. A line without its newline that

@@ -3,11 +3,11 @@
 
 use std::any::Any;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::kind::Kind;
 use crate::storage::Column;
+use crate::tables::Tables;
 
 /// One column: its name ends in its unit, its text says what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,12 +61,25 @@ pub struct TableSpec {
 }
 
 /// One row of a table, as written to NDJSON.
-pub trait Row: Serialize + DeserializeOwned + Clone + Default {
+pub trait Row: AnyRow + DeserializeOwned + Clone + Default {
     /// The table that holds such rows.
     type Table: Table<Row = Self>;
+}
 
+/// A row whose type is not known. Its methods belong to a type and not to who calls them: what appends rows is
+/// compiled here, once, and not in every crate that writes a run.
+pub trait AnyRow {
+    /// The schema of its table.
+    fn spec(&self) -> &'static TableSpec;
     /// The first column whose value NDJSON cannot carry (NaN, infinity).
     fn unwritable(&self) -> Option<&'static str>;
+    /// Adds it as JSON, in one line without its end.
+    ///
+    /// # Errors
+    /// A value that has no JSON form.
+    fn write_json(&self, buffer: &mut Vec<u8>) -> serde_json::Result<()>;
+    /// Adds a copy to its table.
+    fn push_to(&self, tables: &mut Tables);
 }
 
 /// A table in memory: one vector per column.
@@ -173,11 +186,10 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $table_doc])*
-        #[derive(Debug, Clone, PartialEq, Default, ::serde::Serialize, ::serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Default, ::serde::Deserialize)]
         pub struct $row {
             $(
                 $(#[doc = $doc])*
-                #[serde(skip_serializing_if = "crate::column::Field::is_null")]
                 pub $column: $type,
             )*
         }
@@ -195,6 +207,27 @@ macro_rules! table {
 
         impl $crate::table::Row for $row {
             type Table = $table;
+        }
+
+        impl $crate::table::AnyRow for $row {
+            fn spec(&self) -> &'static $crate::table::TableSpec {
+                &<$table as $crate::table::Table>::SPEC
+            }
+
+            fn write_json(&self, buffer: &mut Vec<u8>) -> ::serde_json::Result<()> {
+                buffer.push(b'{');
+                $( $crate::ndjson::field(
+                    concat!("\"", stringify!($column), "\":"),
+                    &self.$column,
+                    buffer,
+                )?; )*
+                buffer.push(b'}');
+                Ok(())
+            }
+
+            fn push_to(&self, tables: &mut $crate::tables::Tables) {
+                tables.$name.push(self.clone());
+            }
 
             fn unwritable(&self) -> Option<&'static str> {
                 $(

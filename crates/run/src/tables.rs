@@ -285,7 +285,7 @@ pub const NO_DEADLINE: u64 = u64::MAX;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Row;
+    use crate::table::AnyRow;
 
     #[test]
     fn a_row_survives_the_table() {

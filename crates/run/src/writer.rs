@@ -6,7 +6,6 @@
 
 mod sync;
 
-use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use crate::manifest::{self, Manifest, TableRecord};
 use crate::name::run_name;
 use crate::ndjson;
 use crate::storage::{self, Column};
-use crate::table::{AnyTable, Row, Table};
+use crate::table::{AnyRow, AnyTable, Row, Table};
 use crate::tables::*;
 use crate::tally::Tally;
 pub use sync::Syncer;
@@ -126,8 +125,8 @@ impl RunWriter {
     ///
     /// # Errors
     /// A value that NDJSON cannot carry; a full disk. Rows that were appended before stay.
-    pub fn append<R: Row>(&mut self, row: &R) -> Result<()> {
-        let name = R::Table::SPEC.name;
+    pub fn append(&mut self, row: &dyn AnyRow) -> Result<()> {
+        let name = row.spec().name;
         let Some(appender) = self.appenders.iter_mut().find(|appender| appender.table == name)
         else {
             return Err(Error::bad_input(
@@ -140,16 +139,7 @@ impl RunWriter {
         ndjson::encode(row, &mut appender.buffer)?;
         appender.rows += 1;
         if let Some(kept) = &mut self.kept {
-            macro_rules! keep {
-                ($field:ident, $table:ident) => {
-                    if let Some(table) =
-                        (&mut kept.$field as &mut dyn Any).downcast_mut::<R::Table>()
-                    {
-                        table.push(row.clone());
-                    }
-                };
-            }
-            for_each_table!(keep);
+            row.push_to(kept);
         }
         match appender.buffer.len() >= FLUSH_BYTES {
             true => appender.flush(self.disk.as_ref(), &mut self.syncer),

@@ -142,7 +142,7 @@ fn argument<'a>(
                 None | Some(b'x' | b'K' | b'e') => ("0x", format!("{:x}", arguments.number(long)?)),
                 Some(b'S' | b's' | b'F' | b'f') => {
                     let address = arguments.number(long)?;
-                    let name = names.function(address).map(str::to_owned);
+                    let name = names.symbols.function(address).map(str::to_owned);
                     ("", name.unwrap_or_else(|| format!("{address:#x}")))
                 }
                 // The kernel wrote all others as text.
@@ -199,7 +199,7 @@ mod tests {
 
     fn text(format: &str, arguments: &[u8]) -> Option<String> {
         let mut out = Vec::new();
-        let symbols = vec![(0x1000, "do_it".to_owned())];
+        let symbols = crate::dat::symbols::Symbols::of("1000 t do_it");
         let names = Names { symbols, ..Names::default() };
         write(&mut out, format, arguments, 0, 8, &names)?;
         Some(String::from_utf8(out).unwrap())

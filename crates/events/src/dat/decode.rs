@@ -1,6 +1,7 @@
 //! A record's bytes as an event, by the layout that the file gives for its kind.
 
 use super::bprint;
+use super::symbols::Symbols;
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -12,8 +13,6 @@ use crate::ring::format::{Field, Format, Shape};
 
 /// `cpu_idle`'s state for leaving idle.
 const AWAKE: u32 = u32::MAX;
-/// Farther behind a function's begin nobody is in it.
-const FUNCTION_BYTES: u64 = 64 << 10;
 
 /// What a record of one kind means.
 #[derive(Debug)]
@@ -119,19 +118,10 @@ impl States {
 /// The kernel's names of addresses.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Functions by ascending address.
-    pub symbols: Vec<(u64, String)>,
+    /// Functions.
+    pub symbols: Symbols,
     /// Strings.
     pub strings: HashMap<u64, String>,
-}
-
-impl Names {
-    /// The function that an address lies in.
-    pub(super) fn function(&self, address: u64) -> Option<&str> {
-        let after = self.symbols.partition_point(|(begin, _)| *begin <= address);
-        let (begin, name) = self.symbols.get(after.checked_sub(1)?)?;
-        (address - begin < FUNCTION_BYTES).then_some(name)
-    }
 }
 
 impl Decoder {
@@ -161,7 +151,7 @@ impl Decoder {
         if let Kind::Probe { function, returns, fields } = &self.kind {
             scratch.clear();
             if let Some(function) = function.as_ref().and_then(|field| field.number(record))
-                && let Some(function) = names.function(function as u64)
+                && let Some(function) = names.symbols.function(function as u64)
             {
                 // What cannot be written to memory cannot be written anywhere.
                 let _ = match returns {
@@ -379,7 +369,7 @@ mod tests {
         record[8..16].copy_from_slice(&0x1010_u64.to_le_bytes());
         record[16..20].copy_from_slice(&7_u32.to_le_bytes());
         record[32..36].copy_from_slice(&500_u32.to_le_bytes());
-        let symbols = vec![(0x1000, "__probestub_pelt_se_tp".to_owned())];
+        let symbols = Symbols::of("1000 t __probestub_pelt_se_tp");
         let known = Names { symbols, ..Names::default() };
         let expected = Event::EntityAverages { tid: Some(7), util: 500, runnable: None };
         let mut scratch = Vec::new();
@@ -396,7 +386,7 @@ mod tests {
         let mut record = vec![0; 28];
         record[8..16].copy_from_slice(&0x1000_u64.to_le_bytes());
         record[24..28].copy_from_slice(&1_400_000_u32.to_le_bytes());
-        let symbols = vec![(0x1000, "get_next_freq".to_owned())];
+        let symbols = Symbols::of("1000 T get_next_freq");
         let names = Names { symbols, ..Names::default() };
         let decoder = Decoder::of(&format("r", &fields)).unwrap();
         let event = Event::GovernorAnswered { khz: 1_400_000 };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Broken;
 use super::cursor::{Cursor, PART_BYTES};
+use super::symbols::Symbols;
 use super::unpack::Packing;
 use crate::ftrace::Header;
 use crate::ring::format::Format;
@@ -40,8 +41,8 @@ pub(super) struct Head {
     pub formats: Vec<Format>,
     /// Names of tasks.
     pub names: HashMap<u32, Vec<u8>>,
-    /// Names of the kernel's functions by ascending address.
-    pub symbols: Vec<(u64, String)>,
+    /// Names of the kernel's functions.
+    pub symbols: Symbols,
     /// The kernel's strings by their address.
     pub strings: HashMap<u64, String>,
     pub scale: Scale,
@@ -97,7 +98,6 @@ impl Head {
                 return Err(Broken::unsupported("version 6 or 7", format!("version {version:?}")));
             }
         }
-        head.symbols.sort_unstable();
         Ok(head)
     }
 
@@ -316,14 +316,7 @@ impl Head {
     fn kallsyms<S: Source>(&mut self, cursor: &mut Cursor<S>) -> Result<(), Broken> {
         let bytes = cursor.u32("the size of kallsyms")?;
         let text = cursor.take(bytes.into(), "kallsyms")?;
-        for line in String::from_utf8_lossy(&text).lines() {
-            let mut words = line.split_ascii_whitespace();
-            let address = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
-            // Addresses are 0 where the recorder was not allowed to see them.
-            if let (Some(address @ 1..), Some(name)) = (address, words.nth(1)) {
-                self.symbols.push((address, name.to_owned()));
-            }
-        }
+        self.symbols.extend(&text);
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 use super::fields::{Parsed, after, hex_or_decimal, optional, trim};
 use super::line::Malformed;
 use crate::event::Event;
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2};
 
 /// Bit 31 of util_est is a flag: the average did not change since the enqueue.
 const ESTIMATE_MASK: u32 = 0x7fff_ffff;
@@ -98,21 +98,19 @@ fn symbol(text: &[u8]) -> (Option<&[u8]>, &[u8]) {
 }
 
 fn by_symbol(symbol: &[u8]) -> Option<Point> {
-    let has = |name: &str| memmem::find(symbol, name.as_bytes()).is_some();
-    if has("<- get_next_freq") {
-        Some(Point::Answered)
-    } else if symbol.starts_with(b"get_next_freq") {
-        Some(Point::Asked)
-    } else if has("pelt_se_tp") {
-        Some(Point::Entity)
-    } else if has("sched_util_est_se_tp") {
-        Some(Point::Estimate)
-    } else if has("pelt_cfs_tp") {
-        Some(Point::Queue)
-    } else if has("sched_cpu_capacity_tp") {
-        Some(Point::Capacity)
-    } else {
-        None
+    let called = memchr(b'<', symbol).and_then(|at| symbol.get(at..)).unwrap_or_default();
+    if called.starts_with(b"<- get_next_freq") {
+        return Some(Point::Answered);
+    }
+    // A bare tracepoint has a prefix: `__probestub_`, `__traceiter_`.
+    let function = memchr2(b'+', b' ', symbol).and_then(|end| symbol.get(..end)).unwrap_or(symbol);
+    match function {
+        function if function.ends_with(b"pelt_se_tp") => Some(Point::Entity),
+        function if function.ends_with(b"sched_util_est_se_tp") => Some(Point::Estimate),
+        function if function.ends_with(b"pelt_cfs_tp") => Some(Point::Queue),
+        function if function.ends_with(b"sched_cpu_capacity_tp") => Some(Point::Capacity),
+        function if function.starts_with(b"get_next_freq") => Some(Point::Asked),
+        _ => None,
     }
 }
 

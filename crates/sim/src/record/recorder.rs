@@ -11,8 +11,8 @@ use crate::scenario::{Built, Scenario};
 use crate::setup::TaskId;
 use flyball_platform::{FrequencyControl, Platform};
 use flyball_run::{
-    CapacitySample, EnergyShare, Error, FrequencySample, GovernorStep, IdleStay, Item, Marker,
-    Migration, Row, RunWriter, Slice, TemperatureSample, UtilizationSample, Wakeup,
+    AnyRow, CapacitySample, EnergyShare, Error, FrequencySample, GovernorStep, IdleStay, Item,
+    Marker, Migration, RunWriter, Slice, TemperatureSample, UtilizationSample, Wakeup,
 };
 use flyball_units::{CpuId, Nanos};
 
@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
         self.error.map_or(Ok(()), Err)
     }
 
-    fn put<R: Row>(&mut self, row: &R) {
+    fn put(&mut self, row: &dyn AnyRow) {
         if self.error.is_none() {
             self.error = self.writer.append(row).err();
         }
