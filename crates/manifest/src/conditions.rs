@@ -63,6 +63,26 @@ pub struct ConditionRecord {
     /// The background load; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
+    /// The CPU limit of the control group; absent where none made anybody wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_limit: Option<CpuLimitRecord>,
+}
+
+/// A CPU limit of the control group, and how often tasks had to wait for it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CpuLimitRecord {
+    /// The file that says it.
+    pub file: String,
+    /// Time in each period, on all CPUs together.
+    pub quota_us: u64,
+    /// Length of a period.
+    pub period_us: u64,
+    /// Periods that passed with tasks of the group running, over the condition's blocks.
+    pub periods: u64,
+    /// Those in which tasks had to wait.
+    pub throttled: u64,
 }
 
 /// Background load: asked for and achieved.

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 pub use board::{BoardPaceRecord, BoardPolicyRecord, BoardRecord};
 pub use conditions::{
-    ConditionRecord, LoadCpuRecord, LoadRecord, LooksRecord, TrialRecord, WorkloadRecord,
+    ConditionRecord, CpuLimitRecord, LoadCpuRecord, LoadRecord, LooksRecord, TrialRecord,
+    WorkloadRecord,
 };
 pub use machine::{CpuRecord, DomainRecord, IdleStateRecord, Machine};
 pub use record::{

@@ -60,6 +60,6 @@ pub use stratify::{
 pub use summary::{Summary, geometric_mean, mean, mean_half_width};
 pub use verdict::{
     Basis, Evidence, Judgement, LoadEvidence, Reason, ReasonKind, SchedulingEvidence, SideEvidence,
-    StratumShare, Verdict, judge,
+    StratumShare, ThrottledEvidence, Verdict, judge,
 };
 pub use welch::{TTest, paired_repeats, welch_repeats, welch_windows};

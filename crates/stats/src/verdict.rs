@@ -87,12 +87,23 @@ pub struct SideEvidence {
     /// Share (0 to 1) of windows on a CPU, or beside an SMT sibling, that carried the background
     /// load, without those of `outranked_load_share`; none where not recorded.
     pub beside_load_share: Option<f64>,
+    /// The control group's CPU limit, where it made tasks wait.
+    pub throttled: Option<ThrottledEvidence>,
     /// Share (0 to 1) of windows whose program failed; they are in no statistic.
     pub failed_share: f64,
     /// Settings that were asked for and not applied, one remark each.
     pub not_applied: Vec<String>,
     /// The largest trend found over the order of execution.
     pub drift: Option<Drift>,
+}
+
+/// A CPU limit that made tasks wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThrottledEvidence {
+    /// The limit, as a person reads it.
+    pub limit: String,
+    /// Share (0 to 1) of its periods in which tasks had to wait.
+    pub share: f64,
 }
 
 /// Share of one stratum in a side's windows.
@@ -187,6 +198,8 @@ pub enum ReasonKind {
     Drift,
     /// Windows shared their CPU.
     Contention,
+    /// The control group's CPU limit made tasks wait.
+    Throttled,
     /// Windows of a real-time thread ran on a CPU that carried the load, which never took it.
     LoadOutranked,
     /// Too few repeats for a dependable interval.
@@ -201,8 +214,13 @@ impl ReasonKind {
     /// Whether it is a path on which a randomised condition may act, or something that the random
     /// order spreads over all conditions alike.
     fn is_mediator(self) -> bool {
-        use ReasonKind::{Contention, Drift, Mixture, PlacementDiffers, PlacementUnrecorded};
-        matches!(self, Mixture | PlacementUnrecorded | PlacementDiffers | Contention | Drift)
+        use ReasonKind::{
+            Contention, Drift, Mixture, PlacementDiffers, PlacementUnrecorded, Throttled,
+        };
+        matches!(
+            self,
+            Mixture | PlacementUnrecorded | PlacementDiffers | Contention | Throttled | Drift
+        )
     }
 }
 

@@ -28,7 +28,7 @@ use crate::protocol::windows::telemetry::{
 };
 use crate::session::{Destination, Outcome, Progress, SideRecorder};
 use flyball_control::{ControlError, Hold, state_folder};
-use flyball_host::Host;
+use flyball_host::{CpuQuota, Host};
 use flyball_probe::{Calibration, Calibrations, recalibrate};
 use flyball_run::manifest::{CheckOutcome, CheckRecord, PlanRecord, TrialRecord};
 use flyball_run::{Manifest, Note, RunState};
@@ -250,12 +250,16 @@ impl Session<'_> {
         let seed = prepared.experiment.seed.wrapping_add(u64::from(first.block));
         let (host, rows) = (self.host, self.rows.clone());
         let profile = &condition.asked.load;
+        let limits = CpuQuota::all(host.as_ref());
         let ran = segment::under_load(host, profile, &site, seed, &rows, &condition.name, || {
             self.trials(trials)
         });
         // First of all: whatever the trials came to.
         self.release(first.condition, condition, held)?;
         let ended = ran.trials.transpose()?.unwrap_or(Ended::Complete);
+        if let Some(log) = self.logs.get_mut(first.condition) {
+            log.limited(&limits, &CpuQuota::all(host.as_ref()));
+        }
         match ran.load {
             Ok(Some(proof)) => {
                 // What an interruption left too short to judge says nothing about the load.

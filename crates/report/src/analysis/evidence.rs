@@ -1,6 +1,9 @@
 //! What is known about one side of a comparison.
 
-use flyball_stats::{Drift, LoadEvidence, SchedulingEvidence, SideEvidence, StratumShare};
+use flyball_run::manifest::CpuLimitRecord;
+use flyball_stats::{
+    Drift, LoadEvidence, SchedulingEvidence, SideEvidence, StratumShare, ThrottledEvidence,
+};
 
 use super::cell::CellData;
 use super::load;
@@ -36,6 +39,7 @@ pub(super) fn side(
         preempted_share: mean(cells.iter().map(|cell| cell.contention.preempted)),
         outranked_load_share: mean(cells.iter().map(|cell| cell.contention.outranked)),
         beside_load_share: mean(cells.iter().map(|cell| cell.contention.beside_load())),
+        throttled: record.and_then(|record| throttled(record.cpu_limit.as_ref()?)),
         // The worst cell: one program that fails must not hide behind three that work.
         failed_share: cells.iter().map(|cell| cell.failed_share).fold(0.0, f64::max),
         not_applied: record.map(|record| record.degraded.clone()).unwrap_or_default(),
@@ -87,6 +91,22 @@ fn load_evidence(load: Option<&LoadSummary>) -> Option<LoadEvidence> {
         asked_percent: load.wanted_percent,
         achieved_percent: load.achieved_percent,
     })
+}
+
+fn throttled(limit: &CpuLimitRecord) -> Option<ThrottledEvidence> {
+    let share = limit.throttled as f64 / limit.periods.max(1) as f64;
+    (limit.throttled > 0).then(|| ThrottledEvidence { limit: cpu_limit(limit), share })
+}
+
+/// A limit in words.
+pub(super) fn cpu_limit(limit: &CpuLimitRecord) -> String {
+    let ms = |us: u64| us as f64 / 1000.0;
+    format!(
+        "the CPU limit of {} ({} of {} ms)",
+        limit.file,
+        ms(limit.quota_us),
+        ms(limit.period_us)
+    )
 }
 
 /// Mean of what is known; none where any is unknown.

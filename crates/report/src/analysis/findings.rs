@@ -1,11 +1,13 @@
 //! What disturbed the measurement.
 
+use std::cmp::Reverse;
+
 use flyball_run::Notes;
 use flyball_run::manifest::{CheckOutcome, CheckRecord};
 
 use super::cell::CellData;
 use super::source::Context;
-use super::{device, events, others, rows, words};
+use super::{device, events, evidence, others, rows, words};
 use crate::model::{Cell, Disturbed, Finding, Overrun};
 
 /// What stolen time is called, whoever found it.
@@ -87,6 +89,7 @@ pub(super) fn disturbances(contexts: &[Context<'_>], cells: &[CellData]) -> Vec<
         let workloads = &context.run.manifest.workloads;
         let has_conditions = workloads.iter().any(|workload| workload.period_ns.is_some());
         findings.extend(failed_commands(context, &prefix));
+        findings.extend(throttled(context, &prefix));
         findings.extend(others::users(context, &prefix));
         findings.extend(not_applied(context, &prefix));
         findings.extend(device::finding(&own, &prefix));
@@ -115,6 +118,25 @@ fn failed_commands(context: &Context<'_>, prefix: &str) -> Option<Finding> {
          every figure"
     );
     Some(finding("command", text, None))
+}
+
+/// Conditions under which tasks waited for the control group's CPU limit: what is measured there is the limit, too.
+fn throttled(context: &Context<'_>, prefix: &str) -> Option<Finding> {
+    let conditions = context.run.manifest.conditions.iter();
+    let limited = conditions
+        .filter_map(|condition| Some((condition.name.as_str(), condition.cpu_limit.as_ref()?)));
+    let mut limited: Vec<_> = limited.filter(|(_, limit)| limit.throttled > 0).collect();
+    limited.sort_by_key(|(_, limit)| Reverse(limit.throttled));
+    let (_, worst) = limited.first()?;
+    let told = limited.iter().map(|(name, limit)| {
+        format!("in {} of {} periods under {name}", limit.throttled, limit.periods)
+    });
+    let text = format!(
+        "{prefix}tasks had to wait {} for {}; measure without it, or say that it is part of what was measured",
+        told.collect::<Vec<_>>().join(", "),
+        evidence::cpu_limit(worst)
+    );
+    Some(finding("CPU limit", text, None))
 }
 
 /// Settings that were asked for and not applied, one finding per condition.

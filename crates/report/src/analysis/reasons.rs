@@ -58,6 +58,7 @@ pub(super) fn name(kind: ReasonKind) -> &'static str {
         ReasonKind::RunsDiffer => "runs_differ",
         ReasonKind::Drift => "drift",
         ReasonKind::Contention => "contention",
+        ReasonKind::Throttled => "throttled",
         ReasonKind::LoadOutranked => "load_outranked",
         ReasonKind::TooFewRepeats => "too_few_repeats",
         ReasonKind::FrequencyUnknown => "frequency_unknown",

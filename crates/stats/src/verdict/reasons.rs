@@ -7,6 +7,8 @@ use crate::Estimate;
 const PLACEMENT_DIFFERENCE: f64 = 0.10;
 /// Shares of disturbed windows that differ by more explain a difference of latency.
 const CONTENTION_DIFFERENCE: f64 = 0.10;
+/// Shares of a CPU limit's periods with waiting tasks that differ by more explain a difference of latency.
+const THROTTLED_DIFFERENCE: f64 = 0.10;
 /// A share of disturbed windows worth a word.
 const CONTENTION_NOTED: f64 = 0.02;
 /// A share of windows whose program failed from which on the others are no fair sample either.
@@ -31,6 +33,7 @@ pub(super) fn collect(evidence: &Evidence, basis: &Estimate) -> Vec<Reason> {
     reasons.extend(not_applied(sides));
     reasons.extend(command_failed(sides));
     reasons.extend(contention(sides));
+    reasons.extend(throttled(sides));
     reasons.extend(outranked(sides));
     reasons.extend(sides.iter().filter_map(|side| drift(side, basis)));
     reasons.extend(too_few_repeats(sides));
@@ -247,6 +250,23 @@ fn contention(sides: [&SideEvidence; 2]) -> Option<Reason> {
         sides[worse].name
     );
     reason(ReasonKind::Contention, confounds, sentence)
+}
+
+/// Time that tasks waited for the limit of their control group, whatever the frequency was.
+fn throttled(sides: [&SideEvidence; 2]) -> Option<Reason> {
+    let shares = sides.map(|side| side.throttled.as_ref().map_or(0.0, |found| found.share));
+    let [a, b] = sides;
+    let limit = &a.throttled.as_ref().or(b.throttled.as_ref())?.limit;
+    let confounds = (shares[0] - shares[1]).abs() > THROTTLED_DIFFERENCE;
+    let sentence = format!(
+        "tasks had to wait for {limit} in {:.0} % of its periods under {} and {:.0} % under {}{}",
+        100.0 * shares[0],
+        a.name,
+        100.0 * shares[1],
+        b.name,
+        if confounds { ": this is the limit, not frequency" } else { "" }
+    );
+    reason(ReasonKind::Throttled, confounds, sentence)
 }
 
 /// A load on the CPU of a real-time thread that never lost it: no contention for time, and yet the

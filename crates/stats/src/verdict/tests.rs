@@ -146,6 +146,19 @@ fn contention_that_differs_confounds() {
     assert!(judge(&evidence).reasons.is_empty());
 }
 
+#[test]
+fn a_limit_that_made_one_side_wait_confounds_what_was_not_randomised() {
+    let mut evidence = evidence(ratio(1.3, 1.2, 1.4));
+    let throttled =
+        |share| Some(ThrottledEvidence { limit: "the limit of a box".to_owned(), share });
+    evidence.a.throttled = throttled(0.97);
+    let found = judge(&evidence);
+    assert_eq!(kinds(&found), [(ReasonKind::Throttled, true)]);
+    assert!(said(&found).contains("wait for the limit of a box in 97 % of its periods"));
+    evidence.b.throttled = throttled(0.95);
+    assert_eq!(kinds(&judge(&evidence)), [(ReasonKind::Throttled, false)]);
+}
+
 /// Both sides on loaded CPUs: all windows are disturbed on both, and yet not equally.
 #[test]
 fn contention_with_another_load_confounds() {

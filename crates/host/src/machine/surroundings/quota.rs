@@ -1,7 +1,7 @@
 //! How long programs of this one's control group may run: the CPU limit of a container or a service.
 
 use super::tolerant::Tolerant;
-use crate::{CGROUPS, HostError, Membership};
+use crate::{CGROUPS, Host, HostError, Membership};
 
 /// A limit that holds for this program: its control group's, or that of one above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,21 +18,32 @@ pub struct CpuQuota {
     pub throttled: Option<(u64, u64)>,
 }
 
+impl CpuQuota {
+    /// All that hold for this program now. What makes no sense counts for none.
+    pub fn all(host: &dyn Host) -> Vec<CpuQuota> {
+        quotas(&Tolerant::new(host))
+    }
+}
+
 /// The tightest limit of this program; none without one.
 pub(super) fn quota(files: &Tolerant<'_>) -> Option<CpuQuota> {
-    let groups = files.name("/proc/self/cgroup")?;
+    // A part of a CPU is compared, crosswise multiplied.
+    let part = |limit: &CpuQuota, other: &CpuQuota| {
+        u128::from(limit.quota_us) * u128::from(other.period_us)
+    };
+    quotas(files).into_iter().min_by(|a, b| part(a, b).cmp(&part(b, a)))
+}
+
+fn quotas(files: &Tolerant<'_>) -> Vec<CpuQuota> {
+    let Some(groups) = files.name("/proc/self/cgroup") else { return Vec::new() };
     let limit = |group: Membership<'_>, path: &str| match group.controllers {
         "" => second(files, &format!("{CGROUPS}{path}")),
         _ if group.has("cpu") => first(files, &format!("{CGROUPS}/cpu{path}")),
         _ => None,
     };
-    let limits = Membership::all(&groups)
-        .flat_map(|group| above(group.path).filter_map(move |path| limit(group, path)));
-    // A part of a CPU is compared, crosswise multiplied.
-    let part = |limit: &CpuQuota, other: &CpuQuota| {
-        u128::from(limit.quota_us) * u128::from(other.period_us)
-    };
-    limits.min_by(|a, b| part(a, b).cmp(&part(b, a)))
+    Membership::all(&groups)
+        .flat_map(|group| above(group.path).filter_map(move |path| limit(group, path)))
+        .collect()
 }
 
 /// A group's path and those above it, up to the empty one.

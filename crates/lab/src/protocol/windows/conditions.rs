@@ -3,9 +3,10 @@
 use crate::plan::PlannedCondition;
 use crate::protocol::windows::trial::Applied;
 use flyball_control::Change;
+use flyball_host::CpuQuota;
 use flyball_load::LoadProof;
 use flyball_run::manifest::{
-    CheckOutcome, CheckRecord, ConditionRecord, LoadCpuRecord, LoadRecord,
+    CheckOutcome, CheckRecord, ConditionRecord, CpuLimitRecord, LoadCpuRecord, LoadRecord,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ pub struct ConditionLog {
     changes: Vec<Change>,
     proofs: Vec<LoadProof>,
     failure: Option<String>,
+    /// The CPU limits of the control group that made somebody wait, by file.
+    limits: BTreeMap<String, CpuLimitRecord>,
 }
 
 impl ConditionLog {
@@ -36,6 +39,7 @@ impl ConditionLog {
             changes: Vec::new(),
             proofs: Vec::new(),
             failure: None,
+            limits: BTreeMap::new(),
         }
     }
 
@@ -67,6 +71,26 @@ impl ConditionLog {
     /// What somebody else changed while it was held.
     pub fn changed_by_others(&mut self, changes: &[Change]) {
         self.changes.extend(changes.iter().cloned());
+    }
+
+    /// The CPU limits before and after a block.
+    pub fn limited(&mut self, before: &[CpuQuota], after: &[CpuQuota]) {
+        for limit in after {
+            let counts = |limit: &CpuQuota| limit.throttled;
+            let begun = before.iter().find(|other| other.file == limit.file).and_then(counts);
+            let (Some((waited, periods)), Some(begun)) = (counts(limit), begun) else { continue };
+            let record = self.limits.entry(limit.file.clone()).or_default();
+            (record.quota_us, record.period_us) = (limit.quota_us, limit.period_us);
+            record.throttled += waited.saturating_sub(begun.0);
+            record.periods += periods.saturating_sub(begun.1);
+        }
+    }
+
+    /// The limit that made tasks wait in the most periods; none where nobody had to.
+    fn limit(&self) -> Option<CpuLimitRecord> {
+        let worst = self.limits.iter().max_by_key(|(_, record)| record.throttled);
+        let (file, record) = worst.filter(|(_, record)| record.throttled > 0)?;
+        Some(CpuLimitRecord { file: file.clone(), ..record.clone() })
     }
 
     /// The proof of one block.
@@ -186,6 +210,7 @@ impl ConditionLog {
             asked,
             applied,
             load: Some(self.load_record()),
+            cpu_limit: self.limit(),
         }
     }
 
@@ -270,5 +295,32 @@ impl ConditionLog {
                 )
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Condition;
+
+    #[test]
+    fn periods_of_a_cpu_limit_add_up_over_the_blocks() {
+        let mut log = ConditionLog::new(PlannedCondition {
+            name: "busy".to_owned(),
+            asked: Condition::default(),
+            cpus: None,
+        });
+        let limit = |throttled| {
+            let file = "/sys/fs/cgroup/box/cpu.max".to_owned();
+            vec![CpuQuota { file, unlimited: "max", quota_us: 20, period_us: 100, throttled }]
+        };
+        log.limited(&limit(Some((1, 10))), &limit(Some((1, 14))));
+        assert_eq!(log.record().cpu_limit, None, "nobody had to wait");
+        log.limited(&limit(Some((1, 20))), &limit(Some((4, 26))));
+        // Set meanwhile, or not counted: nothing to subtract from.
+        log.limited(&[], &limit(Some((9, 90))));
+        log.limited(&limit(None), &limit(Some((9, 90))));
+        let record = log.record().cpu_limit.unwrap();
+        assert_eq!((record.throttled, record.periods, record.period_us), (3, 10, 100));
     }
 }
