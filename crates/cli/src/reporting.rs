@@ -133,12 +133,11 @@ pub fn rules(args: &OutputArgs) -> Result<Vec<Gate>, Failure> {
 pub fn analysis(args: &OutputArgs, margin: Option<f64>, seed: Option<u64>) -> AnalysisOptions {
     let base = AnalysisOptions::default();
     AnalysisOptions {
-        task: None,
-        marker: None,
         seed: seed.unwrap_or(base.seed),
         replicates: args.replicates,
         baseline: args.baseline.clone(),
         margin: margin.unwrap_or(base.margin),
+        ..base
     }
 }
 

@@ -11,7 +11,9 @@ mod scheduling;
 mod traces;
 
 pub use blame::{BlameCell, BlameCulprit, BlamePart, BlameRun, BlameWindow};
-pub use effects::{Cause, CausePart, Culprit, Effect, Judged, Part, headline, quantile_name};
+pub use effects::{
+    Cause, CausePart, Culprit, Effect, Judged, Part, Relation, headline, quantile_name,
+};
 pub use events::{
     CauseCount, DomainEvents, EnergySum, EventRun, EventTrial, Fact, PhaseResult, PointResults,
     TaskItems,

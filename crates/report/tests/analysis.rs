@@ -3,11 +3,11 @@
 
 use flyball_import::{Options, import};
 use flyball_report::analysis::{AnalysisOptions, RunData, analyse};
-use flyball_report::model::{Comparison, Estimate, Finding, Part, Report, VerdictWord};
+use flyball_report::model::{Comparison, Estimate, Finding, Part, Relation, Report, VerdictWord};
 use flyball_report::terminal::{TerminalOptions, render};
 use flyball_run::manifest::{
-    ConditionRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord, TrialRecord,
-    WorkloadRecord,
+    ConditionRecord, CpuLimitRecord, CpuRecord, LoadCpuRecord, LoadRecord, Machine, SourceRecord,
+    TrialRecord, WorkloadRecord,
 };
 use flyball_run::{LoadSample, Note, Nullable, RunState, Window};
 
@@ -260,10 +260,11 @@ fn a_kernel_that_moves_a_task_has_an_effect_where_the_order_was_drawn() {
     let found = first(&report);
     assert_eq!(found.verdict, VerdictWord::Effect, "{}", found.sentence);
     assert!(found.sentence.starts_with("response "), "{}", found.sentence);
-    assert!(!found.is_slower() && !found.medians_are_equal());
+    assert_eq!(found.relation(), Relation::Faster);
     let report =
         analysed(randomised(&[Made::default(), Made { name: "again", ..Made::default() }]));
-    assert!(first(&report).medians_are_equal());
+    let relation = first(&report).relation();
+    assert!(matches!(relation, Relation::EqualMedians | Relation::Equivalent), "{relation:?}");
 }
 
 #[test]
@@ -370,6 +371,31 @@ fn two_loads_on_the_measuring_cpu_are_contention() {
     // The same load on both sides disturbs both alike.
     made.manifest.conditions[0].load = Some(load("heavy", 90.0));
     assert_eq!(first(&analysed(made)).verdict, VerdictWord::Effect);
+}
+
+#[test]
+fn a_cpu_limit_that_made_one_side_wait_is_named() {
+    let mut made = idle_and_slow();
+    made.manifest.conditions[1].cpu_limit = Some(CpuLimitRecord {
+        file: "/sys/fs/cgroup/box/cpu.max".into(),
+        quota_us: 20_000,
+        period_us: 100_000,
+        periods: 40,
+        throttled: 39,
+    });
+    let report = analysed(made.clone());
+    let found = first(&report);
+    assert_eq!(found.verdict, VerdictWord::Confounded);
+    let reason = found.reasons.iter().find(|reason| reason.kind == "throttled").expect("a reason");
+    let told = "the CPU limit of /sys/fs/cgroup/box/cpu.max (20 of 100 ms) in 98 % of its periods";
+    assert!(reason.text.contains(told), "{}", reason.text);
+    let limit = report.disturbances.iter().find(|finding| finding.object == "CPU limit");
+    assert!(limit.expect("a finding").text.contains("in 39 of 40 periods under slow"));
+    // In a random order it is a way in which the condition acts, and told all the same.
+    (made.manifest.kind, made.manifest.order) = ("bench".into(), vec![TrialRecord::default()]);
+    let found = first(&analysed(made)).clone();
+    assert_ne!(found.verdict, VerdictWord::Confounded, "{}", found.sentence);
+    assert!(kinds(&found).contains(&"throttled"));
 }
 
 #[test]

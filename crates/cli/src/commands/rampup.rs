@@ -12,18 +12,11 @@ use crate::reporting::{self, Wanted};
 use crate::runs;
 use crate::{figure, machine, output};
 use flyball_console::Bar;
-use flyball_events::Recording;
-use flyball_lab::protocol::rampup::model::{Case, Simulated};
-use flyball_lab::protocol::rampup::{Ask, Variant, text};
+use flyball_lab::protocol::rampup::Ask;
 use flyball_lab::{Model, Order};
-use flyball_report::timeline::{self, Options, RunView};
-use flyball_run::name::RAMPUP_TASK;
+use flyball_report::timeline::Options;
 use flyball_run::{Columns, Run, RunState};
-use flyball_sim::text::json as sim_json;
-use flyball_sim::workload::SPIN;
 use flyball_units::MachineSpec;
-use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::PathBuf;
 
 pub fn run(args: &RampupArgs, talk: Talk) -> Result<Exit, Failure> {
@@ -106,72 +99,35 @@ fn model(args: &RampupArgs, ask: &Ask, model: &Model, talk: Talk) -> Result<Exit
     let to = runs::destination(args.out.as_deref());
     runs::check_out(args.out.as_deref())?;
     let mut bar = Bar::new(talk.quiet);
-    let (cases, Simulated { outcome, phases }) = model.rampup(host.as_ref(), ask, &to, &mut bar)?;
-    if outcome.state == RunState::Interrupted {
-        let told = Run::open_with(&outcome.dir, Columns::Only(&[]))?.unfinished;
+    let (cases, simulated) = model.rampup(host.as_ref(), ask, &to, &mut bar)?;
+    if simulated.outcome.state == RunState::Interrupted {
+        let dir = &simulated.outcome.dir;
+        let told = Run::open_with(dir, Columns::Only(&[]))?.unfinished;
         let told = told.map_or("interrupted".to_owned(), |unfinished| unfinished.to_string());
-        output::talk(&format!("{}: {told}", outcome.dir.display()));
+        output::talk(&format!("{}: {told}", dir.display()));
         return Ok(Exit::Interrupted);
     }
-    let names: Vec<String> = cases.iter().map(|case| name(case, model)).collect();
-    let views = views(&Run::open(&outcome.dir)?, &names, &cases)?;
+    let answer = model.answer(cases, simulated)?;
     if let Some(figure) = figure {
-        figure::over_time(&figure, &views, talk)?;
+        figure::over_time(&figure, &answer.views, talk)?;
     }
-    let dir = outcome.dir.display();
     output::data(&match args.format {
         CheckFormat::Text => {
-            let mut text = text::figures(&names, &cases, &phases, asked::spin(args, false));
-            let _ = writeln!(text, "\nPhase 0 of each, from the start of the spin\n");
-            // The answer within one screen; what needs more lines is asked for.
-            let room = SCREEN.saturating_sub(text.lines().count());
             let options = Options {
-                room: (!talk.verbose).then_some(room),
                 width: Some(output::width(host.as_ref())),
                 color: output::color(host.as_ref()),
                 charset: output::charset(host.as_ref()),
                 ..Options::default()
             };
-            text.push_str(&timeline::render(&views, &options));
-            let _ = writeln!(text, "\nRun   {dir}");
-            if !talk.verbose {
-                text.push_str("More  --verbose\n");
-            }
-            text
+            // The answer within one screen; what needs more lines is asked for.
+            let (lines, more) =
+                if talk.verbose { (None, "") } else { (Some(SCREEN), "More  --verbose\n") };
+            answer.text(asked::spin(args, false), lines, &options) + more
         }
-        CheckFormat::Json => {
-            let variant = |(number, case): (usize, &Case)| -> Value {
-                let result = sim_json(&case.scenario, &phases[number], None);
-                json!({ "name": names[number], "result": result, "timeline": views[number] })
-            };
-            let variants: Vec<Value> = cases.iter().enumerate().map(variant).collect();
-            let json = json!({
-                "schema": "flyball-rampup/1", "variants": variants, "run": dir.to_string(),
-            });
-            format!("{json:#}\n")
-        }
+        CheckFormat::Json => format!("{:#}\n", answer.json()),
     })?;
     Ok(Exit::Ok)
 }
 
 /// Lines of the short form, those of the run's place left out.
 const SCREEN: usize = 42;
-
-/// The variant's name, or what it is where none was named.
-fn name(case: &Case, model: &Model) -> String {
-    match case.scenario.governor_in_charge().filter(|_| case.condition == Variant::ONLY) {
-        Some(governor) => format!("{} {governor}", model.platform().name),
-        None => case.condition.clone(),
-    }
-}
-
-/// Phase 0 of each.
-fn views(run: &Run, names: &[String], cases: &[Case]) -> Result<Vec<RunView>, Failure> {
-    let mut trial = 0;
-    let view = |(name, case): (&String, &Case)| {
-        let recording = Recording::of_trial(run, trial);
-        trial += case.scenario.phases;
-        figure::view(name.clone(), &recording, Some(RAMPUP_TASK), Some(SPIN))
-    };
-    names.iter().zip(cases).map(view).collect()
-}

@@ -32,7 +32,11 @@ use crate::machine::{Machine, Order, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
 use crate::protocol::rampup::model::{Case, Simulated};
 use crate::protocol::windows::Context;
-use crate::protocol::{rampup, rampup::Ask, switches};
+use crate::protocol::{
+    rampup,
+    rampup::{Answer, Ask},
+    switches,
+};
 use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder, Silent};
 use control::DomainControl;
 use flyball_load::{Placement, Site};
@@ -128,6 +132,14 @@ impl Model {
         let about = (self.asked.as_str(), self.record());
         let simulated = rampup::model::run(&cases, about, host, destination, progress)?;
         Ok((cases, simulated))
+    }
+
+    /// The answer of ramp-ups that were simulated whole.
+    ///
+    /// # Errors
+    /// A run that cannot be read, or lacks the spin.
+    pub fn answer(&self, cases: Vec<Case>, simulated: Simulated) -> Result<Answer, MachineError> {
+        Ok(Answer::of(&self.platform.name, cases, simulated)?)
     }
 
     /// The hardware.

@@ -7,15 +7,17 @@
 //! ```
 //! One run directory, whichever machine: the same tables, the same questions to them.
 
+pub mod answer;
 pub mod ask;
 pub mod error;
 pub mod live;
 pub mod model;
 pub mod plan;
 pub mod spin;
-pub mod text;
+mod text;
 pub mod variant;
 
+pub use answer::Answer;
 pub use ask::{Ask, AskError};
 pub use error::RampupError;
 pub use variant::Variant;

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::gate::{Outcome, Status};
-use crate::model::{Comparison, Report, VerdictWord};
+use crate::model::{Comparison, Relation, Report, VerdictWord};
 use crate::text;
 
 /// One test per rule of `outcomes`; without rules one per comparison, which fails where the subject is
@@ -46,7 +46,7 @@ fn of_rule(outcome: &Outcome) -> Test {
 
 fn of_comparison(comparison: &Comparison) -> Test {
     let word = text::verdict(comparison.verdict);
-    let slower = comparison.verdict == VerdictWord::Effect && comparison.is_slower();
+    let slower = comparison.relation() == Relation::Slower;
     let decided = matches!(comparison.verdict, VerdictWord::Effect | VerdictWord::Equivalent);
     Test {
         name: comparison.title.clone(),

@@ -189,19 +189,56 @@ pub fn quantile_name(quantile: f64) -> String {
     }
 }
 
-impl Comparison {
-    /// Whether the subject takes longer than the baseline, by the effect that the headline names.
+/// How the subject of a comparison stands to its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Any difference lies within the margin.
+    Equivalent,
+    /// So do those of the medians of all workloads together; a tail was not decided.
+    EqualMedians,
+    /// An effect: it takes longer.
+    Slower,
+    /// An effect: it takes less long.
+    Faster,
+    /// The data do not say.
+    Undecided,
+}
+
+impl Relation {
+    /// What stands between subject and baseline in a sentence.
     #[must_use]
-    pub fn is_slower(&self) -> bool {
+    pub fn words(self) -> &'static str {
+        match self {
+            Relation::Equivalent => "equivalent to",
+            Relation::EqualMedians => "equal in its medians to",
+            Relation::Slower => "slower than",
+            Relation::Faster => "faster than",
+            Relation::Undecided => "not to be told from",
+        }
+    }
+}
+
+impl Comparison {
+    /// How the subject stands to the baseline, by the effect that the headline names.
+    #[must_use]
+    pub fn relation(&self) -> Relation {
+        match self.verdict {
+            VerdictWord::Equivalent => Relation::Equivalent,
+            VerdictWord::Effect if self.is_slower() => Relation::Slower,
+            VerdictWord::Effect => Relation::Faster,
+            VerdictWord::Undecided if self.medians_are_equal() => Relation::EqualMedians,
+            _ => Relation::Undecided,
+        }
+    }
+
+    fn is_slower(&self) -> bool {
         let named = headline(&self.effects);
         let ratio = named.and_then(|effect| Some(effect.ratio.as_ref()?.value > 1.0));
         let difference = || named.and_then(|effect| Some(effect.difference.as_ref()?.value > 0.0));
         ratio.or_else(difference).unwrap_or(self.ratio.value > 1.0)
     }
 
-    /// Whether all workloads together have equal medians, whatever was not decided of their tails.
-    #[must_use]
-    pub fn medians_are_equal(&self) -> bool {
+    fn medians_are_equal(&self) -> bool {
         let medians: Vec<VerdictWord> = (self.effects.iter())
             .filter(|effect| effect.workload.is_none() && effect.quantile == Some(0.5))
             .map(|effect| effect.verdict)

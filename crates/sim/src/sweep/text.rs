@@ -1,9 +1,9 @@
 //! The result of a sweep for people and as JSON.
 
-use super::{Finished, SweepEnd, unit_of};
+use super::{Finished, Shard, SweepEnd, unit_of};
 use crate::record::spread;
 use crate::text::value;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -51,6 +51,36 @@ pub fn text(end: &SweepEnd, dir: &Path) -> String {
     text
 }
 
+/// A part of a sweep that was written to a file.
+pub struct PartEnd<'a> {
+    /// The scenario's name.
+    pub name: &'a str,
+    /// Which part.
+    pub shard: Shard,
+    /// Its points.
+    pub own: usize,
+    /// Those of all parts.
+    pub points: usize,
+    /// Where it is.
+    pub file: &'a Path,
+}
+
+impl PartEnd<'_> {
+    /// What people read; `next`: what becomes of its file.
+    pub fn text(&self, next: &str) -> String {
+        let PartEnd { name, shard, own, points, file } = self;
+        let file = file.display();
+        format!("{name}: part {shard}, {own} of {points} points\n\nFile  {file} ({next})\n")
+    }
+
+    /// As the JSON of `flyball-sweep-part/1`.
+    pub fn json(&self) -> Value {
+        let (shard, file) = (self.shard.to_string(), self.file.display().to_string());
+        json!({ "schema": "flyball-sweep-part/1", "name": self.name, "shard": shard,
+            "points": self.own, "of": self.points, "file": file })
+    }
+}
+
 /// The scenario's name.
 fn name(end: &SweepEnd) -> &str {
     end.header.manifest.conditions.first().map_or("", |condition| condition.name.as_str())
@@ -91,7 +121,7 @@ pub fn json(end: &SweepEnd, dir: &Path) -> Value {
             .get(*number)
             .into_iter()
             .flatten()
-            .map(|(path, value)| (path.clone(), serde_json::json!(value)))
+            .map(|(path, value)| (path.clone(), json!(value)))
             .collect();
         let results: serde_json::Map<String, Value> = finished
             .names
@@ -99,12 +129,12 @@ pub fn json(end: &SweepEnd, dir: &Path) -> Value {
             .enumerate()
             .map(|(index, name)| {
                 let values = finished.values.iter().filter_map(|p| p.get(index).copied().flatten());
-                (name.clone(), serde_json::json!(spread(values)))
+                (name.clone(), json!(spread(values)))
             })
             .collect();
-        serde_json::json!({ "point": number, "parameters": parameters, "results": results })
+        json!({ "point": number, "parameters": parameters, "results": results })
     });
-    serde_json::json!({
+    json!({
         "schema": "flyball-sweep/1",
         "name": name(end),
         "phases": phases(end),

@@ -7,7 +7,7 @@ use crate::{experiments, machine, output, reporting, runs};
 use flyball_console::Bar;
 use flyball_lab::kernels::{ROUNDS, Side, alternate};
 use flyball_lab::{Board, Machine};
-use flyball_report::model::{Comparison, VerdictWord};
+use flyball_report::model::{Comparison, Relation};
 use flyball_run::RunState;
 use flyball_units::{BoardSpec, MachineSpec};
 
@@ -74,19 +74,13 @@ fn sides(args: &BoardAbArgs) -> Result<[Side; 2], Failure> {
 
 /// What the comparison of B with A says to `git bisect`.
 fn verdict(found: Option<&Comparison>, sides: &[Side; 2], talk: Talk) -> Exit {
-    let (exit, word) = match found {
-        Some(found) => match (found.verdict, found.is_slower()) {
-            (VerdictWord::Equivalent, _) => (Exit::Ok, "equivalent to"),
-            (VerdictWord::Effect, true) => (Exit::Finding, "slower than"),
-            (VerdictWord::Effect, false) => (Exit::Ok, "faster than"),
-            (VerdictWord::Undecided, _) if found.medians_are_equal() => {
-                (Exit::Ok, "equal in its medians to")
-            }
-            _ => (Exit::Own, "not to be told from"),
-        },
-        None => (Exit::Own, "not compared with"),
-    };
+    let found = found.map(Comparison::relation);
+    let words = found.map_or("not compared with", Relation::words);
     let [a, b] = sides;
-    output::unless_quiet(talk.quiet, &format!("{}: {word} {}", b.label, a.label));
-    exit
+    output::unless_quiet(talk.quiet, &format!("{}: {words} {}", b.label, a.label));
+    match found {
+        Some(Relation::Slower) => Exit::Finding,
+        Some(Relation::Faster | Relation::Equivalent | Relation::EqualMedians) => Exit::Ok,
+        Some(Relation::Undecided) | None => Exit::Own,
+    }
 }

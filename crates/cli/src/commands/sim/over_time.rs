@@ -1,9 +1,9 @@
 //! What a figure over time shows: the recorded phase, and other runs beside it.
 
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::figure;
 use flyball_events::Recording;
-use flyball_report::timeline::RunView;
+use flyball_report::timeline::{Ask, RunView};
 use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::text::governors;
@@ -41,6 +41,7 @@ pub fn views(
 /// Looks at the task of that name; at the one that ran longest where there is none, as in workloads
 /// that name their tasks themselves.
 fn view(name: String, recording: &Recording<'_>, wanted: Option<&str>) -> Result<RunView, Failure> {
-    let task = wanted.filter(|name| recording.find(name).is_ok());
-    figure::view(name, recording, task, None)
+    let task = wanted.filter(|name| recording.find(name).is_ok()).map(str::to_owned);
+    RunView::of(name, recording, &Ask { task, ..Ask::default() })
+        .map_err(|missing| Failure::new(Exit::InvalidRun, missing))
 }

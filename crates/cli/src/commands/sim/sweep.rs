@@ -57,20 +57,10 @@ pub fn run(
         return Ok(Exit::Interrupted);
     }
     if let Some(shard) = args.shard {
-        let (points, file) = (sweep.points().len(), journal.display().to_string());
-        let text = || {
-            format!(
-                "{}: part {shard}, {own} of {points} points\n\nFile  {file} (all parts together: flyball sim \
-                 --merge FILES --out DIR)\n",
-                sweep.scenario.name
-            )
-        };
-        let json = || {
-            let shard = shard.to_string();
-            serde_json::json!({ "schema": "flyball-sweep-part/1", "name": sweep.scenario.name,
-                "shard": shard, "points": own, "of": points, "file": file })
-        };
-        output::result(args.format, text, json)?;
+        let (name, points) = (&sweep.scenario.name, sweep.points().len());
+        let part = text::PartEnd { name, shard, own, points, file: &journal };
+        let next = "all parts together: flyball sim --merge FILES --out DIR";
+        output::result(args.format, || part.text(next), || part.json())?;
         return Ok(Exit::Ok);
     }
     let exit = write(args, &end, &dir)?;

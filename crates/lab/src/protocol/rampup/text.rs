@@ -1,10 +1,12 @@
 //! The figures that only a model knows, variants side by side.
 
 use crate::protocol::rampup::model::Case;
+use flyball_platform::rule;
 use flyball_run::name::RAMPUP_TASK;
 use flyball_sim::record::{Outcome, Spread, Unit};
 use flyball_sim::scenario::Scenario;
-use flyball_sim::text::value;
+use flyball_sim::text::{governors, value};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The figures that answer the question, one column per case with the outcomes of its phases; `spin`
@@ -16,15 +18,17 @@ pub fn figures(names: &[String], cases: &[Case], results: &[Vec<Outcome>], spin:
         "{}; median [1 %, 99 %] over {} phases of tick and poll\n\n",
         scenario.platform.title, scenario.phases
     );
-    let cells: Vec<Vec<String>> = rows(scenario)
-        .iter()
-        .map(|(subject, name, unit, label)| {
-            let cell = |outcomes: &Vec<Outcome>| {
-                cell(outcomes, subject, name, *unit).unwrap_or_else(|| absent(name, spin))
-            };
-            std::iter::once(label.clone()).chain(results.iter().map(cell)).collect()
-        })
-        .collect();
+    let own = |label: &str, of: fn(&Scenario) -> String| {
+        let cells = cases.iter().map(|case| of(&case.scenario));
+        std::iter::once(label.to_owned()).chain(cells).collect()
+    };
+    let mut cells: Vec<Vec<String>> = vec![own("kernel", kernel), own("governor", governor)];
+    cells.extend(rows(scenario).iter().map(|(subject, name, unit, label)| {
+        let cell = |outcomes: &Vec<Outcome>| {
+            cell(outcomes, subject, name, *unit).unwrap_or_else(|| absent(name, spin))
+        };
+        std::iter::once(label.clone()).chain(results.iter().map(cell)).collect()
+    }));
     let heads = std::iter::once(String::new()).chain(names.iter().cloned());
     let heads: Vec<String> = heads.collect();
     let width = |column: usize| {
@@ -36,6 +40,24 @@ pub fn figures(names: &[String], cases: &[Case], results: &[Vec<Outcome>], spin:
         let line: String =
             row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+fn kernel(scenario: &Scenario) -> String {
+    format!("{}, HZ={}", scenario.kernel.name, scenario.kernel.hz)
+}
+
+/// The governors, and the rate limit that is in force where none was set.
+fn governor(scenario: &Scenario) -> String {
+    let mut text = governors(scenario);
+    let own = scenario.governors.iter().find(|spec| spec.name == "schedutil");
+    if own.is_some_and(|spec| spec.tunables.iter().all(|(name, _)| name != "rate_limit_us")) {
+        let domains = scenario.platform.domains.iter();
+        let limits: BTreeSet<u32> =
+            domains.map(|domain| rule::rate_limit_us(domain, &scenario.kernel)).collect();
+        let limits: Vec<String> = limits.iter().map(u32::to_string).collect();
+        let _ = write!(text, " rate_limit_us={}", limits.join("/"));
     }
     text
 }
