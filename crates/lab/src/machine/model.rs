@@ -31,12 +31,9 @@ use crate::machine::error::MachineError;
 use crate::machine::{Machine, Order, Prepared};
 use crate::plan::{Plan, PlannedTrial, plan};
 use crate::protocol::rampup::model::{Case, Simulated};
+use crate::protocol::rampup::{self, Answer, Ask};
+use crate::protocol::switches;
 use crate::protocol::windows::Context;
-use crate::protocol::{
-    rampup,
-    rampup::{Answer, Ask},
-    switches,
-};
 use crate::session::{Destination, Origin, Outcome, Progress, SideRecorder, Silent};
 use control::DomainControl;
 use flyball_load::{Placement, Site};

@@ -293,6 +293,9 @@ impl<'a> Tasks<'a> {
         for thread in &program.threads {
             let number = self.list.len() as u32;
             let name = self.names.next().unwrap_or_default();
+            let cgroup = thread.taskgroup.as_ref().and_then(|name| {
+                self.scenario.cgroups.iter().position(|group| group.name == *name)
+            });
             groups.push(Group { name: name.clone(), tasks: number..number + 1, deadline: None });
             self.list.push(TaskSetup {
                 name,
@@ -302,7 +305,7 @@ impl<'a> Tasks<'a> {
                 uclamp_max: thread.uclamp_max,
                 rampup_multiplier: spec.rampup_multiplier,
                 clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
-                cgroup: spec.cgroup,
+                cgroup: cgroup.or(spec.cgroup),
                 start: thread.delay,
                 creator: Creator::Nobody,
                 initial_util: None,

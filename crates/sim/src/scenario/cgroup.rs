@@ -2,6 +2,7 @@
 
 use super::error::ScenarioError;
 use super::keys;
+use super::model::{TaskSpec, Workload};
 use super::parse::{clamps, unknown_name};
 use super::reader::{Fields, Item};
 use crate::setup::{Bandwidth, Cgroup};
@@ -20,6 +21,20 @@ pub fn read_all(top: &Fields<'_>) -> Result<Vec<Cgroup>, ScenarioError> {
         groups.push(group);
     }
     Ok(groups)
+}
+
+/// Adds the groups that rt-app's threads name and the scenario does not describe: they limit nothing.
+pub fn add_of_programs(groups: &mut Vec<Cgroup>, tasks: &[TaskSpec]) {
+    let programs = tasks.iter().filter_map(|task| match &task.workload {
+        Workload::RtApp(program) => Some(program),
+        _ => None,
+    });
+    let threads = programs.flat_map(|program| &program.threads);
+    for name in threads.filter_map(|thread| thread.taskgroup.as_ref()) {
+        if groups.iter().all(|group| group.name != *name) {
+            groups.push(Cgroup::named(name));
+        }
+    }
 }
 
 fn read(item: &Item<'_>) -> Result<Cgroup, ScenarioError> {

@@ -58,8 +58,9 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
     let phases = top.integer_or("phases", 20, 1..=MAX_PHASES)? as u32;
     let (governors, (governor_cost, governor_cpu)) = governor::read(&top, &platform, &kernel)?;
     let duration = duration(&top)?;
-    let cgroups = cgroup::read_all(&top)?;
+    let mut cgroups = cgroup::read_all(&top)?;
     let tasks = task::read_all(&top, count, &cgroups, source)?;
+    cgroup::add_of_programs(&mut cgroups, &tasks);
     hint::have_effect(&top, &tasks, &kernel)?;
     Ok(Scenario {
         name: top.get("name").map_or(Ok(source.name), |item| item.text())?.to_owned(),

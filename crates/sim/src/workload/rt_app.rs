@@ -43,6 +43,8 @@ pub struct ThreadSpec {
     pub delay: Nanos,
     /// How often its phases are gone through; None: without end.
     pub loops: Option<u64>,
+    /// Its control group; None: that of the scenario's task.
+    pub taskgroup: Option<String>,
     /// Whether it begins when another thread forks it, each time anew.
     pub forked: bool,
     /// What it does.

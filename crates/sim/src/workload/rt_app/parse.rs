@@ -85,6 +85,9 @@ const MEMORY_BYTES_PER_US: u64 = 4_000;
 /// Bytes that `iorun` moves in a microsecond: 500 MB/s.
 const DEVICE_BYTES_PER_US: u64 = 500;
 
+/// Longest name of a group, in characters.
+const GROUP_NAME: usize = 64;
+
 /// What was approximated.
 mod note {
     pub const MEMORY: &str = "mem takes the time of writing at 4 GB/s, whatever the frequency";
@@ -94,7 +97,8 @@ mod note {
     pub const CONDITIONS: &str = "wait and sync sleep until another thread signals the same name; signal wakes the first of them";
     pub const FORKS: &str =
         "each fork in the file has one thread, which runs again at the next turn";
-    pub const GROUPS: &str = "taskgroup has no effect: a scenario has [[cgroup]] for that";
+    pub const FIRST_GROUP: &str = "a thread stays in the first taskgroup that it names";
+    pub const NESTED: &str = "a taskgroup within another one lies beside it";
     pub const NODES: &str = "nodes_membind has no effect: memory is everywhere alike";
     pub const PHASE_CPUS: &str = "a thread may run on the CPUs of all its phases in each of them";
     pub const DEADLINE: &str = "SCHED_DEADLINE on some CPUs, or of times that the kernel refuses, is FIFO with the priority 99";
@@ -137,7 +141,8 @@ pub fn parse(text: &str, origin: &str) -> Result<Program, ScenarioError> {
     let mut forks_taken = Vec::new();
     for (at, (_, item)) in tasks.entries().enumerate() {
         let Some(own) = names.threads.get(at) else { continue };
-        let mut events = Events { names: &names, own, timers: Vec::new(), notes, forks_taken };
+        let mut events =
+            Events { names: &names, own, timers: Vec::new(), taskgroup: None, notes, forks_taken };
         let spec = thread(&item, default_class, &mut events)?;
         (notes, forks_taken) = (events.notes, events.forks_taken);
         let count = own.instances + own.forked;
@@ -251,7 +256,7 @@ fn thread(
         Policy::Deadline => deadline(&fields)?,
     };
     let mut allowed = fields.get("cpus").map_or(Ok(Vec::new()), |item| cpus(&item))?;
-    events.settings(&fields);
+    events.settings(&fields)?;
     let phases = match fields.get("phases") {
         Some(phases) => events.phases(&phases, &fields, &mut allowed)?,
         None => {
@@ -274,6 +279,7 @@ fn thread(
         uclamp_max: fields.integer_or("util_max", 1024, 0..=1024)? as u32,
         delay: fields.get("delay").map_or(Ok(Nanos::ZERO), |item| micros(&item))?,
         loops: loops(&fields, None)?,
+        taskgroup: events.group(),
         forked: false,
         phases,
     };
@@ -343,6 +349,8 @@ struct Events<'a> {
     own: &'a Instances,
     /// Names of the thread's timers.
     timers: Vec<String>,
+    /// The first taskgroup that the thread or a phase of it names: a path.
+    taskgroup: Option<String>,
     notes: Vec<&'static str>,
     /// Threads that a fork named already.
     forks_taken: Vec<String>,
@@ -367,18 +375,37 @@ impl Events<'_> {
                 allowed.extend(cpus(&list)?);
                 self.notes.push(note::PHASE_CPUS);
             }
-            self.settings(&fields);
+            self.settings(&fields)?;
             let events = fields.entries().filter(|(entry, _)| !PHASE.contains(&entry.key.as_str()));
             Ok(PhaseSpec { loops: loops(&fields, Some(1))?, events: self.of(events, &fields)? })
         };
         phases.entries().map(one).collect()
     }
 
-    /// Notes what has no effect.
-    fn settings(&mut self, fields: &Fields<'_>) {
-        for (key, note) in [("taskgroup", note::GROUPS), ("nodes_membind", note::NODES)] {
-            self.notes.extend(fields.get(key).map(|_| note));
+    /// Keeps the taskgroup, and notes what has no effect.
+    fn settings(&mut self, fields: &Fields<'_>) -> Result<(), ScenarioError> {
+        if let Some(item) = fields.get("taskgroup") {
+            let path = item.text()?;
+            match &self.taskgroup {
+                None => self.taskgroup = Some(path.to_owned()),
+                Some(first) if first != path => self.notes.push(note::FIRST_GROUP),
+                Some(_) => {}
+            }
         }
+        self.notes.extend(fields.get("nodes_membind").map(|_| note::NODES));
+        Ok(())
+    }
+
+    /// The thread's group, by the name that a scenario's `[[cgroup]]` has; none in the root.
+    fn group(&mut self) -> Option<String> {
+        let path = self.taskgroup.take()?;
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.len() > 1 {
+            self.notes.push(note::NESTED);
+        }
+        let name = parts.join("-");
+        let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        (!name.is_empty()).then(|| name.chars().map(fits).take(GROUP_NAME).collect())
     }
 
     fn of<'i>(
@@ -592,6 +619,7 @@ mod tests {
         assert_eq!(names, ["worker", "main", "waiter", "late"]);
         let [worker, main, waiter, late] = &program.threads[..] else { panic!("{names:?}") };
         assert!(worker.forked && !main.forked);
+        assert_eq!((worker.taskgroup.as_deref(), main.taskgroup.as_deref()), (Some("tg1"), None));
         let us = |us: u64| Nanos(us * 1000);
         assert_eq!(worker.phases[0].events, [Event::Run(us(100)), Event::Runtime(us(2))]);
         assert_eq!(main.cpus, [0, 2, 3].map(CpuId));
@@ -603,7 +631,18 @@ mod tests {
         assert_eq!(main.phases[1].events, two, "the first that waits");
         assert_eq!(waiter.phases[0].events[0], Event::Suspend);
         assert_eq!(late.phases[0].events[..2], [Event::Resume(2), Event::Suspend]);
-        assert_eq!(program.notes.len(), 8, "{:?}", program.notes);
+        assert_eq!(program.notes.len(), 7, "{:?}", program.notes);
+    }
+
+    #[test]
+    fn a_thread_is_in_the_first_taskgroup_that_it_names() {
+        let text = r#"{ "tasks": { "a": { "taskgroup": "/tg1/tg 11", "phases": {
+            "one": { "run": 5 }, "two": { "taskgroup": "/tg2", "run": 5, "sleep": 5 } } } } }"#;
+        let program = parse(text, "x.json").unwrap();
+        assert_eq!(program.threads[0].taskgroup.as_deref(), Some("tg1-tg_11"));
+        assert_eq!(program.notes, [note::NESTED, note::FIRST_GROUP]);
+        let wrong = parse(r#"{ "tasks": { "a": { "taskgroup": 1, "run": 5 } } }"#, "x.json");
+        assert!(wrong.unwrap_err().to_string().contains("tasks.a.taskgroup: expected a text"));
     }
 
     #[test]
