@@ -14,21 +14,18 @@
 //! Whether the events come from a kernel or from a model makes no difference here.
 
 pub mod blame;
-pub mod dat;
 pub mod event;
-mod file;
-pub mod ftrace;
+mod formats;
 pub mod import;
 pub mod missing;
 mod open;
-pub mod perfetto;
 pub mod questions;
 pub mod recording;
 pub mod ring;
 mod source;
 pub mod stream;
 
-pub use file::{Kind, Reader};
+pub use formats::{Kind, Reader, dat, ftrace, perfetto};
 pub use missing::Missing;
 pub use open::{Kept, Reading};
 pub use recording::{Recording, Span};

@@ -4,28 +4,15 @@
 //! out, counted and noted; a file with too many of them is refused.
 
 mod benchmarks;
-mod coremark;
-mod cortex;
 mod cortex_line;
-mod criterion;
 mod csv_map;
-mod csv_rows;
-mod cyclictest;
-mod detect;
-mod ftalat;
-mod go_benchmark;
-mod google_benchmark;
-mod hyperfine;
-mod jmh;
+mod formats;
 mod line_shape;
-mod loadrec;
-mod pyperf;
-mod pytest_benchmark;
 mod reading;
 mod sampled;
 
 pub use csv_map::ColumnMap;
-pub use detect::{Format, detect};
+pub use formats::{Format, detect};
 
 use flyball_run::manifest::RunState;
 use flyball_run::name::{NAME_BYTES, check_length};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use self::manifest::Described;
-use super::cortex_line::{self, Parsed};
+use crate::cortex_line::{self, Parsed};
 use crate::reading::{new_run, record_file};
 use flyball_run::blocks::parse_files;
 use flyball_run::column::Labels;

@@ -87,7 +87,7 @@ pub(super) fn datasets(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Reads a file, a folder with one, or a folder of such folders, which become set-ups.
 ///
 /// # Errors
-/// As [`super::import`].
+/// As [`crate::import`].
 pub(super) fn import(path: &Path) -> Result<Run> {
     let files = if path.is_dir() { datasets(path)? } else { vec![path.to_owned()] };
     let mut run = new_run("coremark");

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::benchmarks::{Benchmarks, document};
+use crate::benchmarks::{Benchmarks, document};
 use flyball_run::manifest::Machine;
 use flyball_run::run::Run;
 use flyball_run::tables::Window;

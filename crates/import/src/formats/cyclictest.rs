@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::sampled::{Sample, Sampler};
 use crate::reading::{file_name, new_run, read_text, record_file};
+use crate::sampled::{Sample, Sampler};
 use flyball_run::manifest::Machine;
 use flyball_run::run::{Run, Warning};
 use flyball_run::tally::{CUT, Tally};

@@ -1,14 +1,25 @@
 //! Finds out a format from the content; names prove nothing.
 
+mod coremark;
+mod cortex;
+mod criterion;
+mod csv_rows;
+mod cyclictest;
+mod ftalat;
+mod go_benchmark;
+mod google_benchmark;
+mod hyperfine;
+mod jmh;
+mod loadrec;
+mod pyperf;
+mod pytest_benchmark;
+
 use std::io::Read;
 use std::path::Path;
 
 use fs_err as fs;
 
-use super::{
-    Options, coremark, cortex, criterion, csv_rows, cyclictest, ftalat, go_benchmark,
-    google_benchmark, hyperfine, jmh, loadrec, pyperf, pytest_benchmark,
-};
+use crate::Options;
 use flyball_run::run::Run;
 use flyball_run::{Error, Result};
 

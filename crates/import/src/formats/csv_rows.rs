@@ -6,9 +6,9 @@ use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use flyball_units::nearest;
 use fs_err as fs;
 
-use super::csv_map::{ColumnMap, Entry, Field};
-use super::sampled::{Sample, Sampler};
+use crate::csv_map::{ColumnMap, Entry, Field};
 use crate::reading::{file_name, new_run, record_file};
+use crate::sampled::{Sample, Sampler};
 use flyball_run::run::Run;
 use flyball_run::tables::Window;
 use flyball_run::tally::{CUT, Tally};

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::benchmarks::{Benchmarks, document, only_summaries, with_parameters};
+use crate::benchmarks::{Benchmarks, document, only_summaries, with_parameters};
 use flyball_run::run::Run;
 use flyball_run::tables::Window;
 use flyball_run::{Error, Result};

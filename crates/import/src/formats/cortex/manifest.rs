@@ -1,6 +1,6 @@
 //! What a CORTEX recording says, and does not say, about machine, load and clocks.
 
-use super::super::cortex_line::{Facts, SystemInfo};
+use crate::cortex_line::{Facts, SystemInfo};
 use flyball_run::manifest::{
     ClockRecord, ConditionRecord, DomainRecord, LoadRecord, Machine, WorkloadRecord,
 };

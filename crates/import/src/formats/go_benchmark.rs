@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::benchmarks::Benchmarks;
+use crate::benchmarks::Benchmarks;
 use crate::reading::read_text;
 use flyball_run::manifest::Machine;
 use flyball_run::run::Run;

@@ -62,7 +62,7 @@ pub(super) fn raw_files(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Reads a file, or all such files of a folder.
 ///
 /// # Errors
-/// As [`super::import`].
+/// As [`crate::import`].
 pub(super) fn import(path: &Path, counter_hz: Option<f64>) -> Result<Run> {
     let files = if path.is_dir() { raw_files(path)? } else { vec![path.to_owned()] };
     let mut run = new_run("ftalat");

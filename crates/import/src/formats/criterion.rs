@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use serde::Deserialize;
 
-use super::benchmarks::{Benchmarks, document, only_summaries};
+use crate::benchmarks::{Benchmarks, document, only_summaries};
 use crate::reading::file_name;
 use flyball_run::run::Run;
 use flyball_run::tables::Window;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::sampled::{Sample, Sampler};
 use crate::reading::{file_name, new_run, read_text, record_file};
+use crate::sampled::{Sample, Sampler};
 use flyball_run::run::Run;
 use flyball_run::tables::Window;
 use flyball_run::tally::Tally;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::benchmarks::{Benchmarks, document, only_summaries};
+use crate::benchmarks::{Benchmarks, document, only_summaries};
 use flyball_run::manifest::Machine;
 use flyball_run::run::Run;
 use flyball_run::tables::Window;

@@ -1,5 +1,9 @@
 //! A recorded trace of any kind: found out by content, read through one door.
 
+pub mod dat;
+pub mod ftrace;
+pub mod perfetto;
+
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,10 +11,9 @@ use std::sync::Arc;
 use flyball_run::{Error, Result};
 use fs_err as fs;
 
-use crate::dat::{self, Broken};
-use crate::ftrace::{self, Header, Line, parse};
-use crate::perfetto;
 use crate::stream::{Counts, Item};
+use dat::Broken;
+use ftrace::{Header, Line, parse};
 
 /// Bytes looked at to find the kind out.
 const HEAD_BYTES: u64 = 64 * 1024;

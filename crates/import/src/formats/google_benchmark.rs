@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::benchmarks::{Benchmarks, document, only_summaries};
+use crate::benchmarks::{Benchmarks, document, only_summaries};
 use crate::reading::file_name;
 use flyball_run::manifest::Machine;
 use flyball_run::run::Run;
