@@ -25,6 +25,8 @@ pub struct Platform {
     pub base_power_mw: f64,
     /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
     pub sampler_cycles: u64,
+    /// Cycles between two questions to schedutil that come at once.
+    pub question_cycles: u64,
     /// How heat leaves the package; None where it is not described.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text

@@ -83,6 +83,10 @@ pub struct Machine {
     timers: Timers,
     /// Fair tasks that wait for a CPU, on all of them.
     fair_waiting: usize,
+    /// Whether a task waited anywhere since a CPU last looked for one (`overloaded` of the root domain).
+    overloaded: bool,
+    /// What the kernel executes between two questions that come at once, in cycles.
+    question_cycles: u64,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
     /// The CPU that creates a task, moves one, or lets signals decay, while it does that to others.

@@ -50,6 +50,9 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
     if let Some(sampler) = &file.sampler {
         sources.push(("sampler".to_owned(), sampler.source.0.clone()));
     }
+    if let Some(question) = &file.question {
+        sources.push(("question".to_owned(), question.source.0.clone()));
+    }
     if let Some(thermal) = &file.thermal {
         sources.push(("thermal".to_owned(), thermal.source.0.clone()));
     }
@@ -62,6 +65,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
         sampler_cycles: file.sampler.map_or(0, |sampler| sampler.cycles),
+        question_cycles: file.question.map_or(0, |question| question.cycles),
         thermal,
         sources,
     })

@@ -24,6 +24,8 @@ pub(crate) struct PlatformFile {
     pub(crate) base: Option<Base>,
     /// What the kernel's samplers, ondemand and conservative, cost; without this table nothing.
     pub(crate) sampler: Option<Sampler>,
+    /// What the kernel executes between two questions to schedutil; without this table nothing.
+    pub(crate) question: Option<Question>,
     /// First-order thermal model; without this table nothing heats up.
     pub(crate) thermal: Option<ThermalFile>,
 }
@@ -313,6 +315,19 @@ pub(crate) struct Base {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sampler {
     /// Cycles of the worker that takes a sample, decides and writes, on the CPU that called it.
+    pub(crate) cycles: u64,
+    /// Where they come from.
+    pub(crate) source: Source,
+}
+
+/// What the kernel executes between two questions to schedutil, where several CPUs or parts of a tick ask at once:
+/// each sees what the one before it changed, unless that is less long ago than the rate limit.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "question"))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Question {
+    /// Cycles from one to the next.
     pub(crate) cycles: u64,
     /// Where they come from.
     pub(crate) source: Source,

@@ -12,24 +12,46 @@ use std::cmp::Ordering;
 /// How often a busy CPU lets idle CPUs' signals decay, in ns.
 pub(super) const DECAY_PERIOD: u64 = 32_000_000;
 
-/// What each CPU adds to the time between two balances by idle CPUs, in ns.
-const KICK_PERIOD: u64 = 2_000_000;
+/// How often an idle CPU balances among so many CPUs, per CPU, in ns; twice that where it finds nothing to do.
+const BALANCE_INTERVAL: u64 = 1_000_000;
 
-/// How often a busy CPU balances among so many CPUs, per CPU, in ns (the kernel's interval of 1 ms a
-/// CPU, times its busy_factor of 16); a tick less, as in the kernel, so that groups do not keep step.
-const BALANCE_PERIOD: u64 = 16_000_000;
+/// How many times as long a busy CPU waits (`busy_factor`).
+const BUSY_FACTOR: u64 = 16;
 
 /// The groups of CPUs that CPU `c` balances with: its core, where that has several, and the machine.
-pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Vec<BalanceLevel> {
+pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize) -> Vec<BalanceLevel> {
     let core = siblings.to_vec();
     let machine: Vec<usize> = (0..cpus).filter(|&other| other != c).collect();
-    let level = |others: Vec<usize>| BalanceLevel {
-        interval: (BALANCE_PERIOD * (others.len() as u64 + 1)).saturating_sub(tick).max(tick),
-        others,
-        at: 0,
-        failed: false,
+    let level = |others: Vec<usize>| {
+        let least = BALANCE_INTERVAL * (others.len() as u64 + 1);
+        BalanceLevel {
+            interval: least,
+            intervals: (least, 2 * least),
+            others,
+            balanced: None,
+            failed: false,
+        }
     };
     [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
+}
+
+impl BalanceLevel {
+    /// From when on a CPU balances again, in whole ticks; a busy one a tick earlier, so that levels do not keep step.
+    fn due(&self, busy: bool, tick: u64) -> u64 {
+        let Some(balanced) = self.balanced else { return 0 };
+        let ticks = match busy {
+            true => (self.interval * BUSY_FACTOR).div_ceil(tick).saturating_sub(1),
+            false => self.interval.div_ceil(tick),
+        };
+        balanced + ticks.max(1) * tick
+    }
+
+    /// It was looked at now, and a task `moved` or not.
+    fn looked_at(&mut self, now: u64, moved: bool) {
+        let (least, most) = self.intervals;
+        self.balanced = Some(now);
+        self.interval = if moved { least } else { (2 * self.interval).min(most) };
+    }
 }
 
 /// What CPUs with one cache are used by, or loaded more than others, for the kernel to mind; in percent.
@@ -41,18 +63,17 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        if self.now >= self.cpus[c].balance_at {
+            self.balance(c, observer);
+        }
         let kicks = self.kicks(c);
         if self.now > self.decay_at || kicks {
             // The tick wakes an idle CPU for that.
-            self.kick_at = self.last_tick() + self.kick_period();
             let by = self.idle_cpus.from(0).next().unwrap_or(c);
-            self.decay_idle_cpus(by, by + 1, observer);
+            self.balance_idle_cpus(by, kicks, observer);
             if kicks {
                 self.limit_search();
             }
-        }
-        if self.now >= self.cpus[c].balance_at {
-            self.balance(c, observer);
         }
         if !self.cpus[c].fair.is_empty() {
             self.push_to_idle(c, observer);
@@ -61,61 +82,89 @@ impl Machine {
         }
     }
 
-    /// Whether busy CPU `c` wakes an idle one to balance (`nohz_balancer_kick`): one with a task that waits or does not fit
-    /// does, and where all CPUs are equal one that is not the only one with a tick.
+    /// Whether tasks of other classes and interrupts leave much less of CPU `c` than it has.
+    fn capacity_is_reduced(&self, c: usize) -> bool {
+        let cpu = &self.cpus[c];
+        cpu.noted_capacity * IMBALANCE_PERCENT < cpu.capacity * 100
+    }
+
+    /// Whether busy CPU `c` wakes an idle one to balance (`nohz_balancer_kick`): one with a task that waits, does not fit
+    /// or has little of it does, and where all CPUs are equal one that is not the only one with a tick.
     fn kicks(&self, c: usize) -> bool {
         let cpu = &self.cpus[c];
-        let ticks = |cpu: &&Cpu| cpu.tick_at != u64::MAX;
+        let ticks = |cpu: &&Cpu| !cpu.is_tickless;
         self.now >= self.kick_at
             && self.idle_tick == IdleTick::Stops
             && (cpu.misfit
+                || (cpu.fair_count > 0 && self.capacity_is_reduced(c))
                 || cpu.runnable_count() > 1
                 || (self.capacities_equal && self.cpus.iter().filter(ticks).nth(1).is_some()))
     }
 
-    /// How long idle CPUs that found nothing to do wait before they look again, in ns: 2 ms a CPU.
-    fn kick_period(&self) -> u64 {
-        (KICK_PERIOD * self.cpus.len() as u64).next_multiple_of(self.tick)
+    /// CPU `c` lets its signals decay, which may ask cpufreq, and looks at each group that it balances with and whose
+    /// time has come.
+    pub(super) fn balance<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.cpus[c].note_capacity();
+        self.update_blocked(c, observer);
+        self.look_around(c, observer);
     }
 
-    /// Busy CPU `c` looks at each group that it balances with and whose time has come.
-    fn balance<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        self.cpus[c].note_capacity();
+    /// CPU `c` looks at each group that it balances with and whose time has come. What idle CPUs take is found elsewhere:
+    /// when they go idle, and by those on which tasks wait.
+    fn look_around<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let (now, tick) = (self.last_tick(), self.tick);
+        let busy = !self.cpus[c].is_idle();
         let mut levels = std::mem::take(&mut self.cpus[c].levels);
-        let now = self.now;
-        for level in levels.iter_mut().filter(|level| level.at <= now) {
-            level.at = now + level.interval;
+        for level in levels.iter_mut().filter(|level| level.due(busy, tick) <= now) {
             if level.others.len() + 1 == self.cpus.len() {
                 self.limit_search();
             }
-            self.pull_from_busiest(c, level, observer);
+            let moved = busy && self.pull_from_busiest(c, level, observer);
+            level.looked_at(now, moved);
         }
-        self.cpus[c].balance_at = levels.iter().map(|level| level.at).min().unwrap_or(u64::MAX);
+        let next = levels.iter().map(|level| level.due(busy, tick)).min();
+        self.cpus[c].balance_at = next.unwrap_or(u64::MAX);
         self.cpus[c].levels = levels;
     }
 
-    /// CPU `c`, which goes idle, lets its signals and those of other idle CPUs decay, if nobody did for a while
-    /// (`nohz_newidle_balance`).
+    /// CPU `c` goes idle: from now on it balances as often as idle CPUs do.
+    fn balance_sooner(&mut self, c: usize) {
+        let (tick, cpu) = (self.tick, &mut self.cpus[c]);
+        let next = cpu.levels.first().map_or(u64::MAX, |level| level.due(false, tick));
+        cpu.balance_at = cpu.balance_at.min(next);
+    }
+
+    /// CPU `c`, which goes idle, lets the signals of idle CPUs decay, if nobody did for a while (`nohz_newidle_balance`).
     pub(super) fn decay_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if self.idle_tick == IdleTick::Stops
             && self.cpus.len() > 1
             && self.last_tick() >= self.decay_at
         {
-            self.decay_idle_cpus(c, c, observer);
+            self.balance_idle_cpus(c, false, observer);
         }
     }
 
-    /// CPU `by` lets the signals of idle CPUs decay, from CPU `first` on and all around. One that was woken for it
-    /// begins behind itself.
-    fn decay_idle_cpus<O: Observer>(&mut self, by: usize, first: usize, observer: &mut O) {
-        self.decay_at = self.last_tick() + DECAY_PERIOD;
+    /// CPU `by` lets the signals decay of all that are idle without a tick, from the one behind it on and all around, and
+    /// `balances` for them, too.
+    fn balance_idle_cpus<O: Observer>(&mut self, by: usize, balances: bool, observer: &mut O) {
+        let now = self.last_tick();
+        self.decay_at = now + DECAY_PERIOD;
         self.caller = Some(by);
-        for c in (first..self.cpus.len()).chain(0..first) {
-            let fair_runs = self.cpus[c].fair_count > 0;
-            if !fair_runs && self.cpus[c].has_blocked_load() {
+        let mut next = u64::MAX;
+        for c in (by + 1..self.cpus.len()).chain(0..=by) {
+            let cpu = &self.cpus[c];
+            if !cpu.is_idle() || !cpu.is_tickless {
+                continue;
+            }
+            if cpu.has_blocked && cpu.decayed.is_none_or(|decayed| decayed < now) {
                 self.update_blocked(c, observer);
             }
+            if balances && now >= self.cpus[c].balance_at {
+                self.look_around(c, observer);
+            }
+            next = next.min(self.cpus[c].balance_at);
         }
+        self.kick_at = next;
         self.caller = None;
     }
 
@@ -201,7 +250,7 @@ impl Machine {
             return true;
         }
         let left = cpu.noted_capacity;
-        let reduced = self.capacities_equal && left * IMBALANCE_PERCENT < cpu.capacity * 100;
+        let reduced = self.capacities_equal && self.capacity_is_reduced(c);
         reduced
             || left * 100 < cpu.expected_util() * IMBALANCE_PERCENT
             || u64::from(left * IMBALANCE_PERCENT) < cpu.cfs.runnable_avg() * 100
@@ -222,6 +271,11 @@ impl Machine {
             self.cpus.iter().map(|cpu| cpu.fair.len()).sum::<usize>(),
             "counted where they come and go"
         );
+        self.balance_sooner(c);
+        if self.overloaded {
+            self.overloaded = self.fair_waiting > 0;
+            self.update_blocked(c, observer);
+        }
         let gives = |other| self.gives(other);
         if self.fair_waiting == 0 || !(0..self.cpus.len()).any(gives) || !self.spreads() {
             return false;
@@ -279,13 +333,13 @@ impl Machine {
     /// CPU `c` takes a waiting task from the CPU of a group with most load for its capacity, if it has
     /// less than all of them on average, and less with it than that one had. Where it would only change
     /// places with that CPU, as with three tasks on two CPUs, it does so the second time: in the long
-    /// run all have the same.
+    /// run all have the same. Whether it got one.
     fn pull_from_busiest<O: Observer>(
         &mut self,
         c: usize,
         level: &mut BalanceLevel,
         observer: &mut O,
-    ) {
+    ) -> bool {
         let loaded = |&&other: &&usize| self.gives(other);
         // Loads per capacity, crosswise multiplied: a / A < b / B where a B < b A.
         let load = |weight: u64, against: &Cpu| weight * u64::from(against.capacity);
@@ -297,15 +351,15 @@ impl Machine {
             load(one.weight, two).cmp(&load(two.weight, one)).then(behind(b).cmp(&behind(a)))
         });
         let Some(other) = busiest.filter(|_| !self.current_is_urgent(c) && self.spreads()) else {
-            return;
+            return false;
         };
         let all = || level.others.iter().copied().chain([c]).map(|cpu| &self.cpus[cpu]);
         let weight: u64 = all().map(|cpu| cpu.weight).sum();
         let capacity: u64 = all().map(|cpu| u64::from(cpu.capacity)).sum();
         if self.cpus[c].weight * capacity >= weight * u64::from(self.cpus[c].capacity) {
-            return;
+            return false;
         }
-        let Some(t) = self.movable(other, c) else { return };
+        let Some(t) = self.movable(other, c) else { return false };
         let (own, from) = (&self.cpus[c], &self.cpus[other]);
         let with = own.weight + u64::from(self.tasks[t].weight);
         match load(with, from).cmp(&load(from.weight, own)) {
@@ -313,11 +367,12 @@ impl Machine {
             Ordering::Equal if failed => {}
             Ordering::Equal => {
                 level.failed = true;
-                return;
+                return false;
             }
-            Ordering::Greater => return,
+            Ordering::Greater => return false,
         }
         self.move_task(t, (other, c), c, observer);
+        true
     }
 
     /// Whether nothing runs on the core of idle CPU `c`.

@@ -21,10 +21,11 @@ pub(super) enum Activity {
 pub(super) struct BalanceLevel {
     /// The other CPUs.
     pub(super) others: Vec<usize>,
-    /// How often a busy CPU looks, in ns.
+    /// How often an idle CPU looks, in ns, and between what that lies.
     pub(super) interval: u64,
-    /// When it next does.
-    pub(super) at: u64,
+    pub(super) intervals: (u64, u64),
+    /// When it last did; None before the first time.
+    pub(super) balanced: Option<u64>,
     /// Whether it left an imbalance of one task the last time.
     pub(super) failed: bool,
 }
@@ -154,8 +155,16 @@ pub(super) struct Cpu {
     pub(super) share: f64,
     /// The groups of CPUs that it balances with, the nearest first.
     pub(super) levels: Vec<BalanceLevel>,
-    /// When it next does so.
+    /// The first tick from this time on looks at them, and lets the CPU's signals decay.
     pub(super) balance_at: u64,
+    /// The tick, or what came after it, that last let the CPU's signals decay; None before the first.
+    pub(super) decayed: Option<u64>,
+    /// The period of load tracking in which that was.
+    pub(super) decayed_in: u64,
+    /// Whether others balance for it: its tick was stopped since it last found a task.
+    pub(super) is_tickless: bool,
+    /// Whether others let its signals decay then: since it stopped its tick, until none is left.
+    pub(super) has_blocked: bool,
     /// The period and rest of what fair tasks get beside FIFO tasks.
     pub(super) server: FairServer,
 

@@ -41,7 +41,14 @@ impl Machine {
         let domain = &mut self.domains[d];
         let signals = Cow::Borrowed(domain.signals.as_slice());
         let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
-        let decision = domain.governor.on(&event, since_boot(self.now));
+        let before = match domain.asked {
+            (at, before) if at == self.now => before + 1,
+            _ => 0,
+        };
+        domain.asked = (self.now, before);
+        let khz = domain.points[domain.destination()].frequency.0;
+        let later = before * self.question_cycles * 1_000_000 / khz.max(1);
+        let decision = domain.governor.on(&event, since_boot(self.now + later));
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);
         self.apply(d, &decision, c);

@@ -16,6 +16,9 @@ use flyball_pelt::{
 };
 use flyball_units::{CpuId, KernelRule, Nanos};
 
+/// A period of load tracking, in ns.
+const PERIOD_NS: u64 = 1 << 20;
+
 impl Cpu {
     pub(super) fn speed(&self) -> CpuSpeed {
         CpuSpeed { capacity: self.capacity, frequency_scale: self.frequency_scale }
@@ -333,23 +336,31 @@ impl Machine {
         }
     }
 
-    /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one changed.
+    /// Lets the signals of CPU `c` decay that no task updates, and asks cpufreq where one crossed a period: also one
+    /// that is 0, and those of other classes than the fair one are updated here alone while none of their tasks runs.
     pub(super) fn update_blocked<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        self.cpus[c].touch(self.now);
+        let now = self.last_tick();
+        let cpu = &mut self.cpus[c];
+        cpu.touch(self.now);
+        cpu.decayed = Some(now);
+        let period = cpu.clock.now() / PERIOD_NS;
+        let crossed = std::mem::replace(&mut cpu.decayed_in, period) != period;
         if !self.cgroups.is_empty() {
             self.age_cgroups(c);
         }
         let urgent_runs = self.current_is_urgent(c);
         let queue = self.update_queue_silently(c, observer);
         let others = self.update_others(c, urgent_runs);
-        if queue || others {
+        let cpu = &mut self.cpus[c];
+        let left = [&cpu.cfs, &cpu.rt, &cpu.dl, &cpu.irq];
+        cpu.has_blocked &= left.iter().any(|signal| signal.util_avg() > 0 || signal.load_avg() > 0);
+        if queue || others || crossed {
             self.ask(c, UtilFlags::default(), observer);
         }
     }
 
-    /// Real-time, deadline and interrupt signals at a tick; `urgent_runs`: a FIFO or deadline task does.
-    #[inline]
-    pub(super) fn update_others(&mut self, c: usize, urgent_runs: bool) -> bool {
+    /// Real-time, deadline and interrupt signals; `urgent_runs`: a FIFO or deadline task does.
+    fn update_others(&mut self, c: usize, urgent_runs: bool) -> bool {
         let cpu = &mut self.cpus[c];
         let never = |signal: &SchedAvg| signal.was_never_runnable();
         if !urgent_runs && never(&cpu.rt) && never(&cpu.dl) && never(&cpu.irq) {

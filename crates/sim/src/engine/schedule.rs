@@ -23,6 +23,7 @@ impl Machine {
         if tasks[t].is_fair() {
             cpu.fair.push(t);
             self.fair_waiting += 1;
+            self.overloaded |= cpu.runnable_count() > 1;
         } else {
             let urgency = tasks[t].urgency();
             let before = |&other: &usize| {
@@ -300,8 +301,12 @@ impl Machine {
             self.keep_lag(t, c);
             self.leave_cgroup(t, c, observer);
         } else if !self.tasks[t].is_interrupt() {
-            self.update_urgent(t, c, true);
             self.count_urgent(t, c, -1);
+            if self.tasks[t].is_fifo() {
+                // Its class's signal is brought up to date only then.
+                self.ask(c, flyball_governors::UtilFlags::default(), observer);
+            }
+            self.update_urgent(t, c, true);
         }
         self.release_cpu(c);
         self.tasks[t].enter(state, self.now);
@@ -315,7 +320,6 @@ impl Machine {
             self.call(self.cpus[c].domain, c);
         }
         if self.tasks[t].is_fifo() {
-            self.ask(c, flyball_governors::UtilFlags::default(), observer);
             self.renew_level(c);
         }
     }
@@ -328,6 +332,7 @@ impl Machine {
             false => &mut cpu.fifo_count,
         };
         *count = count.saturating_add_signed(by);
+        cpu.stale = true;
     }
 
     /// The clamps of CPU `c`'s runnable tasks that `stay`, and of one that `joins`: of several the

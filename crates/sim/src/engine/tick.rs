@@ -37,6 +37,7 @@ impl Machine {
             self.tick_without_task(c, observer);
             return;
         };
+        cpu.is_tickless = false;
         cpu.touch(self.now);
         let d = cpu.domain;
         self.call(d, c);
@@ -51,14 +52,10 @@ impl Machine {
             if let Some(g) = self.tasks[t].cgroup {
                 self.tick_cgroup(g, c);
             }
-            self.update_others(c, false);
-        } else {
-            self.update_others(c, !self.tasks[t].is_interrupt());
-            if self.tasks[t].is_deadline() {
-                self.charge(t, c);
-                if self.tasks[t].is_exhausted() {
-                    self.pending.push(c);
-                }
+        } else if !self.tasks[t].is_interrupt() {
+            self.update_urgent(t, c, true);
+            if self.tasks[t].is_exhausted() {
+                self.pending.push(c);
             }
         }
         if slice_over && !self.cpus[c].fair.is_empty() {
@@ -79,8 +76,12 @@ impl Machine {
     /// A tick that finds its CPU idle takes it out of its idle state, and lets its signals decay.
     fn tick_without_task<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if let Activity::Idle(_) = self.cpus[c].activity {
-            if self.cpus[c].has_blocked_load() {
-                self.update_blocked(c, observer);
+            let decays = match self.cpus.len() {
+                1 => self.cpus[c].has_blocked_load(),
+                _ => self.now >= self.cpus[c].balance_at,
+            };
+            if decays {
+                self.balance(c, observer);
                 let d = self.cpus[c].domain;
                 if self.keeps_tick_once(d) {
                     self.call(d, c);
