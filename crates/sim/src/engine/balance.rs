@@ -46,11 +46,11 @@ impl BalanceLevel {
         balanced + ticks.max(1) * tick
     }
 
-    /// It was looked at now, and a task `moved` or not.
+    /// It was looked at now, and a task `moved` or not: without an imbalance the next look is later.
     fn looked_at(&mut self, now: u64, moved: bool) {
         let (least, most) = self.intervals;
         self.balanced = Some(now);
-        self.interval = if moved { least } else { (2 * self.interval).min(most) };
+        self.interval = if moved || self.failed { least } else { (2 * self.interval).min(most) };
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what should not happen")]
 
+mod asking;
 mod balancing;
 mod boards;
 mod cgroups;

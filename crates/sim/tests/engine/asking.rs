@@ -1,0 +1,94 @@
+//! When cpufreq is asked: seen on the x86 board, where each question is a step, as the frequency that is asked for
+//! follows from the present one.
+
+use crate::common::*;
+use flyball_governors::{Decision, Event};
+use flyball_sim::behavior::{Step, Work};
+use flyball_sim::engine::Machine;
+use flyball_sim::observe::Observer;
+use flyball_sim::setup::{Class, Setup, TaskSetup};
+use flyball_units::{CpuId, Nanos};
+
+fn board(tasks: Vec<TaskSetup>) -> Setup {
+    let mut setup = setup("board-x86", "debian-6.12", "schedutil", Nanos(200 * MS));
+    setup.tasks = tasks;
+    setup
+}
+
+fn on(cpu: u32, steps: Vec<Step>) -> TaskSetup {
+    let mut task = task("task", Script::new(steps));
+    task.allowed = vec![CpuId(cpu)];
+    task
+}
+
+fn fifo(cpu: u32, steps: Vec<Step>) -> TaskSetup {
+    TaskSetup { class: Class::Fifo { priority: 50 }, ..on(cpu, steps) }
+}
+
+fn cycles(cycles: u64) -> Step {
+    Step::Run(Work { cycles, memory: Nanos::ZERO })
+}
+
+/// Changes of frequency from `from` on: when, and to what in MHz.
+fn changes(setup: Setup, from: u64) -> Vec<(u64, u64)> {
+    let later = |&&(at, ..): &&(u64, usize, u64)| at >= from;
+    run(setup).0.frequency.iter().filter(later).map(|&(at, _, khz)| (at, khz / 1000)).collect()
+}
+
+/// A FIFO task's ticks ask nothing. It wakes up at 50 ms, which asks: 1.25 x 600 MHz, 800. Its CPU was idle and so
+/// looks at others again with its first tick, at 52 ms: 1.25 x 800 MHz, 1200. It looked last at 4 ms, where a tick found
+/// it idle, and found nothing to do: each 8 ms from then on, and 16 times as long but for a tick while it is busy:
+/// 1600 MHz at 4 + 124 ms.
+#[test]
+fn a_busy_cpu_asks_when_it_balances() {
+    let steps = vec![cycles(600_000), Step::SleepUntil(Nanos(50 * MS)), Step::Run(Work::FOREVER)];
+    let found = changes(board(vec![fifo(1, steps)]), 50 * MS);
+    assert_eq!(found, [(50 * MS, 800), (52 * MS, 1200), (128 * MS, 1600)]);
+}
+
+/// Two CPUs have their ticks at the same moment: the second asks from what the first one got, 1.25 x 1.25 x its
+/// utilisation of the present frequency; if the kernel did not need longer from one question to the next than the
+/// rate limit of 15 us, it would have to wait.
+#[test]
+fn cpus_with_ticks_at_once_ask_one_after_the_other() {
+    let spin = |cpu| on(cpu, vec![Step::Run(Work::FOREVER)]);
+    let steps = |setup| {
+        let found = changes(setup, MS);
+        let first = found.first().map_or(0, |&(at, _)| at);
+        found.iter().filter(|&&(at, _)| at == first).count()
+    };
+    assert_eq!(steps(board(vec![spin(1)])), 1);
+    assert_eq!(steps(board(vec![spin(1), spin(2)])), 2);
+    let mut at_once = board(vec![spin(1), spin(2)]);
+    at_once.platform.question_cycles = 0;
+    assert_eq!(steps(at_once), 1);
+}
+
+/// What FIFO tasks used of CPU 1, as each question sees it.
+#[derive(Default)]
+struct Used(Vec<(u64, u32)>);
+
+impl Observer for Used {
+    fn governor(&mut self, at: Nanos, _: usize, event: &Event<'_>, _: &Decision) {
+        if let Event::Util { signals, .. } = event {
+            self.0.push((at.0, signals[1].rt));
+        }
+    }
+}
+
+/// A FIFO task runs for 10 ms and more, a fair one behind it. Its CPU balances at its first tick, at 4 ms, and not again
+/// before 4 + 124 ms: until then what the FIFO task used counts as it was when it went to sleep, whatever the fair
+/// task's ticks ask.
+#[test]
+fn what_fifo_tasks_used_does_not_decay_before_their_cpu_balances() {
+    let tasks = vec![fifo(1, vec![cycles(12_000_000)]), on(1, vec![Step::Run(Work::FOREVER)])];
+    let mut used = Used::default();
+    Machine::new(board(tasks)).unwrap().run_until(Nanos(200 * MS), &mut used);
+    let seen = |from: u64, to: u64| used.0.iter().filter(move |&&(at, _)| from <= at && at < to);
+    let before: Vec<u32> = seen(20 * MS, 128 * MS).map(|&(_, rt)| rt).collect();
+    assert!(before.len() > 20 && before[0] > 100, "{before:?}");
+    assert!(before.iter().all(|rt| *rt == before[0]), "{before:?}");
+    // 108 ms and more are three half-lives.
+    let after = seen(132 * MS, 200 * MS).next().unwrap().1;
+    assert!(after < before[0] / 8, "{after} after {}", before[0]);
+}
