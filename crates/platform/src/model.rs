@@ -25,8 +25,10 @@ pub struct Platform {
     pub base_power_mw: f64,
     /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
     pub sampler_cycles: u64,
-    /// Cycles between two questions to schedutil that come at once.
-    pub question_cycles: u64,
+    /// From one question to schedutil to the next that comes at once.
+    pub question: Nanos,
+    /// From the tick of one CPU to that of another, on average.
+    pub tick_spread: Nanos,
     /// How heat leaves the package; None where it is not described.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text

@@ -85,8 +85,12 @@ pub struct Machine {
     fair_waiting: usize,
     /// Whether a task waited anywhere since a CPU last looked for one (`overloaded` of the root domain).
     overloaded: bool,
-    /// What the kernel executes between two questions that come at once, in cycles.
-    question_cycles: u64,
+    /// From one question to the next that comes at once, in ns.
+    question: u64,
+    /// From the tick of one CPU to that of another, on average.
+    tick_spread: Nanos,
+    /// A CPU's tick begins: its question comes some time after that of another CPU.
+    tick_begins: bool,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
     /// The CPU that creates a task, moves one, or lets signals decay, while it does that to others.

@@ -49,6 +49,8 @@ pub struct Item {
     pub late_ns: Option<u64>,
     /// How long it then took to its first instruction; None where somebody was in the way.
     pub switch_ns: Option<u64>,
+    /// The CPU on which it was woken; None where it did not sleep.
+    pub woken_on: Option<u32>,
 }
 
 /// What a task of the scenario did.
@@ -169,6 +171,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         }
     }
     found.tick_ns = tick_ns(scenario, &recording, &all);
+    wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
     for task in found.tasks.values_mut() {
@@ -242,8 +245,9 @@ fn worked(
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
-            late_ns: wake_up.map(|of| of.0),
-            switch_ns: wake_up.and_then(|of| of.1),
+            late_ns: wake_up.map(|of| of.late_ns),
+            switch_ns: wake_up.and_then(|of| of.switch_ns),
+            woken_on: wake_up.map(|of| of.cpu),
         }
     }));
     task
@@ -334,14 +338,41 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// The time from the release of an item until its task, which slept, was woken, and from then until it ran if nobody
-/// else was in the way.
+/// Timers that expire at once on one CPU are one interrupt: whom it wakes runs only when all are awake. They count as
+/// woken as late as the median of them, in their order, 1 ns apart.
+fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
+    let mut due = BTreeMap::<(u64, u32), Vec<&mut u64>>::new();
+    for item in items {
+        if let Some((late_ns, cpu)) = item.late_ns.as_mut().zip(item.woken_on) {
+            due.entry((item.released_ns, cpu)).or_default().push(late_ns);
+        }
+    }
+    for mut together in due.into_values() {
+        together.sort_unstable();
+        let middle = together.get(together.len() / 2).map_or(0, |late_ns| **late_ns);
+        for (rank, late_ns) in together.into_iter().enumerate() {
+            *late_ns = middle + rank as u64;
+        }
+    }
+}
+
+/// How a task that slept came to an item.
+#[derive(Clone, Copy)]
+struct WakeUp {
+    /// From the release until it was woken.
+    late_ns: u64,
+    /// From then until it ran, if nobody else was in the way.
+    switch_ns: Option<u64>,
+    /// Where it was woken.
+    cpu: u32,
+}
+
 fn wake_up(
     all: &[Ran],
     (released, ended): (u64, u64),
     own: &[Ran],
     wakeups: &[Woken],
-) -> Option<(u64, Option<u64>)> {
+) -> Option<WakeUp> {
     let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
     if own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released) {
         return None;
@@ -350,8 +381,8 @@ fn wake_up(
     let ran = own.iter().rev().find(|slice| slice.from_ns <= ran_ns)?.from_ns;
     let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
     let in_the_way = others.any(|of| of.from_ns < ran && of.to_ns > released);
-    let switch = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
-    Some((woken.t_ns - released, switch))
+    let switch_ns = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
+    Some(WakeUp { late_ns: woken.t_ns - released, switch_ns, cpu: woken.cpu })
 }
 
 /// The medians of what tasks took until they were woken, and from then until they ran.

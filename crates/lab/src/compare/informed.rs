@@ -258,6 +258,7 @@ mod tests {
             cycles,
             late_ns: None,
             switch_ns: None,
+            woken_on: None,
         };
         let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
         let full_speed = FullSpeed::of(&scenario.platform);

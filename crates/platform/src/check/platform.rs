@@ -6,7 +6,7 @@ use crate::file::At;
 use crate::file::platform::{Base, Cores, PlatformFile, ThermalFile};
 use crate::model::{ClockDomain, Cpu, Platform, Thermal};
 use crate::shipped::catalogue;
-use flyball_units::{Capacity, CpuId, nearest};
+use flyball_units::{Capacity, CpuId, Nanos, nearest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -56,6 +56,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
     if let Some(thermal) = &file.thermal {
         sources.push(("thermal".to_owned(), thermal.source.0.clone()));
     }
+    let question = file.question.as_ref();
     Ok(Platform {
         name,
         title: file.title,
@@ -65,7 +66,8 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
         sampler_cycles: file.sampler.map_or(0, |sampler| sampler.cycles),
-        question_cycles: file.question.map_or(0, |question| question.cycles),
+        question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
+        tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
         thermal,
         sources,
     })

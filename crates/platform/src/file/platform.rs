@@ -24,7 +24,7 @@ pub(crate) struct PlatformFile {
     pub(crate) base: Option<Base>,
     /// What the kernel's samplers, ondemand and conservative, cost; without this table nothing.
     pub(crate) sampler: Option<Sampler>,
-    /// What the kernel executes between two questions to schedutil; without this table nothing.
+    /// How far apart questions to schedutil are that come at once; without this table not at all.
     pub(crate) question: Option<Question>,
     /// First-order thermal model; without this table nothing heats up.
     pub(crate) thermal: Option<ThermalFile>,
@@ -320,16 +320,18 @@ pub(crate) struct Sampler {
     pub(crate) source: Source,
 }
 
-/// What the kernel executes between two questions to schedutil, where several CPUs or parts of a tick ask at once:
-/// each sees what the one before it changed, unless that is less long ago than the rate limit.
+/// How far apart questions to schedutil are that come at once: each sees what the one before it changed, unless that is
+/// less long ago than the rate limit.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "question"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
-    /// Cycles from one to the next.
-    pub(crate) cycles: u64,
-    /// Where they come from.
+    /// From one to the next of the same tick, wake-up or balance.
+    pub(crate) next_us: Micros,
+    /// From the tick of one CPU to that of another, on average: times are exponentially distributed.
+    pub(crate) tick_us: Micros,
+    /// Where these figures come from.
     pub(crate) source: Source,
 }
 

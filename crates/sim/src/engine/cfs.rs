@@ -44,7 +44,7 @@ impl Machine {
     /// The first in the queue: position and task.
     fn first(&self, c: usize) -> Option<(usize, usize)> {
         let queue = self.cpus[c].fair.iter().copied().enumerate();
-        queue.min_by_key(|&(_, t)| (self.tasks[t].vruntime, t))
+        queue.min_by_key(|&(_, t)| self.tasks[t].vruntime)
     }
 
     /// The least virtual time of CPU `c` never goes back.

@@ -21,8 +21,9 @@ pub(super) enum Activity {
 pub(super) struct BalanceLevel {
     /// The other CPUs.
     pub(super) others: Vec<usize>,
-    /// How often an idle CPU looks, in ns, and between what that lies.
+    /// How often an idle CPU looks, in ns.
     pub(super) interval: u64,
+    /// The least and the most that can be.
     pub(super) intervals: (u64, u64),
     /// When it last did; None before the first time.
     pub(super) balanced: Option<u64>,
@@ -99,7 +100,7 @@ pub(super) struct Cpu {
     pub(super) current: Option<usize>,
     /// In leaps, the only task that ever runs here.
     pub(super) alone: Option<usize>,
-    /// Fair tasks that wait, in no order.
+    /// Fair tasks that wait, in the order in which they came.
     pub(super) fair: Vec<usize>,
     /// Fair tasks that wait for their control group's next period.
     pub(super) parked: Vec<usize>,
@@ -157,13 +158,13 @@ pub(super) struct Cpu {
     pub(super) levels: Vec<BalanceLevel>,
     /// The first tick from this time on looks at them, and lets the CPU's signals decay.
     pub(super) balance_at: u64,
-    /// The tick, or what came after it, that last let the CPU's signals decay; None before the first.
+    /// The last tick before its signals were last let decay; None before the first time.
     pub(super) decayed: Option<u64>,
     /// The period of load tracking in which that was.
     pub(super) decayed_in: u64,
-    /// Whether others balance for it: its tick was stopped since it last found a task.
+    /// Whether others balance for it: since it stopped its tick, until one finds a task.
     pub(super) is_tickless: bool,
-    /// Whether others let its signals decay then: since it stopped its tick, until none is left.
+    /// Whether others let its signals decay: since it stopped its tick, until none is left.
     pub(super) has_blocked: bool,
     /// The period and rest of what fair tasks get beside FIFO tasks.
     pub(super) server: FairServer,

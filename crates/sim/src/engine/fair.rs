@@ -118,10 +118,12 @@ impl Machine {
         let task = &mut self.tasks[t];
         let slice = virtual_time(self.slice, task.weight);
         let mut lag = i128::from(task.lag.clamp(0, 2 * slice));
-        if average.weight > 0 {
+        lag = match average.weight {
+            // Nobody denies it anything.
+            0 => 0,
             // Joining moves the average towards the task: the lag is stretched to last.
-            lag = lag * (average.weight + i128::from(task.weight)) / average.weight;
-        }
+            others => lag * (others + i128::from(task.weight)) / others,
+        };
         task.vruntime = average.value() - lag as i64;
         task.deadline = task.vruntime + if new { slice / 2 } else { slice };
     }
@@ -149,7 +151,8 @@ impl Machine {
             return self.pick_first(c);
         }
         let average = self.average(c);
-        let key = |t: usize| (self.tasks[t].deadline, self.tasks[t].vruntime, t);
+        // Of equals the one that came first, and any of them before the one that runs.
+        let key = |t: usize| self.tasks[t].deadline;
         let current = cpu
             .current
             .filter(|&t| self.tasks[t].is_fair() && average.is_eligible(self.tasks[t].vruntime));
@@ -164,7 +167,7 @@ impl Machine {
             // Rounding can leave none eligible: the one that is behind most.
             (None, Some(_)) => None,
             (None, None) => {
-                let behind = |&(_, &t): &(usize, &usize)| (self.tasks[t].vruntime, t);
+                let behind = |&(_, &t): &(usize, &usize)| self.tasks[t].vruntime;
                 cpu.fair.iter().enumerate().min_by_key(behind).map(|(at, _)| at)
             }
         }

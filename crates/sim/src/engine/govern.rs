@@ -5,6 +5,7 @@ use super::cpu::Cpu;
 use super::domain::Domain;
 use super::task::State;
 use crate::observe::Observer;
+use crate::workload::exponential;
 use flyball_governors::{CpuSignals, CpuTimes, Decision, Event, UtilFlags};
 use flyball_platform::IdleTick;
 use flyball_units::{CpuId, Nanos};
@@ -41,13 +42,16 @@ impl Machine {
         let domain = &mut self.domains[d];
         let signals = Cow::Borrowed(domain.signals.as_slice());
         let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
-        let before = match domain.asked {
-            (at, before) if at == self.now => before + 1,
-            _ => 0,
+        let later = match domain.asked {
+            (at, _) if at != self.now => 0,
+            (_, later) if self.tick_begins && self.tick_spread > Nanos::ZERO => {
+                let seed = self.seed ^ self.now ^ c as u64;
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                later + exponential(&mut random, self.tick_spread).0
+            }
+            (_, later) => later + self.question,
         };
-        domain.asked = (self.now, before);
-        let khz = domain.points[domain.destination()].frequency.0;
-        let later = before * self.question_cycles * 1_000_000 / khz.max(1);
+        domain.asked = (self.now, later);
         let decision = domain.governor.on(&event, since_boot(self.now + later));
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);

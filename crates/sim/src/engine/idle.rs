@@ -244,7 +244,6 @@ impl Machine {
         let keeps_tick = runs && (waits_for_it || choice.is_some_and(|choice| !choice.stops_tick));
         let cpu = &mut self.cpus[c];
         cpu.idle_calls += u64::from(!keeps_tick);
-        // Also where nothing is left.
         cpu.has_blocked |= runs && !keeps_tick;
         cpu.is_tickless |= !keeps_tick;
         cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };

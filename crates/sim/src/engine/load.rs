@@ -355,7 +355,12 @@ impl Machine {
         let left = [&cpu.cfs, &cpu.rt, &cpu.dl, &cpu.irq];
         cpu.has_blocked &= left.iter().any(|signal| signal.util_avg() > 0 || signal.load_avg() > 0);
         if queue || others || crossed {
+            let d = cpu.domain;
             self.ask(c, UtilFlags::default(), observer);
+            // Samplers hear of it as well; in leaps, which those machines cannot, nobody does.
+            if self.keeps_tick_once(d) {
+                self.call(d, self.caller.unwrap_or(c));
+            }
         }
     }
 

@@ -115,7 +115,7 @@ impl Machine {
                     Some(at) if self.hold_back(self.cpus[c].fair[at], c, observer) => continue,
                     Some(at) => {
                         self.fair_waiting -= 1;
-                        Some(self.cpus[c].fair.swap_remove(at))
+                        Some(self.cpus[c].fair.remove(at))
                     }
                     None => None,
                 },

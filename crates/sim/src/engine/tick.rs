@@ -48,7 +48,9 @@ impl Machine {
                 slice_over = self.round_is_over(t, c);
             }
             self.grow_util_est(t, c);
+            self.tick_begins = true;
             self.update_task(t, c, true, observer);
+            self.tick_begins = false;
             if let Some(g) = self.tasks[t].cgroup {
                 self.tick_cgroup(g, c);
             }
@@ -82,10 +84,6 @@ impl Machine {
             };
             if decays {
                 self.balance(c, observer);
-                let d = self.cpus[c].domain;
-                if self.keeps_tick_once(d) {
-                    self.call(d, c);
-                }
             }
             self.leave_idle(c, WakeUp::Tick, observer);
         }

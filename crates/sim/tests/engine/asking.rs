@@ -46,9 +46,9 @@ fn a_busy_cpu_asks_when_it_balances() {
     assert_eq!(found, [(50 * MS, 800), (52 * MS, 1200), (128 * MS, 1600)]);
 }
 
-/// Two CPUs have their ticks at the same moment: the second asks from what the first one got, 1.25 x 1.25 x its
-/// utilisation of the present frequency; if the kernel did not need longer from one question to the next than the
-/// rate limit of 15 us, it would have to wait.
+/// Two CPUs have their ticks at the same moment of the model, 46 us apart on average on the board. The second asks from what
+/// the first one got, 1.25 x 1.25 x its utilisation of the present frequency, if that is longer ago than the rate limit
+/// of 15 us: with a probability of exp(-15 / 46) = 0.722, in 144 of 200 cases (three standard deviations are 19).
 #[test]
 fn cpus_with_ticks_at_once_ask_one_after_the_other() {
     let spin = |cpu| on(cpu, vec![Step::Run(Work::FOREVER)]);
@@ -58,9 +58,14 @@ fn cpus_with_ticks_at_once_ask_one_after_the_other() {
         found.iter().filter(|&&(at, _)| at == first).count()
     };
     assert_eq!(steps(board(vec![spin(1)])), 1);
-    assert_eq!(steps(board(vec![spin(1), spin(2)])), 2);
+    let twice = (0..200).filter(|&seed| {
+        let both = Setup { seed, ..board(vec![spin(1), spin(2)]) };
+        steps(both) == 2
+    });
+    assert!((125..=163).contains(&twice.count()));
     let mut at_once = board(vec![spin(1), spin(2)]);
-    at_once.platform.question_cycles = 0;
+    at_once.platform.tick_spread = Nanos::ZERO;
+    at_once.platform.question = Nanos::ZERO;
     assert_eq!(steps(at_once), 1);
 }
 

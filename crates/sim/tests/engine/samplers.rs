@@ -147,8 +147,9 @@ fn a_worker_samples_on_the_cpu_that_called() {
         Machine::new(setup).unwrap().run(&mut worker);
         let Worker { called, sampled, done } = worker;
         assert!(called.len() > 60, "{governor}: {}", called.len());
-        // The first one takes what the second is compared with.
-        assert!(called[1..].iter().all(|(_, cpu)| *cpu == CpuId(1)), "{governor}: {called:?}");
+        // The first one takes what the second is compared with. What its worker left on CPU 0 decays there later.
+        let elsewhere = called[1..].iter().filter(|(_, cpu)| *cpu != CpuId(1)).count();
+        assert!(elsewhere <= 1, "{governor}: {called:?}");
         assert_eq!(sampled, done, "{governor}: it samples at its end");
         for ((called, _), sampled) in called.iter().zip(&sampled) {
             // 0.6 million cycles at 3.2 GHz to 600 MHz, and what it waited for the CPU.

@@ -40,6 +40,25 @@ fn equals_share_and_nice_values_weigh() {
     }
 }
 
+/// Three equal tasks become runnable, the last one first, while a FIFO task has the CPU: all get the average as their virtual
+/// time, hence the same deadline, and run in the order in which they came.
+#[test]
+fn of_equals_the_one_that_came_first_runs() {
+    let mut setup = setup("pentium-m", "linux-6.12", "performance", Nanos(40 * MS));
+    for begins in [7, 6, 5] {
+        let mut one = task("equal", Script::new(vec![cycles(170_000)]));
+        one.start = Nanos(begins * MS);
+        setup.tasks.push(one);
+    }
+    let mut fifo = task("fifo", Script::new(vec![cycles(17_000_000)]));
+    fifo.class = Class::Fifo { priority: 10 };
+    fifo.start = Nanos(MS);
+    setup.tasks.push(fifo);
+    let (log, _) = run(without_transitions(setup));
+    let order: Vec<u32> = log.switches.iter().map(|&(_, task, _)| task).collect();
+    assert_eq!(order, [3, 2, 1, 0]);
+}
+
 #[test]
 fn fifo_runs_first_and_at_the_maximum_under_schedutil() {
     let m1 = setup("apple-m1", "linux-6.12", "schedutil", Nanos(100 * MS));
