@@ -14,6 +14,7 @@ mod cfs;
 mod cgroup;
 mod check;
 mod cpu;
+mod cpu_bits;
 mod deadline;
 mod domain;
 mod energy;
@@ -25,7 +26,6 @@ mod frequency;
 mod govern;
 mod hints;
 mod idle;
-mod idle_cpus;
 mod leap;
 mod load;
 mod near;
@@ -56,11 +56,11 @@ use crate::setup::{Controller, HintCall, Placement, Setup};
 use agenda::Agenda;
 use cgroup::Cgroup;
 use cpu::{Activity, Cpu};
+use cpu_bits::CpuBits;
 use domain::Domain;
 use flyball_pelt::Features;
 use flyball_platform::IdleTick;
 use flyball_units::{CpuId, KernelRules, Nanos};
-use idle_cpus::IdleCpus;
 use power::Temperature;
 use task::Task;
 use timers::Timers;
@@ -76,7 +76,9 @@ pub struct Machine {
     next: Agenda,
     cpus: Vec<Cpu>,
     /// Those whose activity is to be idle, as [`Machine::set_activity`] keeps them.
-    idle_cpus: IdleCpus,
+    idle_cpus: CpuBits,
+    /// CPUs on which fair tasks wait.
+    crowded: CpuBits,
     domains: Vec<Domain>,
     tasks: Vec<Task>,
     cgroups: Vec<Cgroup>,

@@ -19,16 +19,20 @@ const BALANCE_INTERVAL: u64 = 1_000_000;
 const BUSY_FACTOR: u64 = 16;
 
 /// The groups of CPUs that CPU `c` balances with: its core, where that has several, and the machine.
-pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize) -> Vec<BalanceLevel> {
+pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Vec<BalanceLevel> {
     let core = siblings.to_vec();
     let machine: Vec<usize> = (0..cpus).filter(|&other| other != c).collect();
     let level = |others: Vec<usize>| {
         let least = BALANCE_INTERVAL * (others.len() as u64 + 1);
+        let ticks = |time: u64| time.div_ceil(tick);
+        // A busy CPU looks a tick earlier, so that groups do not keep step.
+        let busy = |interval| (ticks(interval * BUSY_FACTOR) - 1).max(1) * tick;
         BalanceLevel {
-            interval: least,
-            intervals: (least, 2 * least),
+            idle_periods: [least, 2 * least].map(|interval| ticks(interval) * tick),
+            busy_periods: [least, 2 * least].map(busy),
+            was_balanced: false,
+            looked_at: None,
             others,
-            balanced: None,
             failed: false,
         }
     };
@@ -36,21 +40,10 @@ pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize) -> Vec<BalanceLe
 }
 
 impl BalanceLevel {
-    /// From when on a CPU balances again, in whole ticks; a busy one a tick earlier, so that levels do not keep step.
-    fn due(&self, busy: bool, tick: u64) -> u64 {
-        let Some(balanced) = self.balanced else { return 0 };
-        let ticks = match busy {
-            true => (self.interval * BUSY_FACTOR).div_ceil(tick).saturating_sub(1),
-            false => self.interval.div_ceil(tick),
-        };
-        balanced + ticks.max(1) * tick
-    }
-
-    /// It was looked at now, and a task `moved` or not: without an imbalance the next look is later.
-    fn looked_at(&mut self, now: u64, moved: bool) {
-        let (least, most) = self.intervals;
-        self.balanced = Some(now);
-        self.interval = if moved || self.failed { least } else { (2 * self.interval).min(most) };
+    /// From when on a CPU looks again.
+    fn due(&self, busy: bool) -> u64 {
+        let periods = if busy { &self.busy_periods } else { &self.idle_periods };
+        self.looked_at.map_or(0, |at| at + periods[usize::from(self.was_balanced)])
     }
 }
 
@@ -112,25 +105,26 @@ impl Machine {
     /// CPU `c` looks at each group that it balances with and whose time has come. What idle CPUs take is found elsewhere:
     /// when they go idle, and by those on which tasks wait.
     fn look_around<O: Observer>(&mut self, c: usize, observer: &mut O) {
-        let (now, tick) = (self.last_tick(), self.tick);
+        let now = self.last_tick();
         let busy = !self.cpus[c].is_idle();
         let mut levels = std::mem::take(&mut self.cpus[c].levels);
-        for level in levels.iter_mut().filter(|level| level.due(busy, tick) <= now) {
+        for level in levels.iter_mut().filter(|level| level.due(busy) <= now) {
             if level.others.len() + 1 == self.cpus.len() {
                 self.limit_search();
             }
             let moved = busy && self.pull_from_busiest(c, level, observer);
-            level.looked_at(now, moved);
+            level.looked_at = Some(now);
+            level.was_balanced = !moved && !level.failed;
         }
-        let next = levels.iter().map(|level| level.due(busy, tick)).min();
+        let next = levels.iter().map(|level| level.due(busy)).min();
         self.cpus[c].balance_at = next.unwrap_or(u64::MAX);
         self.cpus[c].levels = levels;
     }
 
     /// CPU `c` goes idle: from now on it balances as often as idle CPUs do.
     fn balance_sooner(&mut self, c: usize) {
-        let (tick, cpu) = (self.tick, &mut self.cpus[c]);
-        let next = cpu.levels.first().map_or(u64::MAX, |level| level.due(false, tick));
+        let cpu = &mut self.cpus[c];
+        let next = cpu.levels.first().map_or(u64::MAX, |level| level.due(false));
         cpu.balance_at = cpu.balance_at.min(next);
     }
 
@@ -151,18 +145,22 @@ impl Machine {
         self.decay_at = now + DECAY_PERIOD;
         self.caller = Some(by);
         let mut next = u64::MAX;
-        for c in (by + 1..self.cpus.len()).chain(0..=by) {
-            let cpu = &self.cpus[c];
-            if !cpu.is_idle() || !cpu.is_tickless {
-                continue;
+        for (first, end) in [(by + 1, self.cpus.len()), (0, by + 1)] {
+            let mut from = first;
+            while let Some(c) = self.idle_cpus.next(from).filter(|&c| c < end) {
+                from = c + 1;
+                let cpu = &self.cpus[c];
+                if !cpu.is_tickless {
+                    continue;
+                }
+                if cpu.has_blocked && cpu.decayed.is_none_or(|decayed| decayed < now) {
+                    self.update_blocked(c, observer);
+                }
+                if balances && now >= self.cpus[c].balance_at {
+                    self.look_around(c, observer);
+                }
+                next = next.min(self.cpus[c].balance_at);
             }
-            if cpu.has_blocked && cpu.decayed.is_none_or(|decayed| decayed < now) {
-                self.update_blocked(c, observer);
-            }
-            if balances && now >= self.cpus[c].balance_at {
-                self.look_around(c, observer);
-            }
-            next = next.min(self.cpus[c].balance_at);
         }
         self.kick_at = next;
         self.caller = None;
@@ -277,7 +275,7 @@ impl Machine {
             self.update_blocked(c, observer);
         }
         let gives = |other| self.gives(other);
-        if self.fair_waiting == 0 || !(0..self.cpus.len()).any(gives) || !self.spreads() {
+        if self.fair_waiting == 0 || !self.crowded.from(0).any(gives) || !self.spreads() {
             return false;
         }
         let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
@@ -288,7 +286,7 @@ impl Machine {
         };
         let mut most = None;
         let mut from = None;
-        for other in (0..self.cpus.len()).filter(|&other| other != c) {
+        for other in self.crowded.from(0).filter(|&other| other != c) {
             if !gives(other) {
                 continue;
             }
@@ -346,6 +344,9 @@ impl Machine {
         // Of equals the next one by number, all around: else CPUs would pull one task back and forth.
         let behind = |other: usize| (other + self.cpus.len() - c) % self.cpus.len();
         let failed = std::mem::take(&mut level.failed);
+        if self.fair_waiting == 0 {
+            return false;
+        }
         let busiest = level.others.iter().filter(loaded).copied().max_by(|&a, &b| {
             let (one, two) = (&self.cpus[a], &self.cpus[b]);
             load(one.weight, two).cmp(&load(two.weight, one)).then(behind(b).cmp(&behind(a)))

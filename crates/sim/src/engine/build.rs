@@ -5,12 +5,12 @@ use super::agenda::Agenda;
 use super::balance;
 use super::cgroup::Cgroup;
 use super::cpu::{self, Activity, Cpu};
+use super::cpu_bits::CpuBits;
 use super::deadline::Budget;
 use super::domain::{Domain, EnergyPoint};
 use super::govern::{of_simulation, since_boot};
 use super::hints;
 use super::idle::{IdleRules, Sleeps};
-use super::idle_cpus::IdleCpus;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
@@ -111,7 +111,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         announced: false,
         next: Agenda::new(domains.len() + 2 + platform.cpus.len()),
         capacities_equal,
-        idle_cpus: IdleCpus::all(cpus.len()),
+        idle_cpus: CpuBits::all(cpus.len()),
+        crowded: CpuBits::none(cpus.len()),
         idle_search: cpus.len(),
         cpus,
         domains,
@@ -341,7 +342,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         stale: true,
         misfit: false,
         noted_capacity: capacity,
-        levels: balance::levels(c, &siblings, platform.cpus.len()),
+        levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
         thread_speed: from.thread_speed,
         share: 1.0,

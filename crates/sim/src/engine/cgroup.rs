@@ -399,11 +399,10 @@ impl Machine {
         self.cpus[c].touch(self.now);
         self.keep_lag(t, c);
         self.load_hold(t, c, observer);
-        let cpu = &mut self.cpus[c];
-        if let Some(at) = cpu.fair.iter().position(|&other| other == t) {
-            cpu.fair.remove(at);
-            self.fair_waiting -= 1;
+        if let Some(at) = self.cpus[c].fair.iter().position(|&other| other == t) {
+            self.take_from_queue(c, at);
         }
+        let cpu = &mut self.cpus[c];
         cpu.parked.push(t);
         self.tasks[t].parked_at = cpu.clock.now();
     }

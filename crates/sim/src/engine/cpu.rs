@@ -21,12 +21,14 @@ pub(super) enum Activity {
 pub(super) struct BalanceLevel {
     /// The other CPUs.
     pub(super) others: Vec<usize>,
-    /// How often an idle CPU looks, in ns.
-    pub(super) interval: u64,
-    /// The least and the most that can be.
-    pub(super) intervals: (u64, u64),
-    /// When it last did; None before the first time.
-    pub(super) balanced: Option<u64>,
+    /// How long an idle CPU waits from one look to the next, and a busy one: after one that found an imbalance, and
+    /// after one that found none.
+    pub(super) idle_periods: [u64; 2],
+    pub(super) busy_periods: [u64; 2],
+    /// Whether the last look found none.
+    pub(super) was_balanced: bool,
+    /// When it was; None before the first time.
+    pub(super) looked_at: Option<u64>,
     /// Whether it left an imbalance of one task the last time.
     pub(super) failed: bool,
 }

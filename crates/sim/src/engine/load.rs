@@ -352,8 +352,11 @@ impl Machine {
         let queue = self.update_queue_silently(c, observer);
         let others = self.update_others(c, urgent_runs);
         let cpu = &mut self.cpus[c];
-        let left = [&cpu.cfs, &cpu.rt, &cpu.dl, &cpu.irq];
-        cpu.has_blocked &= left.iter().any(|signal| signal.util_avg() > 0 || signal.load_avg() > 0);
+        if cpu.has_blocked {
+            let left = [&cpu.cfs, &cpu.rt, &cpu.dl, &cpu.irq];
+            let is_left = |of: &&SchedAvg| of.util_avg() > 0 || of.load_avg() > 0;
+            cpu.has_blocked = left.iter().any(is_left);
+        }
         if queue || others || crossed {
             let d = cpu.domain;
             self.ask(c, UtilFlags::default(), observer);

@@ -23,6 +23,7 @@ impl Machine {
         if tasks[t].is_fair() {
             cpu.fair.push(t);
             self.fair_waiting += 1;
+            self.crowded.set(c, true);
             self.overloaded |= cpu.runnable_count() > 1;
         } else {
             let urgency = tasks[t].urgency();
@@ -34,6 +35,15 @@ impl Machine {
             cpu.urgent.insert(at, t);
         }
         cpu.stale = true;
+    }
+
+    /// Takes the fair task at this position out of the queue of CPU `c`.
+    pub(super) fn take_from_queue(&mut self, c: usize, at: usize) -> usize {
+        let fair = &mut self.cpus[c].fair;
+        let t = fair.remove(at);
+        self.fair_waiting -= 1;
+        self.crowded.set(c, !fair.is_empty());
+        t
     }
 
     /// Looks whether the running task of CPU `c` has to give way; to be called after a wake-up or
@@ -113,10 +123,7 @@ impl Machine {
                 Some(t) => Some(t),
                 None => match self.pick_fair(c) {
                     Some(at) if self.hold_back(self.cpus[c].fair[at], c, observer) => continue,
-                    Some(at) => {
-                        self.fair_waiting -= 1;
-                        Some(self.cpus[c].fair.remove(at))
-                    }
+                    Some(at) => Some(self.take_from_queue(c, at)),
                     None => None,
                 },
             };

@@ -189,10 +189,8 @@ impl Machine {
         self.keep_lag(t, from);
         self.load_migrate(t, from, observer);
         self.leave_cgroup(t, from, observer);
-        let waiting = &mut self.cpus[from].fair;
-        if let Some(place) = waiting.iter().position(|&other| other == t) {
-            waiting.remove(place);
-            self.fair_waiting -= 1;
+        if let Some(at) = self.cpus[from].fair.iter().position(|&other| other == t) {
+            self.take_from_queue(from, at);
         }
         self.caller = Some(by);
         self.ask(from, UtilFlags::default(), observer);

@@ -1,23 +1,28 @@
-//! Which CPUs are idle, to be gone through without a look at each of the others.
+//! Some of the CPUs, to be gone through without a look at each of the others.
 
-/// CPUs that are idle, a bit each.
-pub(super) struct IdleCpus(Vec<u64>);
+/// Some of the CPUs, a bit each.
+pub(super) struct CpuBits(Vec<u64>);
 
-impl IdleCpus {
-    /// All of so many.
-    pub(super) fn all(cpus: usize) -> IdleCpus {
-        let mut idle = IdleCpus(vec![0; cpus.div_ceil(64)]);
-        for c in 0..cpus {
-            idle.set(c, true);
-        }
-        idle
+impl CpuBits {
+    /// None of so many.
+    pub(super) fn none(cpus: usize) -> CpuBits {
+        CpuBits(vec![0; cpus.div_ceil(64)])
     }
 
-    /// CPU `c` is idle now, or is not any more.
+    /// All of so many.
+    pub(super) fn all(cpus: usize) -> CpuBits {
+        let mut bits = CpuBits::none(cpus);
+        for c in 0..cpus {
+            bits.set(c, true);
+        }
+        bits
+    }
+
+    /// CPU `c` is one of them now, or is not any more.
     #[inline]
-    pub(super) fn set(&mut self, c: usize, is_idle: bool) {
+    pub(super) fn set(&mut self, c: usize, is_one: bool) {
         let (word, bit) = (c / 64, 1 << (c % 64));
-        if is_idle {
+        if is_one {
             self.0[word] |= bit;
         } else {
             self.0[word] &= !bit;
@@ -28,6 +33,12 @@ impl IdleCpus {
     pub(super) fn from(&self, first: usize) -> impl Iterator<Item = usize> {
         let before = move |&c: &usize| c < first;
         self.beginning_with(first).chain(self.beginning_with(0).take_while(before))
+    }
+
+    /// The first from `first` on.
+    #[inline]
+    pub(super) fn next(&self, first: usize) -> Option<usize> {
+        self.beginning_with(first).next()
     }
 
     /// By number, those from `first` on.
@@ -53,10 +64,10 @@ mod tests {
 
     #[test]
     fn they_are_found_all_around() {
-        let mut idle = IdleCpus::all(130);
-        assert_eq!(idle.from(0).count(), 130);
+        let mut bits = CpuBits::all(130);
+        assert_eq!(bits.from(0).count(), 130);
         for c in (0..130).filter(|c| ![3, 63, 64, 128, 129].contains(c)) {
-            idle.set(c, false);
+            bits.set(c, false);
         }
         for (first, found) in [
             (0, [3, 63, 64, 128, 129]),
@@ -65,7 +76,8 @@ mod tests {
             (64, [64, 128, 129, 3, 63]),
             (129, [129, 3, 63, 64, 128]),
         ] {
-            assert_eq!(idle.from(first).collect::<Vec<_>>(), found, "from {first}");
+            assert_eq!(bits.from(first).collect::<Vec<_>>(), found, "from {first}");
+            assert_eq!(bits.next(first), Some(found[0]), "from {first}");
         }
     }
 }
