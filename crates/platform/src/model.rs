@@ -29,6 +29,8 @@ pub struct Platform {
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.
     pub tick_spread: Nanos,
+    /// From the tick that finds a task that does not fit its CPU to its move.
+    pub balancer_latency: Nanos,
     /// How heat leaves the package; None where it is not described.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text

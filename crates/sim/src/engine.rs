@@ -91,6 +91,8 @@ pub struct Machine {
     question: u64,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,
+    /// From the tick that finds a misfit to its move, in ns.
+    balancer_latency: u64,
     /// A CPU's tick begins: its question comes some time after that of another CPU.
     tick_begins: bool,
     /// CPUs on which the running task may have to give way.
@@ -238,6 +240,8 @@ impl Machine {
             self.complete(c, observer);
         } else if cpu.server.at <= now {
             self.server_event(c, observer);
+        } else if cpu.move_at <= now {
+            self.move_misfit(c, observer);
         } else {
             self.tick(c, observer);
         }

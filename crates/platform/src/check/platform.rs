@@ -53,6 +53,9 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
     if let Some(question) = &file.question {
         sources.push(("question".to_owned(), question.source.0.clone()));
     }
+    if let Some(balancer) = &file.balancer {
+        sources.push(("balancer".to_owned(), balancer.source.0.clone()));
+    }
     if let Some(thermal) = &file.thermal {
         sources.push(("thermal".to_owned(), thermal.source.0.clone()));
     }
@@ -68,6 +71,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         sampler_cycles: file.sampler.map_or(0, |sampler| sampler.cycles),
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
+        balancer_latency: file.balancer.map_or(Nanos::ZERO, |balancer| balancer.latency_us.0),
         thermal,
         sources,
     })

@@ -26,6 +26,8 @@ pub(crate) struct PlatformFile {
     pub(crate) sampler: Option<Sampler>,
     /// How far apart questions to schedutil are that come at once; without this table not at all.
     pub(crate) question: Option<Question>,
+    /// How long a task that does not fit its CPU takes to a larger one; without this table no time.
+    pub(crate) balancer: Option<Balancer>,
     /// First-order thermal model; without this table nothing heats up.
     pub(crate) thermal: Option<ThermalFile>,
 }
@@ -332,6 +334,19 @@ pub(crate) struct Question {
     /// From the tick of one CPU to that of another, on average: times are exponentially distributed.
     pub(crate) tick_us: Micros,
     /// Where these figures come from.
+    pub(crate) source: Source,
+}
+
+/// How long a task that does not fit its CPU takes to a larger one, where ticks are more than 1 ms apart (else it moves at the
+/// next tick).
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "balancer"))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Balancer {
+    /// From the tick that finds it to its move.
+    pub(crate) latency_us: Micros,
+    /// Where this figure comes from.
     pub(crate) source: Source,
 }
 

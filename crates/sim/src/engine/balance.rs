@@ -169,9 +169,9 @@ impl Machine {
     /// Moves the running task of CPU `c` if it does not fit and a larger CPU is idle. Whether it was
     /// moved.
     ///
-    /// The idle balancer that the tick wakes needs a fraction of a millisecond (0.6 ms on the
-    /// recorded board at HZ=250): with ticks up to [`BALANCER_LATENCY`] apart the task is marked at
-    /// one and moved at the next, with longer ticks the one that finds it counts.
+    /// The idle balancer that the tick wakes needs a fraction of a millisecond: with ticks up to
+    /// [`BALANCER_LATENCY`] apart the task is marked at one and moved at the next, with longer ticks the one that finds
+    /// it counts, and how long the platform says that the balancer takes.
     #[inline]
     pub(super) fn handle_misfit<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
         if self.capacities_equal {
@@ -184,7 +184,9 @@ impl Machine {
             return false;
         }
         let marked = std::mem::take(&mut self.cpus[c].misfit);
-        if (marked || self.tick > BALANCER_LATENCY)
+        if self.tick > BALANCER_LATENCY && self.balancer_latency > 0 {
+            self.cpus[c].move_at = self.now + self.balancer_latency;
+        } else if (marked || self.tick > BALANCER_LATENCY)
             && let Some(to) = self.larger_idle(t, c)
         {
             self.move_task(t, (c, to), c, observer);
@@ -193,6 +195,16 @@ impl Machine {
         let larger = self.larger_allowed(t, c).next().is_some();
         self.cpus[c].misfit = larger;
         false
+    }
+
+    /// The balancer has come to the task that runs on CPU `c` and did not fit it.
+    pub(super) fn move_misfit<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.cpus[c].move_at = u64::MAX;
+        let misfit = self.cpus[c].current.filter(|&t| self.fit(&self.tasks[t], c) != Fit::Yes);
+        if let Some((t, to)) = misfit.and_then(|t| Some((t, self.larger_idle(t, c)?))) {
+            self.move_task(t, (c, to), c, observer);
+        }
+        self.requeue(c);
     }
 
     fn larger_allowed(&self, t: usize, c: usize) -> impl Iterator<Item = usize> {

@@ -148,6 +148,8 @@ pub(super) struct Cpu {
     pub(super) stale: bool,
     /// Whether the running task was found not to fit at the last tick.
     pub(super) misfit: bool,
+    /// When such a task moves to a larger CPU; `u64::MAX` where none does.
+    pub(super) move_at: u64,
     /// What was left of its capacity when it last woke up or balanced: other CPUs know no later one.
     pub(super) noted_capacity: u32,
     /// Other CPUs on the same core.
@@ -240,7 +242,8 @@ impl Cpu {
     /// Time of its next event.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {
-        self.tick_at.min(self.complete_at).min(self.awake_at).min(self.server.at)
+        let other = self.server.at.min(self.move_at);
+        self.tick_at.min(self.complete_at).min(self.awake_at).min(other)
     }
 
     /// Utilisation of the fair tasks, what is expected of those that just woke up included.

@@ -108,6 +108,7 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.current = None;
         cpu.runs = Runs::default();
+        cpu.move_at = u64::MAX;
         cpu.complete_at = u64::MAX;
         cpu.stale = true;
     }
