@@ -183,3 +183,13 @@ fn a_ramp_of_clamps_gives_short_runs_nothing_and_takes_all_back() {
     let last = |log: &Log| log.frequency.iter().rfind(|&&(.., d, _)| d == 0).map(|&(.., khz)| khz);
     assert_eq!(last(&with), last(&without), "and it is taken back");
 }
+
+/// A task that grows out of its little CPU leaves it 0.55 ms after the tick that finds it, with ticks of 4 ms.
+#[test]
+fn the_balancer_takes_as_long_as_on_the_board() {
+    for phase in phases() {
+        let (log, from) = board("board-aarch64", "debian-7.2", phase);
+        let moved = log.migrations.iter().find(|&&(at, ..)| at >= from).unwrap().0;
+        assert_eq!((moved - phase) % (4 * MS), 550_000, "phase {phase}");
+    }
+}
