@@ -367,6 +367,7 @@ struct WakeUp {
     cpu: u32,
 }
 
+/// How a task came to the item that was `released` and `ended` then; None where it did not sleep.
 fn wake_up(
     all: &[Ran],
     (released, ended): (u64, u64),

@@ -157,3 +157,19 @@ fn ticks_are_where_busy_cpus_change() {
     assert!((3_900_000..4 * MS).contains(&tick) || tick <= 50_000, "{tick}");
     assert_eq!(tick_ns(&scenario, &recording, &[]), None);
 }
+
+/// Three items are due at once, two of them of tasks that are woken on CPU 1: those come 1 ns apart, as late as the second of
+/// them, in their order.
+#[test]
+fn one_interrupt_wakes_all() {
+    let item = |released_ns, late_ns, cpu: u32| Item {
+        released_ns,
+        cycles: None,
+        late_ns: Some(late_ns),
+        switch_ns: None,
+        woken_on: Some(cpu),
+    };
+    let mut items = [item(MS, 300, 1), item(MS, 200, 1), item(MS, 100, 2), item(2 * MS, 50, 1)];
+    wake_together(items.iter_mut());
+    assert_eq!(items.map(|item| item.late_ns.unwrap()), [301, 300, 100, 50]);
+}
