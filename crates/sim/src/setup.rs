@@ -148,6 +148,8 @@ impl Cgroup {
     pub const DEFAULT_WEIGHT: u32 = 100;
     /// Weights that there are.
     pub const WEIGHTS: (u32, u32) = (1, 10_000);
+    /// Longest name, in characters.
+    pub const NAME_LENGTH: usize = 64;
 
     /// Whether it changes the clamps of its tasks.
     pub fn is_clamping(&self) -> bool {

@@ -185,7 +185,9 @@ impl Machine {
         }
         let marked = std::mem::take(&mut self.cpus[c].misfit);
         if self.tick > BALANCER_LATENCY && self.balancer_latency > 0 {
-            self.cpus[c].move_at = self.now + self.balancer_latency;
+            // A balancer that takes longer than a tick is under way already.
+            let cpu = &mut self.cpus[c];
+            cpu.move_at = cpu.move_at.min(self.now + self.balancer_latency);
         } else if (marked || self.tick > BALANCER_LATENCY)
             && let Some(to) = self.larger_idle(t, c)
         {

@@ -77,7 +77,7 @@ impl Cpu {
     }
 
     /// Whether any signal still has to decay.
-    pub(super) fn has_blocked_load(&self) -> bool {
+    pub(super) fn has_signals(&self) -> bool {
         !(self.cfs.is_zero() && self.rt.is_zero() && self.dl.is_zero() && self.irq.is_zero())
     }
 }

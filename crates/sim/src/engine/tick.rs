@@ -79,7 +79,7 @@ impl Machine {
     fn tick_without_task<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if let Activity::Idle(_) = self.cpus[c].activity {
             let decays = match self.cpus.len() {
-                1 => self.cpus[c].has_blocked_load(),
+                1 => self.cpus[c].has_signals(),
                 _ => self.now >= self.cpus[c].balance_at,
             };
             if decays {

@@ -59,7 +59,7 @@ fn read(item: &Item<'_>) -> Result<Cgroup, ScenarioError> {
 
 fn is_folder_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    !name.is_empty() && name.len() <= 64 && name.chars().all(fits)
+    !name.is_empty() && name.len() <= Cgroup::NAME_LENGTH && name.chars().all(fits)
 }
 
 /// `50ms/100ms`, or the quota alone.

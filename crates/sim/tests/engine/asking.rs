@@ -97,3 +97,18 @@ fn what_fifo_tasks_used_does_not_decay_before_their_cpu_balances() {
     let after = seen(132 * MS, 200 * MS).next().unwrap().1;
     assert!(after < before[0] / 8, "{after} after {}", before[0]);
 }
+
+/// The question at a FIFO task's sleep comes before its last stretch, since the tick before, counts: the next one, at the
+/// fair task's tick, sees more.
+#[test]
+fn a_fifo_task_that_sleeps_asks_before_its_last_stretch_counts() {
+    let tasks = vec![fifo(1, vec![cycles(11_000_000)]), on(1, vec![Step::Run(Work::FOREVER)])];
+    let mut machine = Machine::new(board(tasks)).unwrap();
+    let mut used = Used::default();
+    machine.run_until(Nanos(100 * MS), &mut used);
+    let slept = machine.finish().tasks[0].ended.unwrap().0;
+    let seen = |at: &mut dyn Iterator<Item = &(u64, u32)>| at.next().unwrap().1;
+    let at_sleep = seen(&mut used.0.iter().filter(|(at, _)| *at == slept));
+    let later = seen(&mut used.0.iter().filter(|(at, _)| *at > slept));
+    assert!(slept % (4 * MS) > MS && later > at_sleep, "{at_sleep}, then {later}");
+}

@@ -184,6 +184,21 @@ fn a_ramp_of_clamps_gives_short_runs_nothing_and_takes_all_back() {
     assert_eq!(last(&with), last(&without), "and it is taken back");
 }
 
+/// Also one that takes longer than from tick to tick comes to an end: 5 ms, after 0.55.
+#[test]
+fn a_slow_balancer_is_not_begun_again_at_each_tick() {
+    let moved = |latency: Nanos| {
+        let mut setup = setup("board-aarch64", "debian-7.2", "schedutil", Nanos(1000 * MS));
+        setup.platform.balancer_latency = latency;
+        let mut spin = task("spin", Spin);
+        spin.initial_util = Some(0);
+        setup.tasks.push(spin);
+        run(setup).0.migrations[0].0
+    };
+    let (fast, slow) = (moved(Nanos(550_000)), moved(Nanos(5 * MS)));
+    assert_eq!(slow - fast, 5 * MS - 550_000);
+}
+
 /// A task that grows out of its little CPU leaves it 0.55 ms after the tick that finds it, with ticks of 4 ms.
 #[test]
 fn the_balancer_takes_as_long_as_on_the_board() {

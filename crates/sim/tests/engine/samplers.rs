@@ -147,9 +147,11 @@ fn a_worker_samples_on_the_cpu_that_called() {
         Machine::new(setup).unwrap().run(&mut worker);
         let Worker { called, sampled, done } = worker;
         assert!(called.len() > 60, "{governor}: {}", called.len());
-        // The first one takes what the second is compared with. What its worker left on CPU 0 decays there later.
-        let elsewhere = called[1..].iter().filter(|(_, cpu)| *cpu != CpuId(1)).count();
-        assert!(elsewhere <= 1, "{governor}: {called:?}");
+        // The first one takes what the second is compared with. What its worker left on CPU 0 decays with a tick 32 ms
+        // after that of 4 ms, if one comes: under conservative the task is still at it, under ondemand it has long been done.
+        let elsewhere: Vec<_> = called[1..].iter().filter(|(_, cpu)| *cpu != CpuId(1)).collect();
+        let decays: &[_] = if governor == "conservative" { &[&(36 * MS, CpuId(0))] } else { &[] };
+        assert_eq!(elsewhere, decays, "{governor}: {called:?}");
         assert_eq!(sampled, done, "{governor}: it samples at its end");
         for ((called, _), sampled) in called.iter().zip(&sampled) {
             // 0.6 million cycles at 3.2 GHz to 600 MHz, and what it waited for the CPU.

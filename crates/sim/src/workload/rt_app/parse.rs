@@ -2,7 +2,7 @@
 
 use super::{Event, PhaseSpec, Program, ThreadSpec, json};
 use crate::scenario::{Fields, Item, Key, ScenarioError, Value, key, suggestion};
-use crate::setup::Class;
+use crate::setup::{Cgroup, Class};
 use flyball_units::{CpuId, Nanos};
 
 /// Threads above which a typing error is more likely than a wish.
@@ -84,9 +84,6 @@ const MEMORY_BYTES_PER_US: u64 = 4_000;
 
 /// Bytes that `iorun` moves in a microsecond: 500 MB/s.
 const DEVICE_BYTES_PER_US: u64 = 500;
-
-/// Longest name of a group, in characters.
-const GROUP_NAME: usize = 64;
 
 /// What was approximated.
 mod note {
@@ -405,7 +402,7 @@ impl Events<'_> {
         }
         let name = parts.join("-");
         let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        (!name.is_empty()).then(|| name.chars().map(fits).take(GROUP_NAME).collect())
+        (!name.is_empty()).then(|| name.chars().map(fits).take(Cgroup::NAME_LENGTH).collect())
     }
 
     fn of<'i>(
