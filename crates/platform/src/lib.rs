@@ -17,7 +17,7 @@ mod shipped;
 
 pub use error::DescriptionError;
 pub use model::{
-    ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick, Kernel,
-    OperatingPoint, Platform, PointKind, Thermal, Transition,
+    Architecture, ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick,
+    Kernel, OperatingPoint, Platform, PointKind, Thermal, Transition,
 };
 pub use shipped::{Catalogue, Entry, catalogue, is_file};

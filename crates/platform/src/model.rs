@@ -17,6 +17,8 @@ pub struct Platform {
     pub notes: String,
     /// Name of the shipped kernel that it runs where nothing else is asked for.
     pub default_kernel: String,
+    /// Its architecture; None where the description does not say it.
+    pub architecture: Option<Architecture>,
     /// CPUs, numbered from 0 without gaps.
     pub cpus: Vec<Cpu>,
     /// Clock domains; each CPU is in exactly one.
@@ -25,6 +27,11 @@ pub struct Platform {
     pub base_power_mw: f64,
     /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
     pub sampler_cycles: u64,
+    /// From the scheduler's call until that worker is awake.
+    pub sampler_wake: Nanos,
+    /// From a wake-up of an idle CPU to the task's first instruction, where that is longer than the idle state's exit
+    /// latency: software's way. No description says it; it is measured.
+    pub wake_path: Nanos,
     /// From one question to schedutil to the next that comes at once.
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.
@@ -36,6 +43,19 @@ pub struct Platform {
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text
     /// starting with "assumed" marks a figure without a source.
     pub sources: Vec<(String, String)>,
+}
+
+/// The architecture of a machine, as `uname -m` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "architecture"))]
+#[serde(rename_all = "snake_case")]
+pub enum Architecture {
+    /// 64-bit x86.
+    #[serde(rename = "x86_64")]
+    X86_64,
+    /// 64-bit ARM.
+    Aarch64,
 }
 
 /// One CPU.

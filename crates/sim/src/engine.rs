@@ -87,8 +87,14 @@ pub struct Machine {
     fair_waiting: usize,
     /// Whether a task waited anywhere since a CPU last looked for one (`overloaded` of the root domain).
     overloaded: bool,
+    /// Whether a fair task's slice ends by a timer.
+    slice_timer: bool,
+    /// From a wake-up of an idle CPU to its first instruction, at least, in ns.
+    wake_path: u64,
     /// From one question to the next that comes at once, in ns.
     question: u64,
+    /// From the call of a CPU for which a sampler waits until its worker is awake, in ns.
+    sampler_wake: u64,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,
     /// From the tick that finds a misfit to its move, in ns.
@@ -242,6 +248,8 @@ impl Machine {
             self.server_event(c, observer);
         } else if cpu.move_at <= now {
             self.move_misfit(c, observer);
+        } else if cpu.slice_at <= now {
+            self.end_slice(c, observer);
         } else {
             self.tick(c, observer);
         }

@@ -106,6 +106,10 @@ pub enum KernelRule {
     HaltpollResets,
     /// On CPUs of one capacity, the more utilised they are the fewer are looked at for an idle one.
     IdleSearchLimit,
+    /// Samplers see idle time as ticks count it, until the tick stops.
+    IdleTimeByTicks,
+    /// A fair task's slice ends by a timer of its own, not with a tick, where the architecture allows it (`HRTICK`).
+    SliceByTimer,
 }
 
 /// What is known of a rule.
@@ -147,7 +151,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 22] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 24] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -344,6 +348,26 @@ pub const KERNEL_RULES: [KernelRuleInfo; 22] = [
         change: "6.0: sched/fair: Introduce SIS_UTIL to search idle CPU based on sum of util_avg; before, the search's \
                  cost counted, which is left out",
     },
+    KernelRuleInfo {
+        rule: KernelRule::IdleTimeByTicks,
+        name: "idle-time-by-ticks",
+        first: version(7, 2),
+        last: None,
+        effect: "ondemand and conservative see the idle time of a CPU that has not stopped its tick as ticks \
+                 find it, a whole tick each or none",
+        change: "read in sched/cputime.c of 7.2.13 and 7.3.4, not of 6.12.117; where neither \
+                 IRQ_TIME_ACCOUNTING is built in nor a CPU without ticks asked for",
+    },
+    KernelRuleInfo {
+        rule: KernelRule::SliceByTimer,
+        name: "slice-by-timer",
+        first: version(7, 2),
+        last: None,
+        effect: "on x86 a slice ends when it is over and not with the next tick: tasks that share a CPU \
+                 take turns more often where ticks are further apart than slices",
+        change: "read in sched/features.h of 7.2.13 and 7.3.4 (HRTICK, where HRTIMER_REARM_DEFERRED is \
+                 built in; on arm64 it is not)",
+    },
 ];
 
 /// Which rules hold.
@@ -480,6 +504,8 @@ mod tests {
                 "throttle-by-task",
                 "haltpoll-resets",
                 "idle-search-limit",
+                "idle-time-by-ticks",
+                "slice-by-timer",
             ]
         );
         let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);

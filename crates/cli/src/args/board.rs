@@ -44,11 +44,12 @@ pub struct BoardCompareArgs {
     /// The guest's kernel: an image, or debian:SERIES
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<String>,
-    /// Playings on the board
-    #[arg(long, value_name = "N", default_value = "10")]
-    pub repeats: std::num::NonZeroU32,
-    /// Judge the playings of an earlier comparison of this scenario instead of booting
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["kernel", "repeats"])]
+    /// Playings on the board; 10 where absent
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<std::num::NonZeroU32>,
+    /// Judge the playings of an earlier comparison of this scenario instead of booting; with
+    /// --repeats, add as many as are missing
+    #[arg(long, value_name = "DIR")]
     pub again: Option<PathBuf>,
     /// Give the model what an earlier comparison measured on the board, and nothing of this one's
     /// playings: a prediction of what a change brings

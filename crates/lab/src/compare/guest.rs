@@ -73,40 +73,54 @@ pub struct Slow {
     pub lost_share: f64,
 }
 
-/// Plays a scenario until `repeats` playings count, in at most four boots, below `dir`.
+/// Plays a scenario until with those of `rehearsed` `repeats` playings count, in at most four boots, below `dir`.
 ///
 /// # Errors
-/// A governor that no kernel has; a board that is not there or does not boot; a guest that refuses.
+/// A governor that no kernel has; a board that is not there or does not boot; a guest that refuses; another kernel than
+/// before.
 pub fn rehearse(
     host: &Arc<dyn Host>,
     scenario: &Scenario,
+    mut rehearsed: Rehearsed,
     kernel: Option<&str>,
     repeats: u32,
     dir: &Path,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Rehearsed, MachineError> {
+    if rehearsed.playings.len() >= repeats as usize {
+        return Ok(rehearsed);
+    }
     // The guest is given the text of the scenario, and no file of this computer.
     if let Err(error) = read(&scenario.text, Source::text_only(&scenario.name, &scenario.name)) {
         return Err(BoardError::input("a scenario for a board", error).into());
     }
     let settings = settings(scenario)?;
     let cache = Cache::of(host.as_ref())?;
-    let mut rehearsed = Rehearsed::default();
-    while rehearsed.playings.len() < repeats as usize && rehearsed.boots < BOOTS {
+    for boot in 1..=BOOTS {
+        let missing = repeats.saturating_sub(rehearsed.playings.len() as u32);
+        if missing == 0 {
+            break;
+        }
         rehearsed.boots += 1;
-        let missing = repeats - rehearsed.playings.len() as u32;
-        let share = dir.join(format!("boot-{}", rehearsed.boots));
+        let share = dir.join(format!("boot-{boot}"));
         // The emulator runs in a folder of its own.
         let share = fs_err::create_dir_all(&share)
             .and_then(|()| fs_err::canonicalize(&share))
             .map_err(|error| BoardError::input("run directory", error))?;
         let ready = ready(host, &cache, scenario, &settings, kernel, missing, &share)?;
-        tell(&format!("boot {}: {missing} playings", rehearsed.boots));
+        tell(&format!("boot {boot}: {missing} playings"));
         let Ready { options, qemu, plugin } = &ready;
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let booted = guest::run(host.as_ref(), qemu, plugin, options, &mut out, &mut err)?;
         for note in &booted.notes {
             tell(note);
+        }
+        let known = rehearsed.release.as_ref().zip(booted.release.as_ref());
+        if let Some((before, now)) = known.filter(|(before, now)| before != now) {
+            let message = format!("expected Linux {before} as in the playings before, found {now}");
+            return Err(BoardError::input("kernel", message)
+                .with_hint("play under the kernel of the earlier playings, or without these")
+                .into());
         }
         rehearsed.release = booted.release.clone().or(rehearsed.release);
         match booted.ending {

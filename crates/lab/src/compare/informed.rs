@@ -2,7 +2,6 @@
 
 use super::given::{Background, Given, NICE_0, Played, Stretch, Task, median, usual_ns};
 use flyball_events::recording::comm;
-use flyball_platform::IdleState;
 use flyball_sim::behavior::Work;
 use flyball_sim::scenario::{Measured, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
@@ -23,14 +22,7 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     }
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
     if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
-        // The way of an idle CPU from a wake-up to the task's first instruction.
-        for domain in &mut scenario.platform.domains {
-            if domain.idle.is_empty() {
-                domain.idle.push(waits());
-            }
-            let states = domain.idle.iter_mut();
-            states.for_each(|state| state.exit_latency = state.exit_latency.max(Nanos(switch)));
-        }
+        scenario.platform.wake_path = Nanos(switch);
     }
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
@@ -71,18 +63,6 @@ fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Backgroun
 
 /// A worker that is busy for longer, in medians, had other things to do.
 const MOST_OF_A_DECISION: f64 = 4.0;
-
-/// The state of CPUs that have none: they wait for an interrupt.
-fn waits() -> IdleState {
-    IdleState {
-        name: "wait".to_owned(),
-        exit_latency: Nanos::ZERO,
-        target_residency: Nanos::ZERO,
-        power_mw: 0.0,
-        stops_timer: false,
-        polling: false,
-    }
-}
 
 /// Whether a thread is one of the kernel's workers on a CPU whose governor decides on such.
 fn is_worker(scenario: &Scenario, of: &Background) -> bool {
@@ -245,8 +225,7 @@ mod tests {
         // `work`, and what stands for the conductor and the worker.
         assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
-        let state = &done.platform.domains[0].idle[0];
-        assert_eq!(state.exit_latency, Nanos(MS / 4));
+        assert_eq!(done.platform.wake_path, Nanos(MS / 4));
     }
 
     #[test]

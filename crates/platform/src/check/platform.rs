@@ -65,10 +65,16 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         title: file.title,
         notes: file.notes.trim().to_owned(),
         default_kernel,
+        architecture: file.architecture,
         cpus,
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
-        sampler_cycles: file.sampler.map_or(0, |sampler| sampler.cycles),
+        sampler_cycles: file.sampler.as_ref().map_or(0, |sampler| sampler.cycles),
+        sampler_wake: file
+            .sampler
+            .and_then(|sampler| sampler.wake_us)
+            .map_or(Nanos::ZERO, |wake| wake.0),
+        wake_path: Nanos::ZERO,
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
         balancer_latency: file.balancer.map_or(Nanos::ZERO, |balancer| balancer.latency_us.0),

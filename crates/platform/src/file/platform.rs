@@ -1,6 +1,7 @@
 //! A platform as it is written in `platforms/*.toml`.
 
 use super::value::{Amount, At, CostValue, Declared, Micros, Source};
+use crate::model::Architecture;
 use serde::Deserialize;
 
 /// Hardware: its cores, clock domains, operating points, costs and power.
@@ -16,13 +17,16 @@ pub(crate) struct PlatformFile {
     /// The kernel that it runs where nothing else is asked for, one that ships; without it,
     /// `linux-6.12`.
     pub(crate) default_kernel: Option<At<String>>,
+    /// `x86_64` or `aarch64`, on which some of a kernel's rules depend; without it none of these holds.
+    pub(crate) architecture: Option<Architecture>,
     /// Kinds of cores.
     pub(crate) cores: At<Vec<Cores>>,
     /// CPUs that share a clock, and what their clock can do.
     pub(crate) domains: At<Vec<DomainFile>>,
     /// Power that flows whatever the CPUs do; without this table 0.
     pub(crate) base: Option<Base>,
-    /// What the kernel's samplers, ondemand and conservative, cost; without this table nothing.
+    /// What the kernel's samplers, ondemand and conservative, cost, and how late they are; without this table nothing, and
+    /// not at all.
     pub(crate) sampler: Option<Sampler>,
     /// How far apart questions to schedutil are that come at once; without this table not at all.
     pub(crate) question: Option<Question>,
@@ -310,7 +314,7 @@ pub(crate) struct Base {
     pub(crate) source: Source,
 }
 
-/// What the kernel's samplers, ondemand and conservative, cost.
+/// What the kernel's samplers, ondemand and conservative, cost, and how late they are.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "sampler"))]
@@ -318,6 +322,8 @@ pub(crate) struct Base {
 pub(crate) struct Sampler {
     /// Cycles of the worker that takes a sample, decides and writes, on the CPU that called it.
     pub(crate) cycles: u64,
+    /// From the scheduler's call until the worker is awake (an interrupt of its own, a work queue); 0 where absent.
+    pub(crate) wake_us: Option<Micros>,
     /// Where they come from.
     pub(crate) source: Source,
 }

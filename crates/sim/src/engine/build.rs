@@ -23,9 +23,10 @@ use flyball_governors::schedutil::Schedutil;
 use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{
-    ClockDomain, Cpu as PlatformCpu, FrequencyControl, IdleTick, Kernel, Platform, rule,
+    Architecture, ClockDomain, Cpu as PlatformCpu, FrequencyControl, IdleTick, Kernel, Platform,
+    rule,
 };
-use flyball_units::{KiloHertz, Nanos, Relation};
+use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -119,7 +120,11 @@ pub(super) fn build(setup: Setup) -> Machine {
         timers,
         fair_waiting: 0,
         overloaded: false,
+        slice_timer: kernel.rules.has(KernelRule::SliceByTimer)
+            && platform.architecture == Some(Architecture::X86_64),
+        wake_path: platform.wake_path.0,
         question: platform.question.0,
+        sampler_wake: platform.sampler_wake.0,
         tick_spread: platform.tick_spread,
         tick_begins: false,
         balancer_latency: platform.balancer_latency.0,
@@ -271,6 +276,7 @@ fn domain(
         times: vec![CpuTimes::default(); if needs.whole_machine { all.len() } else { cpus.len() }],
         wake_at: u64::MAX,
         deferred: false,
+        called: false,
         governor_task: None,
         daemon: false,
         called_at: 0,
@@ -343,6 +349,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         stale: true,
         misfit: false,
         move_at: u64::MAX,
+        slice_at: u64::MAX,
         noted_capacity: capacity,
         levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
@@ -363,6 +370,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         idle_since: 0,
         got_tick: false,
         idle_calls: 0,
+        software_way: 0,
+        tick_stopped: false,
         calls: 0,
         sleeps: Sleeps::new(&domain.idle, idle),
         iowait_count: 0,

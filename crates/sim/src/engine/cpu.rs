@@ -150,6 +150,8 @@ pub(super) struct Cpu {
     pub(super) misfit: bool,
     /// When such a task moves to a larger CPU; `u64::MAX` where none does.
     pub(super) move_at: u64,
+    /// When the running fair task's slice ends, by a timer; `u64::MAX` where none says it.
+    pub(super) slice_at: u64,
     /// What was left of its capacity when it last woke up or balanced: other CPUs know no later one.
     pub(super) noted_capacity: u32,
     /// Other CPUs on the same core.
@@ -186,6 +188,10 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
+    /// Software's part of the way that it is on: what its idle state does not take.
+    pub(super) software_way: u64,
+    /// Whether it stopped its tick when it went idle, until it is awake.
+    pub(super) tick_stopped: bool,
     /// Whether the last tick found it idle, and nothing else happened since.
     pub(super) got_tick: bool,
     /// How often it went idle and stopped its tick.
@@ -215,6 +221,8 @@ pub(super) struct Totals {
     pub(super) idle: u64,
     /// The part of `idle` while a task waited for I/O.
     pub(super) iowait: u64,
+    /// The part of `idle` that samplers take for busy time; below 0, how much more than that they see.
+    pub(super) unseen: i64,
     pub(super) interrupt: u64,
     pub(super) stalled: u64,
     /// Picojoules: milliwatts times nanoseconds.
@@ -242,7 +250,7 @@ impl Cpu {
     /// Time of its next event.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {
-        let other = self.server.at.min(self.move_at);
+        let other = self.server.at.min(self.move_at).min(self.slice_at);
         self.tick_at.min(self.complete_at).min(self.awake_at).min(other)
     }
 

@@ -30,11 +30,13 @@ pub(super) struct Domain {
     pub(super) wake_at: u64,
     /// That time has come; the governor waits for the scheduler's call.
     pub(super) deferred: bool,
+    /// The scheduler has called; the governor's worker is on its way.
+    pub(super) called: bool,
     /// Task that does the governor's work, if it costs something.
     pub(super) governor_task: Option<usize>,
     /// That task is a daemon with a timer, not a worker of the kernel's.
     pub(super) daemon: bool,
-    /// When the governor's task was woken last, or the governor itself.
+    /// When the scheduler called the governor last, or its time came where it needs no call.
     pub(super) called_at: u64,
 
     /// Present operating point.

@@ -11,6 +11,7 @@
 //! wake-up. Kernels before 6.6 do otherwise: `cfs`.
 
 use super::Machine;
+use crate::observe::Observer;
 use flyball_units::KernelRule;
 
 /// `time` of a task of `weight`, as virtual time.
@@ -126,6 +127,39 @@ impl Machine {
         };
         task.vruntime = average.value() - lag as i64;
         task.deadline = task.vruntime + if new { slice / 2 } else { slice };
+    }
+
+    /// A timer ends the slice of CPU `c`'s running fair task, whose execution is accounted up to now, where the kernel has one,
+    /// others wait and it does not run yet.
+    pub(super) fn watch_slice(&mut self, c: usize) {
+        let cpu = &self.cpus[c];
+        if !self.slice_timer || cpu.slice_at != u64::MAX || cpu.fair.is_empty() {
+            return;
+        }
+        let Some(task) = cpu.current.map(|t| &self.tasks[t]).filter(|task| task.is_fair()) else {
+            return;
+        };
+        let left = (task.deadline - task.vruntime).max(0) as u128;
+        // As long as a slice: below 2^64.
+        let time = (left * u128::from(task.weight) / 1024) as u64;
+        self.cpus[c].slice_at = self.now + time.max(1);
+        self.requeue(c);
+    }
+
+    /// The timer of CPU `c` says that the running task's slice is over. It is the second half of a tick.
+    pub(super) fn end_slice<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.cpus[c].slice_at = u64::MAX;
+        self.cpus[c].touch(self.now);
+        if let Some(t) = self.cpus[c].current.filter(|&t| self.tasks[t].is_fair()) {
+            let over = self.update_current(c);
+            self.grow_util_est(t, c);
+            self.update_task(t, c, true, observer);
+            match over && !self.cpus[c].fair.is_empty() {
+                true => self.pending.push(c),
+                false => self.watch_slice(c),
+            }
+        }
+        self.requeue(c);
     }
 
     /// Remembers the lag of a task that leaves CPU `c`.

@@ -1,7 +1,7 @@
 //! Calls governors with events and carries out their decisions.
 
 use super::Machine;
-use super::cpu::Cpu;
+use super::cpu::{Cpu, Totals};
 use super::domain::Domain;
 use super::task::State;
 use crate::observe::Observer;
@@ -126,8 +126,10 @@ impl Machine {
             return;
         }
         let domain = &mut self.domains[d];
-        if domain.deferred {
-            domain.wake_at = self.now;
+        if domain.deferred && !domain.called {
+            domain.called = true;
+            domain.called_at = self.now;
+            domain.wake_at = self.now + self.sampler_wake;
             if let Some(worker) = domain.governor_task {
                 self.tasks[worker].pin(c);
             }
@@ -157,11 +159,16 @@ impl Machine {
             return false;
         }
         let domain = &mut self.domains[d];
-        let called = std::mem::replace(&mut domain.deferred, true);
+        if std::mem::take(&mut domain.called) {
+            domain.deferred = false;
+            return false;
+        }
+        domain.deferred = true;
         domain.wake_at = u64::MAX;
-        let waits = if self.leaping { !self.leap_calls(d, observer) } else { !called };
-        self.domains[d].deferred = waits;
-        waits
+        if self.leaping && self.leap_calls(d, observer) {
+            self.call(d, self.domains[d].cpus[0]);
+        }
+        true
     }
 
     /// The time that a governor asked to be woken at. One that costs something is a task.
@@ -169,9 +176,12 @@ impl Machine {
         if self.defers(d, observer) {
             return;
         }
+        let waited = self.waits_for_calls(d) && self.domains[d].governor_wakeups > 0;
         let domain = &mut self.domains[d];
         domain.wake_at = u64::MAX;
-        domain.called_at = self.now;
+        if !waited {
+            domain.called_at = self.now;
+        }
         domain.governor_wakeups += 1;
         match domain.governor_task {
             Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, None, observer),
@@ -193,7 +203,8 @@ impl Machine {
         for at in 0..self.domains[d].times.len() {
             let c = if whole_machine { at } else { self.domains[d].cpus[at] };
             self.flush(c);
-            self.domains[d].times[at] = times_of(&self.cpus[c], self.idle_tick);
+            let uncounted = self.uncounted_idle_time(c);
+            self.domains[d].times[at] = times_of(&self.cpus[c], uncounted, self.idle_tick);
         }
         let domain = &mut self.domains[d];
         let event = Event::Poll { times: Cow::Borrowed(domain.times.as_slice()) };
@@ -204,16 +215,20 @@ impl Machine {
     }
 }
 
-/// Exact where idle CPUs stop their tick, else as the statistics clock sampled them.
+/// As the kernel keeps them where idle CPUs stop their tick, else as the statistics clock sampled them.
 #[inline]
-fn times_of(cpu: &Cpu, idle_tick: IdleTick) -> CpuTimes {
+fn times_of(cpu: &Cpu, uncounted: u64, idle_tick: IdleTick) -> CpuTimes {
     match idle_tick {
         IdleTick::Continues => cpu.sampled,
-        IdleTick::Stops => CpuTimes::ZERO
-            .busy(Nanos(cpu.totals.busy - cpu.totals.nice))
-            .nice(Nanos(cpu.totals.nice))
-            .idle(Nanos(cpu.totals.idle - cpu.totals.iowait))
-            .iowait(Nanos(cpu.totals.iowait)),
+        IdleTick::Stops => {
+            let Totals { busy, nice, idle, iowait, unseen, .. } = cpu.totals;
+            let unseen = unseen + uncounted as i64;
+            CpuTimes::ZERO
+                .busy(Nanos((busy - nice).saturating_add_signed(unseen)))
+                .nice(Nanos(nice))
+                .idle(Nanos((idle - iowait).saturating_add_signed(-unseen)))
+                .iowait(Nanos(iowait))
+        }
     }
 }
 

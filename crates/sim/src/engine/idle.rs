@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::cpu::Activity;
+use super::domain::Domain;
 use crate::observe::Observer;
 use flyball_governors::idle::{Haltpoll, IdleAsk, IdleChoice, IdleEnd, IdleState, Menu, Teo};
 use flyball_platform::{IdleGovernor, IdleTick};
@@ -246,6 +247,7 @@ impl Machine {
         cpu.idle_calls += u64::from(!keeps_tick);
         cpu.has_blocked |= runs && !keeps_tick;
         cpu.is_tickless |= !keeps_tick;
+        cpu.tick_stopped = !keeps_tick;
         cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };
         choice.map(|choice| choice.state)
     }
@@ -281,6 +283,8 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
+        cpu.software_way = self.wake_path.saturating_sub(latency);
+        let latency = latency.max(self.wake_path);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {
             cpu.tick_at = next_tick;
@@ -295,12 +299,50 @@ impl Machine {
         }
     }
 
+    /// Whether idle CPUs of a domain with a governor that polls may keep their tick, which then counts their idle time.
+    pub(super) fn ticks_may_count_idle_time(&self, domain: &Domain) -> bool {
+        let chooses = domain.idle_states.len() > 1;
+        domain.needs.poll && chooses && self.rules.has(KernelRule::IdleTimeByTicks)
+    }
+
+    /// Idle time of CPU `c` since it went idle that samplers do not see, up to now: where ticks count, what passed while
+    /// the tick was not stopped.
+    pub(super) fn uncounted_idle_time(&self, c: usize) -> u64 {
+        let cpu = &self.cpus[c];
+        let by_ticks = self.rules.has(KernelRule::IdleTimeByTicks);
+        match cpu.activity {
+            Activity::Busy => 0,
+            _ if by_ticks && !cpu.tick_stopped => self.now - cpu.idle_since,
+            _ => 0,
+        }
+    }
+
+    /// CPU `c` is awake. The kernel's clock of idle time has stood still since the interrupt, which is on software's way;
+    /// in later kernels it ran to the end while the tick was stopped, and else ticks counted.
+    fn end_idle_time(&mut self, c: usize) {
+        let by_ticks = self.rules.has(KernelRule::IdleTimeByTicks);
+        let uncounted = self.uncounted_idle_time(c);
+        let cpu = &mut self.cpus[c];
+        let unseen = if by_ticks { uncounted } else { cpu.software_way };
+        cpu.totals.unseen += unseen as i64;
+        cpu.tick_stopped = false;
+    }
+
+    /// A tick finds CPU `c` in the idle loop, or on its way out.
+    pub(super) fn count_idle_tick(&mut self, c: usize) {
+        let cpu = &mut self.cpus[c];
+        if self.rules.has(KernelRule::IdleTimeByTicks) && !cpu.tick_stopped {
+            cpu.totals.unseen -= self.tick as i64;
+        }
+    }
+
     /// CPU `c` is out of its idle state, or has polled in vain.
     pub(super) fn awake<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].awake_at = u64::MAX;
         if let Activity::Idle(_) = self.cpus[c].activity {
             return self.poll_out(c, observer);
         }
+        self.end_idle_time(c);
         self.schedule(c, observer);
         self.requeue(c);
     }

@@ -68,6 +68,8 @@ impl Machine {
             Some("idle CPUs may poll")
         } else if (0..self.domains.len()).any(|d| self.keeps_tick_once(d)) {
             Some("idle CPUs keep their tick once")
+        } else if self.domains.iter().any(|domain| self.ticks_may_count_idle_time(domain)) {
+            Some("ticks count the idle time that a governor sees")
         } else if tasks.iter().any(|&count| count > 1) {
             Some("several tasks share a CPU")
         } else if !self.hints.is_empty() {
@@ -132,7 +134,7 @@ impl Machine {
             }
             self.now = at;
             self.events += 1;
-            if self.domains[d].deferred {
+            if self.domains[d].deferred && !self.domains[d].called {
                 // Whatever happens may change when the scheduler calls next.
                 self.domains[d].wake_at = at;
             }
@@ -181,7 +183,10 @@ impl Machine {
         self.check_temperature(observer);
         // It may have changed a frequency, and with it when the scheduler calls next; that may be now.
         for d in 0..self.domains.len() {
-            self.call(d, self.domains[d].cpus[0]);
+            if self.domains[d].deferred && !self.domains[d].called {
+                self.domains[d].wake_at = at;
+                self.requeue_domain(d);
+            }
         }
     }
 

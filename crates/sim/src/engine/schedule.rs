@@ -69,6 +69,7 @@ impl Machine {
         } else if rank == 0 {
             // It goes on with the slice that it has now.
             self.tasks[running].protected = true;
+            self.watch_slice(c);
         } else if self.urgent_moves && !self.cpus[c].urgent.is_empty() {
             self.push_urgent(c, observer);
         }
@@ -109,6 +110,7 @@ impl Machine {
         cpu.current = None;
         cpu.runs = Runs::default();
         cpu.move_at = u64::MAX;
+        cpu.slice_at = u64::MAX;
         cpu.complete_at = u64::MAX;
         cpu.stale = true;
     }
@@ -179,6 +181,7 @@ impl Machine {
         cpu.misfit = false;
         cpu.stale = true;
         self.set_activity(c, Activity::Busy);
+        self.watch_slice(c);
         match self.tasks[t].is_fair() {
             true => self.account_fair(c, true),
             false => self.watch_fair(c),

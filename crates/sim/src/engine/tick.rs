@@ -77,6 +77,7 @@ impl Machine {
 
     /// A tick that finds its CPU idle takes it out of its idle state, and lets its signals decay.
     fn tick_without_task<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        self.count_idle_tick(c);
         if let Activity::Idle(_) = self.cpus[c].activity {
             let decays = match self.cpus.len() {
                 1 => self.cpus[c].has_signals(),

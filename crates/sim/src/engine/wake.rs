@@ -125,6 +125,7 @@ impl Machine {
                 self.place_virtually(t, c, new, woken);
                 self.load_enqueue(t, c, observer);
                 self.queue_task(t, c, false);
+                self.watch_slice(c);
             }
         } else {
             self.tasks[t].in_iowait = false;

@@ -110,6 +110,7 @@ fn a_parent_creates_from_where_it_runs() {
 fn energy_counts_under_schedutil_alone() {
     let woken_on = |governor: &str| {
         let mut setup = setup("board-aarch64", "linux-6.12", governor, Nanos(60 * MS));
+        setup.platform.sampler_cycles = 0;
         let steps = vec![
             Step::Run(Work { cycles: 100_000, memory: Nanos::ZERO }),
             Step::SleepUntil(Nanos(40 * MS)),

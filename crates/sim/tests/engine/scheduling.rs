@@ -40,6 +40,32 @@ fn equals_share_and_nice_values_weigh() {
     }
 }
 
+/// Two tasks share a CPU of HZ=250. A slice of 2.1 ms ends with a tick, 4 ms after it began; by a timer, where a kernel of this
+/// architecture has one, when it is over.
+#[test]
+fn slices_end_with_ticks_or_by_a_timer() {
+    for (platform, kernel, slice_us) in [
+        ("board-x86", "debian-6.12", 4000),
+        ("board-x86", "debian-7.3", 2100),
+        ("board-aarch64", "debian-7.3", 4000),
+    ] {
+        let mut setup = setup(platform, kernel, "performance", Nanos(400 * MS));
+        assert_eq!(setup.kernel.hz, 250);
+        setup.kernel.slice = Nanos::from_micros(2100);
+        for name in ["one", "two"] {
+            let mut spin = task(name, Spin);
+            spin.allowed = vec![CpuId(1)];
+            setup.tasks.push(spin);
+        }
+        let (log, summary) = run(without_transitions(setup));
+        let starts: Vec<u64> = log.switches.iter().map(|&(at, ..)| at).collect();
+        let slices: Vec<u64> = starts[2..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(slices.len() > 90, "{platform}, {kernel}: {}", slices.len());
+        assert!(slices.iter().all(|slice| *slice == slice_us * 1000), "{kernel}: {slices:?}");
+        assert_close(summary.tasks[0].running, 200e6, 0.02);
+    }
+}
+
 /// Three equal tasks become runnable, the last one first, while a FIFO task has the CPU: all get the average as their virtual
 /// time, hence the same deadline, and run in the order in which they came.
 #[test]

@@ -8,8 +8,16 @@ use flyball_console::Bar;
 use flyball_lab::compare::{RESULT, compare, measured, rehearse, rehearsed};
 use flyball_lab::session::Progress;
 use flyball_sim::scenario::Record;
+use std::num::NonZeroU32;
+
+/// Playings where neither their number is said nor an earlier comparison.
+const REPEATS: u32 = 10;
 
 pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
+    if args.again.is_some() && args.repeats.is_none() && args.kernel.is_some() {
+        let message = "--kernel: nothing is played; expected --repeats beside --again, found none";
+        return Err(Failure::usage(message));
+    }
     let host = machine::real();
     host.catch_interrupts()?;
     let mut scenario = scenarios::scenario(&args.scenario, &args.set)?;
@@ -17,14 +25,17 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     let given = args.given.as_ref().map(|earlier| measured(&earlier.join(RESULT), &scenario));
     let given = given.transpose()?;
     let dir = runs::destination(args.out.as_deref()).empty(host.as_ref(), "compare")?;
-    let found = match &args.again {
-        Some(earlier) => rehearsed(&earlier.join(RESULT)),
-        None => {
-            let mut bar = Bar::new(talk.quiet);
-            let kernel = args.kernel.as_deref();
-            rehearse(&host, &scenario, kernel, args.repeats.get(), &dir, &mut |text| bar.note(text))
-        }
-    };
+    let earlier = args.again.as_ref().map(|earlier| rehearsed(&earlier.join(RESULT)));
+    let found = earlier.transpose().and_then(|earlier| {
+        let repeats = match &earlier {
+            None => args.repeats.map_or(REPEATS, NonZeroU32::get),
+            Some(_) => args.repeats.map_or(0, NonZeroU32::get),
+        };
+        let mut bar = Bar::new(talk.quiet);
+        let tell = &mut |text: &str| bar.note(text);
+        let kernel = args.kernel.as_deref();
+        rehearse(&host, &scenario, earlier.unwrap_or_default(), kernel, repeats, &dir, tell)
+    });
     let rehearsed = found.inspect_err(|_| {
         // Not empty is what it may be; anything else the user sees in the listing.
         let _ = fs_err::remove_dir(&dir);
