@@ -32,6 +32,8 @@ pub struct Platform {
     /// From a wake-up of an idle CPU to the task's first instruction, where that is longer than the idle state's exit
     /// latency: software's way. No description says it; it is measured.
     pub wake_path: Nanos,
+    /// From the interrupt that ends a CPU's idle time to the wake-up that it brings: measured as well.
+    pub interrupt_path: Nanos,
     /// From one question to schedutil to the next that comes at once.
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.

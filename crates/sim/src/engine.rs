@@ -91,6 +91,8 @@ pub struct Machine {
     slice_timer: bool,
     /// From a wake-up of an idle CPU to its first instruction, at least, in ns.
     wake_path: u64,
+    /// From the interrupt to that wake-up, in ns.
+    interrupt_path: u64,
     /// From one question to the next that comes at once, in ns.
     question: u64,
     /// From the call of a CPU for which a sampler waits until its worker is awake, in ns.

@@ -9,6 +9,9 @@ use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 
+/// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
+const TIMER_SLACK_NS: u64 = 50_000;
+
 /// Name of the tasks that stand for what else ran.
 const NAME: &str = "guest";
 
@@ -21,8 +24,9 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    if let Some((_, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
+    if let Some((late, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
         scenario.platform.wake_path = Nanos(switch);
+        scenario.platform.interrupt_path = Nanos(late.saturating_sub(TIMER_SLACK_NS));
     }
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {

@@ -75,6 +75,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
             .and_then(|sampler| sampler.wake_us)
             .map_or(Nanos::ZERO, |wake| wake.0),
         wake_path: Nanos::ZERO,
+        interrupt_path: Nanos::ZERO,
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
         balancer_latency: file.balancer.map_or(Nanos::ZERO, |balancer| balancer.latency_us.0),

@@ -123,6 +123,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         slice_timer: kernel.rules.has(KernelRule::SliceByTimer)
             && platform.architecture == Some(Architecture::X86_64),
         wake_path: platform.wake_path.0,
+        interrupt_path: platform.interrupt_path.0,
         question: platform.question.0,
         sampler_wake: platform.sampler_wake.0,
         tick_spread: platform.tick_spread,

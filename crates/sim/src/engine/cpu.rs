@@ -188,7 +188,7 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
-    /// Software's part of the way that it is on: what its idle state does not take.
+    /// Software's part of the way that it is on, from the interrupt: what its idle state does not take.
     pub(super) software_way: u64,
     /// Whether it stopped its tick when it went idle, until it is awake.
     pub(super) tick_stopped: bool,

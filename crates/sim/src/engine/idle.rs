@@ -283,7 +283,7 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        cpu.software_way = self.wake_path.saturating_sub(latency);
+        cpu.software_way = self.interrupt_path + self.wake_path.saturating_sub(latency);
         let latency = latency.max(self.wake_path);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {

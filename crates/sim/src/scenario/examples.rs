@@ -53,6 +53,7 @@ shipped! {
     "recorded-compressor",
     "requests-laptop",
     "rt-app-video",
+    "slices",
     "threshold-phone",
     "userspace-limits",
     "util-est",
