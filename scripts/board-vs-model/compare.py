@@ -10,7 +10,7 @@ has nothing else to do: 64 scenarios with 4 playings each take some 30 minutes o
     scripts/board-vs-model/compare.py --out compared --table-only > table.md
 
 With --at-most N a scenario is played up to N times where it is open whether a response, a frequency or a power
-agrees: where the 95 % interval of its distance reaches over the bar.
+agrees: where the 95 % interval of its distance reaches over the bar. These are in OUT/NAME.more.
 """
 
 import argparse
@@ -42,16 +42,26 @@ def main() -> int:
     found = {}
     for path in scenarios:
         out = options.out / path.stem
-        more = options.out / f"{path.stem}.more"
+        more = options.out / (path.stem + MORE)
         if not options.table_only:
-            again, repeats = (options.again / path.stem, None) if options.again else (None, options.repeats)
+            again, repeats = (latest(options.again, path.stem), None) if options.again else (None, options.repeats)
             compare(options.flyball, path, out, again, repeats)
-            if options.at_most and is_open(read(out)):
+            first = read(out)
+            if options.at_most and is_open(first) and len(first["playings"]) < options.at_most:
                 compare(options.flyball, path, more, out, options.at_most)
         if result := read(more) or read(out):
             found[path.stem] = result
     print(counts(found) + "\n\n" + table(found, brief) if options.brief else table(found, worth_a_line))
     return 0
+
+
+# What a scenario with more playings than the others has behind its name.
+MORE = ".more"
+
+
+def latest(out: Path, name: str) -> Path:
+    more = out / (name + MORE)
+    return more if read(more) else out / name
 
 
 def compare(flyball: Path, scenario: Path, out: Path, again: Path | None, repeats: int | None) -> None:

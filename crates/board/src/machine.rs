@@ -131,7 +131,7 @@ impl Policy {
     }
 }
 
-/// The architecture that can express `platform`: only 64-bit ARM tells a kernel of CPUs that differ
+/// The architecture that `platform` says, else the one that can express it: only 64-bit ARM tells a kernel of CPUs that differ
 /// in capacity, and of power.
 pub fn arch_for(platform: &Platform) -> Arch {
     match platform.architecture {

@@ -50,7 +50,7 @@ pub struct Platform {
 /// The architecture of a machine, as `uname -m` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "architecture"))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "snake_case")]
 pub enum Architecture {
     /// 64-bit x86.

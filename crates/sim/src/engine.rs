@@ -1,7 +1,7 @@
 //! The machine in virtual time: a loop over the earliest of a few next events.
 //!
 //! ```text
-//!   clock domains | timers | statistics clock, temperature, hints | CPUs: out of idle, work done, tick
+//!   clock domains | timers | statistics clock, temperature, hints | CPUs: out of idle, work done, slice over, tick
 //! ```
 //! Each source keeps the time of its next event in an agenda; at equal times the first in this order
 //! is served. Nothing is allocated while time passes, and nothing random is drawn except
@@ -95,7 +95,7 @@ pub struct Machine {
     interrupt_path: u64,
     /// From one question to the next that comes at once, in ns.
     question: u64,
-    /// From the call of a CPU for which a sampler waits until its worker is awake, in ns.
+    /// From the scheduler's call until the sampler's worker is awake, in ns.
     sampler_wake: u64,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,

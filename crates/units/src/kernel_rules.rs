@@ -355,8 +355,8 @@ pub const KERNEL_RULES: [KernelRuleInfo; 24] = [
         last: None,
         effect: "ondemand and conservative see the idle time of a CPU that has not stopped its tick as ticks \
                  find it, a whole tick each or none",
-        change: "read in sched/cputime.c of 7.2.13 and 7.3.4, not of 6.12.117; where neither \
-                 IRQ_TIME_ACCOUNTING is built in nor a CPU without ticks asked for",
+        change: "read in sched/cputime.c of 7.2.13 and 7.3.4, absent from 6.12.117; begun somewhere \
+                 between. Where neither IRQ_TIME_ACCOUNTING is built in nor a CPU without ticks asked for",
     },
     KernelRuleInfo {
         rule: KernelRule::SliceByTimer,
@@ -365,8 +365,8 @@ pub const KERNEL_RULES: [KernelRuleInfo; 24] = [
         last: None,
         effect: "on x86 a slice ends when it is over and not with the next tick: tasks that share a CPU \
                  take turns more often where ticks are further apart than slices",
-        change: "read in sched/features.h of 7.2.13 and 7.3.4 (HRTICK, where HRTIMER_REARM_DEFERRED is \
-                 built in; on arm64 it is not)",
+        change: "read in sched/features.h of 7.2.13 and 7.3.4, absent from 6.12.117; begun somewhere \
+                 between. HRTICK, where HRTIMER_REARM_DEFERRED is built in; on arm64 it is not",
     },
 ];
 

@@ -44,11 +44,11 @@ pub struct BoardCompareArgs {
     /// The guest's kernel: an image, or debian:SERIES
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<String>,
-    /// Playings on the board; 10 where absent
+    /// Playings on the board; 10 where absent, and none beside --again
     #[arg(long, value_name = "N")]
     pub repeats: Option<std::num::NonZeroU32>,
     /// Judge the playings of an earlier comparison of this scenario instead of booting; with
-    /// --repeats, add as many as are missing
+    /// --repeats, add as many as are missing; that directory has to stay
     #[arg(long, value_name = "DIR")]
     pub again: Option<PathBuf>,
     /// Give the model what an earlier comparison measured on the board, and nothing of this one's

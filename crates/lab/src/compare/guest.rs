@@ -96,12 +96,14 @@ pub fn rehearse(
     }
     let settings = settings(scenario)?;
     let cache = Cache::of(host.as_ref())?;
-    for boot in 1..=BOOTS {
+    for _ in 0..BOOTS {
         let missing = repeats.saturating_sub(rehearsed.playings.len() as u32);
         if missing == 0 {
             break;
         }
         rehearsed.boots += 1;
+        // Numbered through all results, so that a folder's name says which it is.
+        let boot = rehearsed.boots;
         let share = dir.join(format!("boot-{boot}"));
         // The emulator runs in a folder of its own.
         let share = fs_err::create_dir_all(&share)
@@ -140,13 +142,19 @@ pub fn rehearse(
     Ok(rehearsed)
 }
 
-/// The playings of an earlier comparison, from its result.
+/// The playings of an earlier comparison of a scenario, from its result.
 ///
 /// # Errors
-/// No such result, or a run of it that does not read.
-pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
+/// No such result, one of another scenario, or a run of it that does not read.
+pub fn rehearsed(result: &Path, scenario: &Scenario) -> Result<Rehearsed, MachineError> {
     let told = |message: String| BoardError::input(result.display(), message);
     let value = earlier(result)?;
+    let text = |key: &str| value[key].as_str().unwrap_or("none").to_owned();
+    let (of, on) = (text("scenario"), text("platform"));
+    if (of.as_str(), on.as_str()) != (scenario.name.as_str(), scenario.platform.name.as_str()) {
+        let expected = format!("a comparison of {} on {}", scenario.name, scenario.platform.name);
+        return Err(told(format!("expected {expected}, found one of {of} on {on}")).into());
+    }
     let slow = serde_json::from_value(value["left_out"].clone());
     let mut rehearsed = Rehearsed {
         release: value["board_kernel"].as_str().map(str::to_owned),
@@ -164,8 +172,8 @@ pub fn rehearsed(result: &Path) -> Result<Rehearsed, MachineError> {
     Ok(rehearsed)
 }
 
-/// A playing's directory, which is `boot-N/K` beside the result: the one that is written there may be of another
-/// working directory, and the whole may have been moved.
+/// A playing's directory: `boot-N/K` beside the result, as the one that is written there may be of another working
+/// directory, and the whole may have been moved; or that one, of a comparison before it.
 fn beside(result: &Path, written: PathBuf) -> PathBuf {
     let mut names = written.components().rev();
     let (playing, boot) = (names.next(), names.next());
@@ -178,15 +186,7 @@ fn beside(result: &Path, written: PathBuf) -> PathBuf {
 /// # Errors
 /// No such result; one of another scenario.
 pub fn measured(result: &Path, scenario: &Scenario) -> Result<Given, MachineError> {
-    let earlier = earlier(result)?;
-    let text = |key: &str| earlier[key].as_str().unwrap_or("none").to_owned();
-    let (of, on) = (text("scenario"), text("platform"));
-    if (of.as_str(), on.as_str()) != (scenario.name.as_str(), scenario.platform.name.as_str()) {
-        let expected = format!("a comparison of {} on {}", scenario.name, scenario.platform.name);
-        let message = format!("expected {expected}, found one of {of} on {on}");
-        return Err(BoardError::input(result.display(), message).into());
-    }
-    let rehearsed = rehearsed(result)?;
+    let rehearsed = rehearsed(result, scenario)?;
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
     let given = given(scenario, &scenario.setup(0), runs);
     Ok(given.map_err(|missing| BoardError::input(result.display(), missing))?)

@@ -121,6 +121,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         fair_waiting: 0,
         overloaded: false,
         slice_timer: kernel.rules.has(KernelRule::SliceByTimer)
+            && !kernel.rules.has(KernelRule::Cfs)
             && platform.architecture == Some(Architecture::X86_64),
         wake_path: platform.wake_path.0,
         interrupt_path: platform.interrupt_path.0,
@@ -371,7 +372,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         idle_since: 0,
         got_tick: false,
         idle_calls: 0,
-        software_way: 0,
+        idle_until: u64::MAX,
+        interrupted_for: 0,
         tick_stopped: false,
         calls: 0,
         sleeps: Sleeps::new(&domain.idle, idle),

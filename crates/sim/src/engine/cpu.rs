@@ -188,8 +188,10 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
-    /// Software's part of the way that it is on, from the interrupt: what its idle state does not take.
-    pub(super) software_way: u64,
+    /// When the hardware's part of the way that it is on is over: its idle state's exit latency.
+    pub(super) idle_until: u64,
+    /// For how long the interrupt that began this way had been going on, in ns.
+    pub(super) interrupted_for: u64,
     /// Whether it stopped its tick when it went idle, until it is awake.
     pub(super) tick_stopped: bool,
     /// Whether the last tick found it idle, and nothing else happened since.
@@ -221,8 +223,10 @@ pub(super) struct Totals {
     pub(super) idle: u64,
     /// The part of `idle` while a task waited for I/O.
     pub(super) iowait: u64,
-    /// The part of `idle` that samplers take for busy time; below 0, how much more than that they see.
+    /// Idle time that samplers take for busy time, but for that of `iowait`; below 0, busy time that they take for idle.
     pub(super) unseen: i64,
+    /// The same of `iowait`.
+    pub(super) unseen_iowait: i64,
     pub(super) interrupt: u64,
     pub(super) stalled: u64,
     /// Picojoules: milliwatts times nanoseconds.
@@ -239,6 +243,14 @@ impl Cpu {
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.activity, Activity::Idle(_))
+    }
+
+    /// What samplers do not see of idle time as it is now, with tasks that wait for I/O or without.
+    pub(super) fn unseen(&mut self) -> &mut i64 {
+        match self.iowait_count {
+            0 => &mut self.totals.unseen,
+            _ => &mut self.totals.unseen_iowait,
+        }
     }
 
     /// Runnable tasks of all classes, the running one included.

@@ -14,6 +14,9 @@ use super::Machine;
 use crate::observe::Observer;
 use flyball_units::KernelRule;
 
+/// No timer of a slice is nearer than this, in ns (`hrtick_start`).
+const LEAST_TIMER: u64 = 10_000;
+
 /// `time` of a task of `weight`, as virtual time.
 #[inline]
 pub(super) fn virtual_time(time: u64, weight: u32) -> i64 {
@@ -141,12 +144,13 @@ impl Machine {
         };
         let left = (task.deadline - task.vruntime).max(0) as u128;
         // As long as a slice: below 2^64.
-        let time = (left * u128::from(task.weight) / 1024) as u64;
-        self.cpus[c].slice_at = self.now + time.max(1);
+        let time = (left * u128::from(task.weight)).div_ceil(1024) as u64;
+        self.cpus[c].slice_at = self.now + time.max(LEAST_TIMER);
         self.requeue(c);
     }
 
-    /// The timer of CPU `c` says that the running task's slice is over. It is the second half of a tick.
+    /// The timer of CPU `c` says that the running task's slice is over. As a tick, but for misfits, balancing
+    /// and the weights of control groups.
     pub(super) fn end_slice<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].slice_at = u64::MAX;
         self.cpus[c].touch(self.now);
@@ -154,6 +158,7 @@ impl Machine {
             let over = self.update_current(c);
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
+            self.call(self.cpus[c].domain, c);
             match over && !self.cpus[c].fair.is_empty() {
                 true => self.pending.push(c),
                 false => self.watch_slice(c),

@@ -109,9 +109,11 @@ impl Machine {
                 at = at.saturating_sub(self.now - called);
                 at += u64::from(self.lateness(at) < self.lateness(called));
             }
-            // Not now: time has to pass between two decisions.
-            self.domains[d].wake_at = at.max(self.now + 1);
-            self.requeue_domain(d);
+            // Not now: time has to pass between two decisions. A worker that was called is on its way.
+            if !self.domains[d].called {
+                self.domains[d].wake_at = at.max(self.now + 1);
+                self.requeue_domain(d);
+            }
         }
         if let Some(request) = decision.request {
             self.request(d, request, writer);
@@ -144,6 +146,12 @@ impl Machine {
         self.domains[d].needs.deferrable && !self.domains[d].daemon
     }
 
+    /// The same for its next sample: the first one needs no call.
+    #[inline]
+    fn needs_call(&self, d: usize) -> bool {
+        self.waits_for_calls(d) && self.domains[d].governor_wakeups > 0
+    }
+
     /// How late the clock is read that a governor compares, at this time: nothing that would matter but
     /// where a period ends just with a tick. Which of the two readings was the later one then decides
     /// whether the period is over, or a tick later.
@@ -155,7 +163,7 @@ impl Machine {
     /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What the
     /// first poll is compared with is taken at once.
     fn defers<O: Observer>(&mut self, d: usize, observer: &mut O) -> bool {
-        if !self.waits_for_calls(d) || self.domains[d].governor_wakeups == 0 {
+        if !self.needs_call(d) {
             return false;
         }
         let domain = &mut self.domains[d];
@@ -176,10 +184,10 @@ impl Machine {
         if self.defers(d, observer) {
             return;
         }
-        let waited = self.waits_for_calls(d) && self.domains[d].governor_wakeups > 0;
+        let was_called = self.needs_call(d);
         let domain = &mut self.domains[d];
         domain.wake_at = u64::MAX;
-        if !waited {
+        if !was_called {
             domain.called_at = self.now;
         }
         domain.governor_wakeups += 1;
@@ -221,13 +229,16 @@ fn times_of(cpu: &Cpu, uncounted: u64, idle_tick: IdleTick) -> CpuTimes {
     match idle_tick {
         IdleTick::Continues => cpu.sampled,
         IdleTick::Stops => {
-            let Totals { busy, nice, idle, iowait, unseen, .. } = cpu.totals;
-            let unseen = unseen + uncounted as i64;
+            let Totals { busy, nice, idle, iowait, mut unseen, mut unseen_iowait, .. } = cpu.totals;
+            match cpu.iowait_count {
+                0 => unseen += uncounted as i64,
+                _ => unseen_iowait += uncounted as i64,
+            }
             CpuTimes::ZERO
-                .busy(Nanos((busy - nice).saturating_add_signed(unseen)))
+                .busy(Nanos((busy - nice).saturating_add_signed(unseen + unseen_iowait)))
                 .nice(Nanos(nice))
                 .idle(Nanos((idle - iowait).saturating_add_signed(-unseen)))
-                .iowait(Nanos(iowait))
+                .iowait(Nanos(iowait.saturating_add_signed(-unseen_iowait)))
         }
     }
 }

@@ -218,6 +218,7 @@ impl Machine {
     #[inline(never)]
     fn poll_out<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.flush(c);
+        self.end_idle_time(c);
         let cpu = &mut self.cpus[c];
         cpu.sleeps.end(self.now - cpu.idle_since, false, true);
         self.enter_state(c, observer);
@@ -283,8 +284,11 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        cpu.software_way = self.interrupt_path + self.wake_path.saturating_sub(latency);
-        let latency = latency.max(self.wake_path);
+        let (hardware, latency) = (latency, latency.max(self.wake_path));
+        // A tick that wakes nobody is over when its interrupt is.
+        cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
+        // An interrupt cannot have begun before the CPU was idle.
+        cpu.interrupted_for = self.interrupt_path.min(self.now - cpu.idle_since);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {
             cpu.tick_at = next_tick;
@@ -305,26 +309,26 @@ impl Machine {
         domain.needs.poll && chooses && self.rules.has(KernelRule::IdleTimeByTicks)
     }
 
-    /// Idle time of CPU `c` since it went idle that samplers do not see, up to now: where ticks count, what passed while
-    /// the tick was not stopped.
+    /// Idle time of CPU `c` since it went idle that samplers do not see, up to now. The kernel's clock of idle time stands
+    /// still from the interrupt on that ends it, but for what the hardware's way out takes. Where ticks count, it runs
+    /// to the end while the tick is stopped, and else not at all.
     pub(super) fn uncounted_idle_time(&self, c: usize) -> u64 {
         let cpu = &self.cpus[c];
         let by_ticks = self.rules.has(KernelRule::IdleTimeByTicks);
         match cpu.activity {
             Activity::Busy => 0,
-            _ if by_ticks && !cpu.tick_stopped => self.now - cpu.idle_since,
-            _ => 0,
+            _ if by_ticks && cpu.tick_stopped => 0,
+            _ if by_ticks => self.now - cpu.idle_since,
+            Activity::Idle(_) => 0,
+            Activity::Waking => cpu.interrupted_for + self.now.saturating_sub(cpu.idle_until),
         }
     }
 
-    /// CPU `c` is awake. The kernel's clock of idle time has stood still since the interrupt, which is on software's way;
-    /// in later kernels it ran to the end while the tick was stopped, and else ticks counted.
+    /// Adds that to what samplers do not see: CPU `c` is awake, or has polled in vain.
     fn end_idle_time(&mut self, c: usize) {
-        let by_ticks = self.rules.has(KernelRule::IdleTimeByTicks);
-        let uncounted = self.uncounted_idle_time(c);
+        let uncounted = self.uncounted_idle_time(c) as i64;
         let cpu = &mut self.cpus[c];
-        let unseen = if by_ticks { uncounted } else { cpu.software_way };
-        cpu.totals.unseen += unseen as i64;
+        *cpu.unseen() += uncounted;
         cpu.tick_stopped = false;
     }
 
@@ -332,7 +336,7 @@ impl Machine {
     pub(super) fn count_idle_tick(&mut self, c: usize) {
         let cpu = &mut self.cpus[c];
         if self.rules.has(KernelRule::IdleTimeByTicks) && !cpu.tick_stopped {
-            cpu.totals.unseen -= self.tick as i64;
+            *cpu.unseen() -= self.tick as i64;
         }
     }
 

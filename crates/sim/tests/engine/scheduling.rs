@@ -5,7 +5,7 @@ use flyball_platform::Cost;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, SetupError};
 use flyball_sim::setup::{Class, Setup, TaskId};
-use flyball_units::{CpuId, KiloHertz, Nanos};
+use flyball_units::{CpuId, KernelRule, KiloHertz, Nanos};
 
 /// One CPU at 1 to 1.7 GHz under a governor, HZ=1000.
 fn one_cpu(governor: &str, duration_ms: u64) -> Setup {
@@ -64,6 +64,31 @@ fn slices_end_with_ticks_or_by_a_timer() {
         assert!(slices.iter().all(|slice| *slice == slice_us * 1000), "{kernel}: {slices:?}");
         assert_close(summary.tasks[0].running, 200e6, 0.02);
     }
+}
+
+/// A timer rounds as virtual time does, whatever a task weighs: no storm of events, and shares as the weights say. Under CFS, which
+/// has no such timer, nothing changes.
+#[test]
+fn timers_of_slices_come_to_an_end_whatever_a_task_weighs() {
+    let run_with = |nice, cfs| {
+        let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(400 * MS));
+        setup.kernel.rules = setup.kernel.rules.set(KernelRule::Cfs, cfs);
+        for nice in [nice, 0] {
+            let mut spin = task("spin", Spin);
+            spin.class = Class::Fair { nice };
+            spin.allowed = vec![CpuId(1)];
+            setup.tasks.push(spin);
+        }
+        run(without_transitions(setup)).1
+    };
+    for (nice, weight) in [(-1, 1277), (-5, 3121), (-20, 88_761), (19, 15)] {
+        let summary = run_with(nice, false);
+        let share = f64::from(weight) / f64::from(weight + 1024);
+        let found = summary.tasks[0].running.0 as f64 / 400e6;
+        assert!((found - share).abs() < 0.02, "{nice}: {found} for {share}");
+        assert!(summary.events < 3000, "{nice}: {}", summary.events);
+    }
+    assert!(run_with(0, true).events < 1000);
 }
 
 /// Three equal tasks become runnable, the last one first, while a FIFO task has the CPU: all get the average as their virtual

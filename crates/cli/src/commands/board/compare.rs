@@ -25,7 +25,7 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     let given = args.given.as_ref().map(|earlier| measured(&earlier.join(RESULT), &scenario));
     let given = given.transpose()?;
     let dir = runs::destination(args.out.as_deref()).empty(host.as_ref(), "compare")?;
-    let earlier = args.again.as_ref().map(|earlier| rehearsed(&earlier.join(RESULT)));
+    let earlier = args.again.as_ref().map(|earlier| rehearsed(&earlier.join(RESULT), &scenario));
     let found = earlier.transpose().and_then(|earlier| {
         let repeats = match &earlier {
             None => args.repeats.map_or(REPEATS, NonZeroU32::get),
