@@ -1,6 +1,7 @@
 //! The two kinds of board, and all that differs between them by name alone.
 
 use crate::error::BoardError;
+use flyball_platform::Architecture;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,6 +12,15 @@ pub enum Arch {
     X86_64,
     /// 64-bit ARM: `mediatek-cpufreq-hw` on registers in reserved memory.
     Aarch64,
+}
+
+impl From<Architecture> for Arch {
+    fn from(of: Architecture) -> Arch {
+        match of {
+            Architecture::X86_64 => Arch::X86_64,
+            Architecture::Aarch64 => Arch::Aarch64,
+        }
+    }
 }
 
 impl Arch {

@@ -3,7 +3,7 @@
 
 use crate::arch::Arch;
 use crate::error::{BoardError, Result};
-use flyball_platform::{Architecture, ClockDomain, Cost, FrequencyControl, Platform};
+use flyball_platform::{ClockDomain, Cost, FrequencyControl, Platform};
 use flyball_units::Nanos;
 
 /// Guest instructions per cycle of a CPU whose work per cycle is 1: what an emulator on an ordinary
@@ -134,10 +134,8 @@ impl Policy {
 /// The architecture that `platform` says, else the one that can express it: only 64-bit ARM tells a kernel of CPUs that differ
 /// in capacity, and of power.
 pub fn arch_for(platform: &Platform) -> Arch {
-    match platform.architecture {
-        Some(Architecture::X86_64) => return Arch::X86_64,
-        Some(Architecture::Aarch64) => return Arch::Aarch64,
-        None => {}
+    if let Some(architecture) = platform.architecture {
+        return architecture.into();
     }
     let unequal = platform.cpus.windows(2).any(|pair| pair[0].capacity != pair[1].capacity);
     let energy = platform

@@ -27,10 +27,8 @@ pub fn run(args: &BoardCompareArgs, talk: Talk) -> Result<Exit, Failure> {
     let dir = runs::destination(args.out.as_deref()).empty(host.as_ref(), "compare")?;
     let earlier = args.again.as_ref().map(|earlier| rehearsed(&earlier.join(RESULT), &scenario));
     let found = earlier.transpose().and_then(|earlier| {
-        let repeats = match &earlier {
-            None => args.repeats.map_or(REPEATS, NonZeroU32::get),
-            Some(_) => args.repeats.map_or(0, NonZeroU32::get),
-        };
+        let unless_said = if earlier.is_some() { 0 } else { REPEATS };
+        let repeats = args.repeats.map_or(unless_said, NonZeroU32::get);
         let mut bar = Bar::new(talk.quiet);
         let tell = &mut |text: &str| bar.note(text);
         let kernel = args.kernel.as_deref();
