@@ -1,6 +1,6 @@
 /* pstate: a QEMU TCG plugin that makes each virtual CPU as fast as its P-state says.
  *
- * A CPU may run  ipc * kHz * 1000  guest instructions per second of host time, where kHz belongs to
+ * A CPU may run  ipc * kHz * 1000  guest instructions per second of the board's clock, where kHz belongs to
  * the last P-state that the guest asked for. The plugin counts each CPU's instructions; after every
  * `step` of them it works out when a CPU of that speed would have got there, and sleeps until then.
  * A CPU is not slowed before its policy's first P-state write, so the kernel boots at full speed.
@@ -14,10 +14,11 @@
  *   control=FILE  shared with the program that started QEMU: struct control, below
  *   log=FILE      one line per P-state write
  *   step=N        instructions per step
+ *   rate=X        how many times as fast as the host's the board's clock may run
  */
 #define _GNU_SOURCE
+#include "clock.h"
 #include "qemu.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,8 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -40,7 +39,7 @@ EXPORT int qemu_plugin_version = 4;
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
 #define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
-/* Steps after idle in which a CPU makes up for nothing: the emulator executes what wakes it from cold, and
+/* Where the clock does not hold: steps after idle in which a CPU makes up for nothing: the emulator executes what wakes it from cold, and
  * the work behind that would be too fast. */
 #define WAKING_STEPS 4
 
@@ -65,7 +64,8 @@ struct control {
     volatile uint32_t full_speed;   /* written there: not 0 stops the slowing */
     uint32_t cpus;
     uint64_t writes;                /* P-state writes seen */
-    uint64_t reserved[5];
+    struct clock_account clock;
+    uint64_t reserved[8];
     struct {
         uint64_t insns;             /* instructions executed, all */
         int64_t paced;              /* time that the slowed ones of them should take */
@@ -76,9 +76,15 @@ struct control {
     } cpu[MAX_CPUS];
 };
 
+/* As plugin.rs reads it. */
+_Static_assert(offsetof(struct control, full_speed) == 8 && offsetof(struct control, writes) == 16
+               && offsetof(struct control, clock) == 24 && offsetof(struct control, cpu) == 128
+               && sizeof(struct clock_account) == 40, "layout");
+
 static struct policy policies[MAX_POLICIES];
 static struct policy *policy_of[MAX_CPUS];
 static int policy_count;
+static unsigned cpu_count;
 static struct qemu_plugin_scoreboard *vcpus;
 static struct qemu_plugin_register *reg_eax, *reg_dx;
 static struct control own_control, *control = &own_control;
@@ -87,11 +93,30 @@ static int port = -1;
 static FILE *log_file;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int64_t now_ns(void)
+static bool paces(const struct policy *p)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
+    return p && p->current >= 0 && !control->full_speed;
+}
+
+static int64_t time_of(const struct policy *p, uint64_t insns)
+{
+    return insns * 1e6 / (p->ipc * p->speed_khz[p->current]);
+}
+
+int64_t cpu_reached(unsigned cpu)
+{
+    struct vcpu *v = qemu_plugin_scoreboard_find(vcpus, cpu);
+    if (!paces(v->policy) || !v->due)
+        return CLOCK_NEVER;
+    return v->due + time_of(v->policy, v->counted);
+}
+
+bool cpus_are_paced(void)
+{
+    for (int i = 0; i < policy_count; i++)
+        if (paces(&policies[i]))
+            return true;
+    return false;
 }
 
 /* Works out when `cpu` should be where it is now. */
@@ -101,11 +126,11 @@ static void account(struct vcpu *v, unsigned cpu, int64_t now)
     uint64_t insns = v->counted;
     v->counted = 0;
     control->cpu[cpu].insns += insns;
-    if (control->full_speed || p->current < 0) {
+    if (!paces(p)) {
         v->due = 0;
         return;
     }
-    int64_t paced = insns * 1e6 / (p->ipc * p->speed_khz[p->current]);
+    int64_t paced = time_of(p, insns);
     control->cpu[cpu].paced += paced;
     v->due = (v->due ? v->due : now) + paced;
     if (v->waking) {
@@ -128,13 +153,11 @@ static void on_step(unsigned cpu, void *unused)
         v->counted = 0;
         return;
     }
-    int64_t now = now_ns();
+    int64_t now = clock_now();
     account(v, cpu, now);
     if (v->due > now + SHORTEST_SLEEP_NS) {
-        struct timespec until = { v->due / 1000000000, v->due % 1000000000 };
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-            ;
-        control->cpu[cpu].slept += now_ns() - now;
+        clock_sleep(v->due);
+        control->cpu[cpu].slept += clock_now() - now;
     }
 }
 
@@ -144,7 +167,7 @@ static void set_state(unsigned number, unsigned cpu, uint64_t state)
         return;
     struct policy *p = &policies[number];
     struct vcpu *v = qemu_plugin_scoreboard_find(vcpus, cpu);
-    int64_t now = now_ns();
+    int64_t now = clock_now();
     if (v->policy == p)
         account(v, cpu, now);       /* what came before the write ran at the old speed */
     pthread_mutex_lock(&lock);
@@ -239,21 +262,27 @@ static void on_vcpu_init(plugin_id id, unsigned cpu)
 {
     struct vcpu *v = qemu_plugin_scoreboard_find(vcpus, cpu);
     (void)id;
-    prctl(PR_SET_TIMERSLACK, 1000UL);       /* the default of 50 us is longer than many sleeps here */
+    clock_cpu_starts(cpu);
     v->policy = cpu < MAX_CPUS ? policy_of[cpu] : NULL;
     if (port >= 0 && !reg_dx)
         find_registers();
+}
+
+static void on_idle(plugin_id id, unsigned cpu)
+{
+    (void)id;
+    clock_cpu_idles(cpu);
 }
 
 /* A CPU that was idle has not saved up any speed for later. */
 static void on_resume(plugin_id id, unsigned cpu)
 {
     struct vcpu *v = qemu_plugin_scoreboard_find(vcpus, cpu);
-    int64_t now = now_ns();
+    int64_t woken = clock_cpu_resumes(cpu);
     (void)id;
-    if (v->due && v->due < now) {
-        v->due = now;
-        v->waking = WAKING_STEPS;
+    if (v->due && v->due < woken) {
+        v->due = woken;
+        v->waking = clock_holds() ? 0 : WAKING_STEPS;
     }
 }
 
@@ -261,9 +290,11 @@ static void on_end(plugin_id id, void *unused)
 {
     (void)id;
     (void)unused;
+    pthread_mutex_lock(&lock);
     if (log_file)
         fclose(log_file);
     log_file = NULL;
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- arguments --- */
@@ -288,6 +319,7 @@ static bool parse_policy(const char *text)
         if (rest == text || cpu >= MAX_CPUS)
             return false;
         policy_of[cpu] = p;
+        cpu_count = cpu + 1 > cpu_count ? cpu + 1 : cpu_count;
         p->first = cpu < p->first ? cpu : p->first;
         text = rest + 1;
     } while (*rest == '+');
@@ -324,7 +356,8 @@ static bool map_control(const char *path)
 
 EXPORT int qemu_plugin_install(plugin_id id, const struct machine_info *info, int argc, char **argv)
 {
-    (void)info;
+    double rate = 1;
+    bool is_x86;
     for (int i = 0; i < argc; i++) {
         const char *value;
         bool good = false;
@@ -340,6 +373,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct machine_info *info, in
             good = (log_file = fopen(value, "w")) != NULL;
         else if ((value = value_of(argv[i], "step=")))
             good = (step_insns = strtoull(value, NULL, 0)) > 0;
+        else if ((value = value_of(argv[i], "rate=")))
+            good = (rate = strtod(value, NULL)) >= 0.01 && rate <= 1000;
         if (!good) {
             fprintf(stderr, "pstate plugin: bad argument %s\n", argv[i]);
             return -1;
@@ -348,7 +383,10 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct machine_info *info, in
     if (log_file)
         setlinebuf(log_file);
     vcpus = qemu_plugin_scoreboard_new(sizeof(struct vcpu));
+    is_x86 = !strcmp(info->target_name, "x86_64");
+    clock_start(cpu_count, rate, is_x86, &control->clock);
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    qemu_plugin_register_vcpu_idle_cb(id, on_idle);
     qemu_plugin_register_vcpu_resume_cb(id, on_resume);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_atexit_cb(id, on_end, NULL);

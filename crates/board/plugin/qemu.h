@@ -30,6 +30,7 @@ typedef void exec_callback(unsigned cpu, void *);
 typedef void mem_callback(unsigned cpu, uint32_t info, uint64_t vaddr, void *);
 
 void qemu_plugin_register_vcpu_init_cb(plugin_id, vcpu_callback *);
+void qemu_plugin_register_vcpu_idle_cb(plugin_id, vcpu_callback *);
 void qemu_plugin_register_vcpu_resume_cb(plugin_id, vcpu_callback *);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, void (*)(plugin_id, struct qemu_plugin_tb *));
 void qemu_plugin_register_atexit_cb(plugin_id, void (*)(plugin_id, void *), void *);

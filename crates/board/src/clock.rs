@@ -1,6 +1,6 @@
-//! The guest's CLOCK_MONOTONIC against the host's.
+//! The guest's CLOCK_MONOTONIC against the board's.
 //!
-//! The guest reads its clock, asks the host for its own, and reads again: the host's answer lies
+//! The guest reads its clock, asks for the board's, and reads again: the answer lies
 //! between. Several such exchanges before and after the command bound the offset at two moments;
 //! between these it is taken as a straight line, because an emulated clock may run a little fast
 //! or slow.
@@ -10,21 +10,21 @@
 pub struct Exchange {
     /// The guest's clock before it asked.
     pub before: i64,
-    /// The host's clock when it answered.
-    pub host: i64,
+    /// The board's clock when the answer was made.
+    pub board: i64,
     /// The guest's clock when it had the answer.
     pub after: i64,
 }
 
-/// The offset `host - guest` at a moment.
+/// The offset `board - guest` at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Anchor {
-    host: i64,
+    board: i64,
     offset: i64,
     uncertainty: i64,
 }
 
-/// How to turn the host's times into the guest's.
+/// How to turn the board's times into the guest's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuestClock {
     first: Anchor,
@@ -42,13 +42,13 @@ impl GuestClock {
         }
     }
 
-    /// The guest's time, in nanoseconds, when the host's was `host`.
-    pub fn guest(&self, host: i64) -> i64 {
-        let along = (host - self.first.host) as f64 / 1e9;
-        host - self.first.offset - (along * self.drift()).round() as i64
+    /// The guest's time, in nanoseconds, when the board's was `board`.
+    pub fn guest(&self, board: i64) -> i64 {
+        let along = (board - self.first.board) as f64 / 1e9;
+        board - self.first.offset - (along * self.drift()).round() as i64
     }
 
-    /// The offset `host - guest` before the command, in nanoseconds.
+    /// The offset `board - guest` before the command, in nanoseconds.
     pub fn offset(&self) -> i64 {
         self.first.offset
     }
@@ -58,10 +58,10 @@ impl GuestClock {
         self.first.uncertainty.max(self.last.uncertainty)
     }
 
-    /// By how many nanoseconds per second (parts per billion) the host's clock gains on the guest's.
+    /// By how many nanoseconds per second (parts per billion) the board's clock gains on the guest's.
     /// Differences that the uncertainty explains count as none.
     pub fn drift(&self) -> f64 {
-        let (time, gain) = (self.last.host - self.first.host, self.last.offset - self.first.offset);
+        let (time, gain) = (self.last.board - self.first.board, self.last.offset - self.first.offset);
         if time <= 0 || gain.abs() <= self.first.uncertainty + self.last.uncertainty {
             return 0.0;
         }
@@ -71,15 +71,15 @@ impl GuestClock {
 
 /// What all exchanges together allow. Where they contradict each other, the shortest counts.
 fn anchor(exchanges: &[Exchange]) -> Option<Anchor> {
-    let lower = exchanges.iter().map(|one| one.host - one.after).max()?;
-    let upper = exchanges.iter().map(|one| one.host - one.before).min()?;
+    let lower = exchanges.iter().map(|one| one.board - one.after).max()?;
+    let upper = exchanges.iter().map(|one| one.board - one.before).min()?;
     let shortest = exchanges.iter().min_by_key(|one| one.after - one.before)?;
     let (lower, upper) = match lower <= upper {
         true => (lower, upper),
-        false => (shortest.host - shortest.after, shortest.host - shortest.before),
+        false => (shortest.board - shortest.after, shortest.board - shortest.before),
     };
     let (offset, uncertainty) = (lower + (upper - lower) / 2, (upper - lower + 1) / 2);
-    Some(Anchor { host: shortest.host, offset, uncertainty })
+    Some(Anchor { board: shortest.board, offset, uncertainty })
 }
 
 #[cfg(test)]
@@ -97,14 +97,14 @@ mod tests {
             let exchanges: Vec<Exchange> = ways.iter().map(|(there, back)| {
                 let before = at;
                 at += there + back;
-                Exchange { before, host: before + there + offset, after: at }
+                Exchange { before, board: before + there + offset, after: at }
             }).collect();
             let clock = GuestClock::new(&exchanges, &[]).unwrap();
             prop_assert!((clock.offset() - offset).abs() <= clock.uncertainty());
             let shortest = ways.iter().map(|(there, back)| there + back).min().unwrap();
             prop_assert!(clock.uncertainty() <= shortest / 2 + 1);
-            let host = 7_000_000_000 + offset;
-            prop_assert!((clock.guest(host) - 7_000_000_000).abs() <= clock.uncertainty());
+            let board = 7_000_000_000 + offset;
+            prop_assert!((clock.guest(board) - 7_000_000_000).abs() <= clock.uncertainty());
         }
     }
 
@@ -112,7 +112,7 @@ mod tests {
     fn a_drift_is_a_straight_line() {
         let at = |guest: i64, offset: i64| Exchange {
             before: guest - 1000,
-            host: guest + offset,
+            board: guest + offset,
             after: guest + 1000,
         };
         let clock = GuestClock::new(&[at(0, 500)], &[at(10_000_000_000, 1_000_500)]).unwrap();

@@ -50,6 +50,8 @@ pub struct Options {
     pub append: Option<String>,
     /// Instructions per step of the pacing.
     pub step: u64,
+    /// How many times as fast as the host's the board's clock may run.
+    pub rate: f64,
     /// Whether the CPUs stay as fast as the host can, whatever their P-state.
     pub full_speed: bool,
     /// When to give up, from the start on.
@@ -191,6 +193,9 @@ fn boot(
     let talk = Talk::new(prepared.counters());
     let mut spec = qemu.command(command_line::arguments(options, &prepared));
     spec.folder = Some(prepared.dir().to_path_buf());
+    let others = host.env("LD_PRELOAD").filter(|others| !others.is_empty());
+    let first = ["./plugin.so"].into_iter().chain(others.as_deref());
+    spec.environment.push(("LD_PRELOAD".into(), first.collect::<Vec<_>>().join(":").into()));
 
     let mut seen: Vec<(Nanos, Account)> = Vec::new();
     let ended = std::thread::scope(|scope| {
@@ -202,7 +207,7 @@ fn boot(
         let ended = host.spawn(&spec).map_err(BoardError::from).and_then(|mut child| {
             let mut look = || {
                 let account = plugin::account(prepared.counters(), options.machine.cpus);
-                seen.extend(account.map(|account| (host.now(), account)));
+                seen.extend(account.map(|account| (account.clock.at(host.now()), account)));
             };
             wait(host, &mut child, started + options.timeout, &talk, &mut look)
         });

@@ -12,8 +12,13 @@ use sha2::{Digest, Sha256};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const SOURCE: &str = include_str!("../plugin/pstate.c");
-const HEADER: &str = include_str!("../plugin/qemu.h");
+/// Its files, in the order in which they are hashed.
+const SOURCES: [(&str, &str); 4] = [
+    ("pstate.c", include_str!("../plugin/pstate.c")),
+    ("clock.c", include_str!("../plugin/clock.c")),
+    ("clock.h", include_str!("../plugin/clock.h")),
+    ("qemu.h", include_str!("../plugin/qemu.h")),
+];
 
 /// Guest instructions after which a CPU's speed is set right: 52 us at 192 MIPS, 278 us at 36.
 pub const USUAL_STEP: u64 = 10_000;
@@ -22,7 +27,9 @@ pub const USUAL_STEP: u64 = 10_000;
 const MAGIC: &[u8] = b"flyball1";
 const FULL_SPEED: u64 = 8;
 const WRITES: usize = 16;
-const CPUS: usize = 64;
+const CLOCK: usize = 24;
+const CLOCK_END: usize = 56;
+const CPUS: usize = 128;
 const CPU: usize = 64;
 
 /// The compiled plugin; compiled now where it is not there.
@@ -39,10 +46,13 @@ pub fn compiled(host: &dyn Host, cache: &Cache) -> Result<PathBuf> {
     let io = |error: std::io::Error| BoardError::io(&error);
     fs_err::create_dir_all(&dir).map_err(io)?;
     let work = tempfile::tempdir_in(&dir).map_err(|error| BoardError::io_at(&dir, &error))?;
-    fs_err::write(work.path().join("pstate.c"), SOURCE).map_err(io)?;
-    fs_err::write(work.path().join("qemu.h"), HEADER).map_err(io)?;
-    let arguments =
-        ["-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden", "pstate.c", "-o", "out.so"];
+    for (name, text) in SOURCES {
+        fs_err::write(work.path().join(name), text).map_err(io)?;
+    }
+    // Loaded before the program and its libraries, and into programs that have no plugins.
+    let linked = ["-Wl,-z,lazy", "-Wl,-z,initfirst"];
+    let options = ["-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden"];
+    let arguments = options.into_iter().chain(linked).chain(["pstate.c", "clock.c", "-o", "out.so"]);
     let mut spec = ProcessSpec::new("cc", arguments).captured();
     spec.folder = Some(work.path().to_path_buf());
     let no_compiler = |found: String| {
@@ -66,17 +76,19 @@ pub fn compiled(host: &dyn Host, cache: &Cache) -> Result<PathBuf> {
 
 /// A name for this source: another source is another file.
 fn hash() -> String {
-    let digest = Sha256::new().chain_update(SOURCE).chain_update(HEADER).finalize();
+    let all = SOURCES.iter().fold(Sha256::new(), |all, (_, text)| all.chain_update(text));
+    let digest = all.finalize();
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The plugin's arguments that describe `machine`, with `memory` bytes of RAM.
-pub fn arguments(machine: &Machine, memory: u64, step: u64) -> String {
+/// The plugin's arguments that describe `machine`, with `memory` bytes of RAM; its clock may run `rate` times as
+/// fast as the host's.
+pub fn arguments(machine: &Machine, memory: u64, step: u64, rate: f64) -> String {
     let mut text = match machine.arch {
         Arch::X86_64 => format!("port={:#x}", ssdt::PORT),
         Arch::Aarch64 => format!("regs={:#x}", registers::address(memory)),
     };
-    text.push_str(&format!(",step={step}"));
+    text.push_str(&format!(",step={step},rate={rate}"));
     for policy in &machine.policies {
         text.push_str(&format!(",policy={}", policy_argument(policy)));
     }
@@ -105,10 +117,35 @@ pub(crate) fn full_speed(control: &Path) -> Result<()> {
 /// What the plugin counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
+    /// The board's clock.
+    pub clock: ClockAccount,
     /// P-state writes seen.
     pub writes: u64,
     /// Per CPU, in order.
     pub cpus: Vec<CpuAccount>,
+}
+
+/// The clock that QEMU makes the guest's of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockAccount {
+    /// What it said; zero where it is the host's CLOCK_MONOTONIC.
+    pub now: Nanos,
+    /// Time of the host by which it stayed behind what it may run.
+    pub held: Nanos,
+    /// Time for which it went on though somebody had work to do.
+    pub forced: Nanos,
+}
+
+impl ClockAccount {
+    /// Whether it waits for the CPUs.
+    pub fn holds(&self) -> bool {
+        self.now > Nanos::ZERO
+    }
+
+    /// What it said when it was looked at, at `host` on the host's.
+    pub fn at(&self, host: Nanos) -> Nanos {
+        if self.holds() { self.now } else { host }
+    }
 }
 
 /// What the plugin counted for one CPU.
@@ -159,29 +196,55 @@ impl Account {
                 waking: Nanos(now.waking.0.saturating_sub(then.waking.0)),
             }
         });
-        Account { writes: self.writes.saturating_sub(earlier.writes), cpus: cpus.collect() }
+        let clock = ClockAccount {
+            held: Nanos(self.clock.held.0.saturating_sub(earlier.clock.held.0)),
+            forced: Nanos(self.clock.forced.0.saturating_sub(earlier.clock.forced.0)),
+            ..self.clock
+        };
+        Account { clock, writes: self.writes.saturating_sub(earlier.writes), cpus: cpus.collect() }
     }
 }
 
 /// Reads what the plugin counted for the first `cpus` CPUs; None where it has not started.
 pub(crate) fn account(control: &Path, cpus: usize) -> Option<Account> {
-    let bytes = fs_err::read(control).ok()?;
+    // The clock is written without a pause while CPUs are busy: of a few readings one is whole, unless its writer was stopped
+    // in between. Then one of its numbers may be of a moment before.
+    let mut bytes = fs_err::read(control).ok()?;
+    for _ in 1..READINGS {
+        if word(&bytes, CLOCK) == word(&bytes, CLOCK_END) {
+            break;
+        }
+        bytes = fs_err::read(control).ok()?;
+    }
     if bytes.get(..MAGIC.len())? != MAGIC {
         return None;
     }
-    let word = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    let time = |at: usize| Some(Nanos(u64::try_from(word(at)? as i64).unwrap_or(0)));
+    let time = |at: usize| Some(Nanos(u64::try_from(word(&bytes, at)? as i64).unwrap_or(0)));
     let one = |cpu: usize| {
         let at = CPUS + cpu * CPU;
         Some(CpuAccount {
-            instructions: word(at)?,
+            instructions: word(&bytes, at)?,
             paced: time(at + 8)?,
             slept: time(at + 16)?,
             late: time(at + 24)?,
             waking: time(at + 32)?,
         })
     };
-    Some(Account { writes: word(WRITES)?, cpus: (0..cpus).map(one).collect::<Option<_>>()? })
+    Some(Account {
+        clock: ClockAccount {
+            now: time(CLOCK + 8)?,
+            held: time(CLOCK + 16)?,
+            forced: time(CLOCK + 24)?,
+        },
+        writes: word(&bytes, WRITES)?,
+        cpus: (0..cpus).map(one).collect::<Option<_>>()?,
+    })
+}
+
+const READINGS: usize = 20;
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -193,10 +256,10 @@ mod tests {
     fn arguments_describe_the_machine() {
         let platform = Platform::named("board-aarch64").unwrap();
         let machine = Machine::new(&platform, Arch::Aarch64, None).unwrap();
-        let text = arguments(&machine, 1 << 30, 10_000);
+        let text = arguments(&machine, 1 << 30, 10_000, 1.0);
         assert_eq!(
             text,
-            "regs=0x7ff00000,step=10000,policy=0+1/0.04/1800000:1800000+\
+            "regs=0x7ff00000,step=10000,rate=1,policy=0+1/0.04/1800000:1800000+\
              1400000:1400000+1000000:1000000+600000:600000,policy=2+3/0.06/3000000:3000000+\
              2400000:2400000+1800000:1800000+1200000:1200000+600000:600000"
         );
@@ -209,11 +272,13 @@ mod tests {
         let mut bytes = vec![0; CPUS + 2 * CPU];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[16..24].copy_from_slice(&7_u64.to_le_bytes());
-        for (at, value) in [(128, 1000_u64), (136, 2_000_000_000), (144, 5), (152, 500_000_000)] {
+        for (at, value) in [(24, 9_u64), (32, 77), (40, 5), (48, 6), (56, 9), (192, 1000), (200, 2_000_000_000), (208, 5), (216, 500_000_000)] {
             bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         }
         fs_err::write(&path, &bytes).unwrap();
         let found = account(&path, 2).unwrap();
+        let clock = ClockAccount { now: Nanos(77), held: Nanos(5), forced: Nanos(6) };
+        assert_eq!(found.clock, clock);
         assert_eq!((found.writes, found.cpus[0]), (7, CpuAccount::default()));
         assert!(found.cpus[1].fell_behind() && !found.cpus[0].fell_behind());
         full_speed(&path).unwrap();

@@ -43,6 +43,8 @@ pub struct Request {
     pub ipc: Option<f64>,
     /// Instructions per step of the pacing.
     pub step: u64,
+    /// How many times as fast as the host's the board's clock may run.
+    pub rate: f64,
     /// Whether P-states change nothing.
     pub full_speed: bool,
     /// When to give up, from the start on.
@@ -78,6 +80,7 @@ impl Default for Request {
             append: None,
             ipc: None,
             step: plugin::USUAL_STEP,
+            rate: 1.0,
             full_speed: false,
             timeout: Nanos::from_secs(600),
             command: Vec::new(),
@@ -169,6 +172,7 @@ impl Request {
             share: self.share,
             append: self.append,
             step: self.step,
+            rate: self.rate,
             full_speed: self.full_speed,
             timeout: self.timeout,
             command: self.command,

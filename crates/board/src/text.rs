@@ -2,6 +2,10 @@
 
 use crate::guest::{Options, Outcome};
 use crate::qemu::Qemu;
+use flyball_units::Nanos;
+
+/// Share of the busiest CPU's time for which the clock may have gone on without its work.
+const FORCED_SHARE: f64 = 0.02;
 
 /// The machine that is booted, and where it is unlike its platform, a line each.
 pub fn machine(options: &Options, qemu: &Qemu) -> Vec<String> {
@@ -42,6 +46,20 @@ pub fn remarks(outcome: &Outcome, full_speed: bool) -> Vec<String> {
     }
     if full_speed {
         return lines;
+    }
+    let (clock, took) = (outcome.account.clock, outcome.account.cpus.iter().map(|cpu| cpu.took()));
+    let busy = took.max().unwrap_or(Nanos::ZERO);
+    if !clock.holds() {
+        lines.push(
+            "note: the board's clock is this computer's: what others take from a CPU is lost to it"
+                .to_owned(),
+        );
+    } else if clock.forced.as_secs_f64() > FORCED_SHARE * busy.as_secs_f64() {
+        lines.push(format!(
+            "note: the board's clock went on for {:.2} s while somebody had work to do: this computer \
+             stood still; times of this run are not to be trusted",
+            clock.forced.as_secs_f64()
+        ));
     }
     for (cpu, of) in outcome.account.cpus.iter().enumerate().filter(|(_, of)| of.fell_behind()) {
         lines.push(format!(

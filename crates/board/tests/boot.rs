@@ -8,7 +8,9 @@ use flyball_board::{Arch, Machine, Qemu, plugin, setup};
 use flyball_host::{Host, RealHost};
 use flyball_platform::Platform;
 use flyball_units::{Diagnostic, Nanos};
+use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A board whose guest is busybox alone; None, with the reason on stderr, where the cache lacks
 /// something.
@@ -35,6 +37,7 @@ impl Board {
                 share: None,
                 append: None,
                 step: plugin::USUAL_STEP,
+                rate: 1.0,
                 full_speed: false,
                 timeout: Nanos::from_secs(110),
                 command: Vec::new(),
@@ -121,6 +124,70 @@ fn an_aarch64_kernel_sees_two_clusters_and_their_writes_are_seen_outside() {
         "409 409 1024 1024",
         " mhz=1800 ",
     );
+}
+
+/// Says when the guest said something.
+struct Heard<'a>(&'a AtomicBool);
+
+impl Write for Heard<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.store(true, Ordering::Relaxed);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Says that something has ended, however.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Keeps all CPUs of the board busy for a second, while those of this computer are, too.
+fn beside_others(arch: Arch) -> Option<Outcome> {
+    const SPIN: &str = "
+for p in /sys/devices/system/cpu/cpufreq/policy*; do echo performance >$p/scaling_governor; done
+for cpu in 0 1 2 3; do taskset $((1 << cpu)) sh -c 'while :; do :; done' & done
+echo go; sleep 1; kill $(jobs -p)";
+    let mut board = Board::new(arch)?;
+    board.options.command = ["sh", "-c", SPIN].map(str::to_owned).to_vec();
+    let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let outcome = std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    match begun.load(Ordering::Relaxed) {
+                        true => std::hint::spin_loop(),
+                        false => std::thread::sleep(std::time::Duration::from_millis(1)),
+                    }
+                }
+            });
+        }
+        let _ends = Ends(&ended);
+        let Board { host, qemu, plugin, options } = &board;
+        guest::run(host, qemu, plugin, options, &mut Heard(&begun), &mut std::io::sink())
+    });
+    Some(outcome.unwrap_or_else(|error| panic!("{error}")))
+}
+
+#[test]
+fn on_a_busy_host_a_board_takes_longer_and_loses_nothing() {
+    for arch in [Arch::X86_64, Arch::Aarch64] {
+        let Some(outcome) = beside_others(arch) else { continue };
+        assert_eq!(outcome.ending, Ending::Status(0), "{}", outcome.console);
+        let clock = outcome.account.clock;
+        assert!(clock.held > Nanos::from_millis(100), "{clock:?}");
+        for cpu in &outcome.account.cpus {
+            assert!(cpu.paced > Nanos::from_millis(800), "{arch}: {cpu:?}, {clock:?}");
+            assert!(cpu.late_share() < 0.01, "{arch}: {cpu:?}, {clock:?}");
+        }
+    }
 }
 
 #[test]

@@ -27,13 +27,16 @@ pub struct Platform {
     pub base_power_mw: f64,
     /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
     pub sampler_cycles: u64,
-    /// From the scheduler's call until that worker is awake.
-    pub sampler_wake: Nanos,
-    /// From a wake-up of an idle CPU to the task's first instruction, where that is longer than the idle state's exit
+    /// Cycles from the scheduler's call until that worker is awake.
+    pub sampler_wake_cycles: u64,
+    /// Cycles from a wake-up of an idle CPU to the task's first instruction, where that takes longer than the idle state's exit
     /// latency: software's way. No description says it; it is measured.
-    pub wake_path: Nanos,
-    /// From the interrupt that ends a CPU's idle time to the wake-up that it brings: measured as well.
-    pub interrupt_path: Nanos,
+    pub wake_path_cycles: u64,
+    /// Cycles from the interrupt that ends a CPU's idle time to the wake-up that it brings: measured as well.
+    pub interrupt_path_cycles: u64,
+    /// Cycles from a wake-up's choice of another, idle CPU until the task is in its queue: the interrupt that tells that CPU.
+    /// Measured as well.
+    pub remote_path_cycles: u64,
     /// From one question to schedutil to the next that comes at once.
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.

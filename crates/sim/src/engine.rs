@@ -89,13 +89,18 @@ pub struct Machine {
     overloaded: bool,
     /// Whether a fair task's slice ends by a timer.
     slice_timer: bool,
-    /// From a wake-up of an idle CPU to its first instruction, at least, in ns.
+    /// From a wake-up of an idle CPU to its first instruction, at least, in cycles.
     wake_path: u64,
-    /// From the interrupt to that wake-up, in ns.
+    /// From the interrupt to that wake-up, in cycles.
     interrupt_path: u64,
+    /// From the choice of another CPU until a task is in its queue, in cycles.
+    remote_path: u64,
     /// From one question to the next that comes at once, in ns.
     question: u64,
-    /// From the scheduler's call until the sampler's worker is awake, in ns.
+    /// Whether the scheduler is taken to call cpufreq at each tick, wake-up and sleep: where time can pass in leaps, in which its
+    /// signals are not simulated. Else it calls samplers where it asks schedutil.
+    simple_calls: bool,
+    /// From the scheduler's call until the sampler's worker is awake, in cycles.
     sampler_wake: u64,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,

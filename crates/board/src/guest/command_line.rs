@@ -30,6 +30,7 @@ pub(super) fn machine(options: &Options) -> Vec<String> {
         ("-smp", format!("{cpus},sockets=1,cores={cpus},threads=1")),
         ("-display", "none".into()),
         ("-nic", "none".into()),
+        ("-rtc", "clock=vm".into()),
     ];
     list.push("-nodefaults".into());
     list.extend(more.into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
@@ -68,7 +69,7 @@ pub(super) fn arguments(options: &Options, prepared: &Prepared) -> Vec<OsString>
             ),
         );
     }
-    let described = plugin::arguments(&options.machine, memory, options.step);
+    let described = plugin::arguments(&options.machine, memory, options.step, options.rate);
     add("-plugin", format!("./plugin.so,log=log,control=counters,{described}"));
     list.push("-no-reboot".into());
     list.into_iter().map(OsString::from).collect()

@@ -47,7 +47,9 @@ impl Talk {
         let mut lines = BufReader::new(stream);
         let mut line = String::new();
         while let Ok(1..) = lines.read_line(&mut line) {
-            let answer = self.hear(line.trim(), host.now());
+            let now = host.now();
+            let account = plugin::account(&self.counters, 0).unwrap_or_default();
+            let answer = self.hear(line.trim(), now, account.clock.at(now));
             if answers.write_all(answer.as_bytes()).is_err() {
                 return;
             }
@@ -55,19 +57,19 @@ impl Talk {
         }
     }
 
-    /// One line that was heard at `now`, and its answer.
-    fn hear(&self, line: &str, now: Nanos) -> String {
+    /// One line that was heard at `now`, `board` on the board's clock, and its answer.
+    fn hear(&self, line: &str, now: Nanos, board: Nanos) -> String {
         let mut told = self.lock();
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let host_ns = i64::try_from(now.0).unwrap_or(i64::MAX);
+        let board_ns = i64::try_from(board.0).unwrap_or(i64::MAX);
         match word {
             "tick" => {
-                told.tick = rest.parse().ok().map(|before| (before, host_ns));
-                return format!("{host_ns}\n");
+                told.tick = rest.parse().ok().map(|before| (before, board_ns));
+                return format!("{board_ns}\n");
             }
             "tock" => {
-                if let (Some((before, host)), Ok(after)) = (told.tick.take(), rest.parse()) {
-                    let exchange = Exchange { before, host, after };
+                if let (Some((before, board)), Ok(after)) = (told.tick.take(), rest.parse()) {
+                    let exchange = Exchange { before, board, after };
                     let list = match told.ended_at {
                         None => &mut told.before,
                         Some(_) => &mut told.after,
@@ -112,22 +114,22 @@ mod tests {
     #[test]
     fn a_whole_conversation() {
         let talk = Talk::new(Path::new("/no/such/file"));
-        let answer = talk.hear("tick 100", Nanos(5_000));
+        let answer = talk.hear("tick 100", Nanos(5_000), Nanos(5_000));
         assert_eq!(answer, "5000\n");
         for line in ["tock 300", "note cannot load module x", "up 6.12.95+deb12-amd64"] {
-            assert_eq!(talk.hear(line, Nanos(6_000)), "ok\n");
+            assert_eq!(talk.hear(line, Nanos(6_000), Nanos(6_000)), "ok\n");
         }
         assert_eq!(talk.ended_at(), None);
-        talk.hear("exit 7", Nanos(7_000));
-        talk.hear("tick 900", Nanos(8_000));
-        talk.hear("tock 950", Nanos(8_100));
+        talk.hear("exit 7", Nanos(7_000), Nanos(7_000));
+        talk.hear("tick 900", Nanos(8_000), Nanos(8_000));
+        talk.hear("tock 950", Nanos(8_100), Nanos(8_100));
         let told = talk.told();
         assert_eq!(told.status, Some(7));
         assert_eq!(told.release.as_deref(), Some("6.12.95+deb12-amd64"));
-        assert_eq!(told.before, [Exchange { before: 100, host: 5_000, after: 300 }]);
-        assert_eq!(told.after, [Exchange { before: 900, host: 8_000, after: 950 }]);
+        assert_eq!(told.before, [Exchange { before: 100, board: 5_000, after: 300 }]);
+        assert_eq!(told.after, [Exchange { before: 900, board: 8_000, after: 950 }]);
         assert_eq!(told.notes, ["cannot load module x"]);
-        talk.hear("nonsense", Nanos(9_000));
+        talk.hear("nonsense", Nanos(9_000), Nanos(9_000));
         assert_eq!(talk.told().notes.len(), 2);
     }
 }

@@ -24,6 +24,9 @@ use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+/// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
+const TIMER_SLACK_NS: u64 = 50_000;
+
 /// The kernel's threads that move running tasks, one per CPU.
 const MOVERS: &str = "migration/";
 
@@ -45,10 +48,16 @@ pub struct Item {
     pub released_ns: u64,
     /// What it took until it was done, the kernel's part included; None where it was not done.
     pub cycles: Option<f64>,
-    /// How long its task, which slept, took until it was woken; None where it did not sleep.
+    /// How long its task, which slept, took until its CPU was chosen; None where it did not sleep.
     pub late_ns: Option<u64>,
     /// How long it then took to its first instruction; None where somebody was in the way.
     pub switch_ns: Option<u64>,
+    /// What its CPU could have executed from when its timer could expire until it was woken; None where it was woken elsewhere.
+    pub interrupt_cycles: Option<f64>,
+    /// What that CPU could have executed until another one had the task in its queue; None where it stayed.
+    pub remote_cycles: Option<f64>,
+    /// And from then to its first instruction.
+    pub switch_cycles: Option<f64>,
     /// The CPU on which it was woken; None where it did not sleep.
     pub woken_on: Option<u32>,
 }
@@ -203,6 +212,7 @@ fn worked(
 ) -> Task {
     let mut task = Task::default();
     let wakeups = wakeups_of(recording, tid);
+    let moves: Vec<u64> = recording.moves(tid).map(|(t_ns, _)| t_ns).collect();
     let first = wakeups.first();
     task.creator_cpu = first.and_then(|woken| {
         let ran = recording.slices_of(woken.waker?);
@@ -241,12 +251,24 @@ fn worked(
     task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| {
         let wake_up = item
             .ended_ns
-            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups));
+            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves));
+        let executed = |of: &WakeUp, from_ns: u64, ns: u64| {
+            clocks.cycles(of.cpu, item.released_ns + from_ns, item.released_ns + from_ns + ns)
+        };
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
             late_ns: wake_up.map(|of| of.late_ns),
             switch_ns: wake_up.and_then(|of| of.switch_ns),
+            interrupt_cycles: wake_up.filter(|of| of.remote_ns.is_none()).map(|of| {
+                executed(&of, TIMER_SLACK_NS, of.late_ns.saturating_sub(TIMER_SLACK_NS))
+            }),
+            remote_cycles: wake_up
+                .and_then(|of| of.remote_ns.map(|ns| executed(&of, of.late_ns, ns))),
+            switch_cycles: wake_up.and_then(|of| {
+                let queued_ns = of.late_ns + of.remote_ns.unwrap_or(0);
+                of.switch_ns.map(|ns| executed(&of, queued_ns, ns))
+            }),
             woken_on: wake_up.map(|of| of.cpu),
         }
     }));
@@ -338,11 +360,11 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// Timers that expire at once on one CPU are one interrupt: whom it wakes runs only when all are awake. They count as
+/// Timers that expire at once on one CPU are one interrupt: whom it wakes there runs only when all are awake. They count as
 /// woken as late as the median of them, in their order, 1 ns apart.
 fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
     let mut due = BTreeMap::<(u64, u32), Vec<&mut u64>>::new();
-    for item in items {
+    for item in items.filter(|item| item.remote_cycles.is_none()) {
         if let Some((late_ns, cpu)) = item.late_ns.as_mut().zip(item.woken_on) {
             due.entry((item.released_ns, cpu)).or_default().push(late_ns);
         }
@@ -359,8 +381,10 @@ fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
 /// How a task that slept came to an item.
 #[derive(Clone, Copy)]
 struct WakeUp {
-    /// From the release until it was woken.
+    /// From the release until its CPU was chosen.
     late_ns: u64,
+    /// From then until it was in that CPU's queue, where that was another one.
+    remote_ns: Option<u64>,
     /// From then until it ran, if nobody else was in the way.
     switch_ns: Option<u64>,
     /// Where it was woken.
@@ -373,6 +397,7 @@ fn wake_up(
     (released, ended): (u64, u64),
     own: &[Ran],
     wakeups: &[Woken],
+    moves: &[u64],
 ) -> Option<WakeUp> {
     let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
     if own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released) {
@@ -383,7 +408,10 @@ fn wake_up(
     let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
     let in_the_way = others.any(|of| of.from_ns < ran && of.to_ns > released);
     let switch_ns = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
-    Some(WakeUp { late_ns: woken.t_ns - released, switch_ns, cpu: woken.cpu })
+    let chosen_ns = moves.iter().find(|t_ns| (released..=woken.t_ns).contains(t_ns)).copied();
+    let remote_ns = chosen_ns.map(|chosen_ns| woken.t_ns - chosen_ns);
+    let late_ns = chosen_ns.unwrap_or(woken.t_ns) - released;
+    Some(WakeUp { late_ns, remote_ns, switch_ns, cpu: woken.cpu })
 }
 
 /// The medians of what tasks took until they were woken, and from then until they ran.
@@ -394,6 +422,27 @@ pub(super) fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64
         switch.extend(item.switch_ns);
     }
     median(&mut late).map(|late| (late, median(&mut switch).unwrap_or(0)))
+}
+
+/// Cycles of a wake-up's parts.
+pub(super) struct Paths {
+    pub(super) interrupt: u64,
+    pub(super) remote: u64,
+    pub(super) switch: u64,
+}
+
+/// Their medians, 0 of what there was none.
+pub(super) fn usual_cycles<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Paths {
+    let usual = |part: fn(&Item) -> Option<f64>| {
+        let mut all: Vec<u64> =
+            items.clone().filter_map(part).map(|cycles| cycles.round() as u64).collect();
+        median(&mut all).unwrap_or(0)
+    };
+    Paths {
+        interrupt: usual(|item| item.interrupt_cycles),
+        remote: usual(|item| item.remote_cycles),
+        switch: usual(|item| item.switch_cycles),
+    }
 }
 
 /// What a thread did from sleep to sleep, on each CPU for itself if these are told `apart`; times are the recording's.

@@ -24,6 +24,13 @@ const BOOTS: usize = 4;
 /// time can be off by more, and [`super::POINTS`] are asked for.
 pub const LOST_SHARE: f64 = 0.04;
 
+/// How many times as fast as this computer's clock a board's may run while it is compared. Nobody waits for it in
+/// real time, and it stands still where the CPUs cannot follow.
+const RATE: f64 = 8.0;
+
+/// Instructions per step of the pacing there: an interrupt waits for the end of one, 83 us on the slowest CPU of the aarch64 board.
+const STEP: u64 = 2_000;
+
 /// Playings at the start of a boot that do not count: the emulator translates what is run first.
 const WARM_UP: u32 = 1;
 
@@ -241,6 +248,8 @@ fn ready(
         platform: Some(scenario.platform.clone()),
         kernel: kernel.map(str::to_owned).or_else(same),
         share: Some(share.to_path_buf()),
+        rate: RATE,
+        step: STEP,
         timeout: Nanos(each.0.saturating_mul(u64::from(repeats + WARM_UP))) + Nanos::from_secs(120),
         command,
         ..Request::default()

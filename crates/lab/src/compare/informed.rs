@@ -1,6 +1,6 @@
 //! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
 
-use super::given::{Background, Given, NICE_0, Played, Stretch, Task, median, usual_ns};
+use super::given::{Background, Given, NICE_0, Played, Stretch, Task, median, usual_cycles, usual_ns};
 use flyball_events::recording::comm;
 use flyball_sim::behavior::Work;
 use flyball_sim::scenario::{Measured, Scenario, TaskSpec, Workload};
@@ -8,9 +8,6 @@ use flyball_sim::setup::{Class, Creator};
 use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
-
-/// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
-const TIMER_SLACK_NS: u64 = 50_000;
 
 /// Name of the tasks that stand for what else ran.
 const NAME: &str = "guest";
@@ -24,10 +21,10 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    if let Some((late, switch)) = usual_ns(tasks.flat_map(|task| &task.items)) {
-        scenario.platform.wake_path = Nanos(switch);
-        scenario.platform.interrupt_path = Nanos(late.saturating_sub(TIMER_SLACK_NS));
-    }
+    let paths = usual_cycles(tasks.flat_map(|task| &task.items));
+    scenario.platform.wake_path_cycles = paths.switch;
+    scenario.platform.interrupt_path_cycles = paths.interrupt;
+    scenario.platform.remote_path_cycles = paths.remote;
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
         let names = spec.names();
@@ -229,7 +226,7 @@ mod tests {
         // `work`, and what stands for the conductor and the worker.
         assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
-        assert_eq!(done.platform.wake_path, Nanos(MS / 4));
+        assert_eq!(done.platform.wake_path_cycles, 0);
     }
 
     #[test]
@@ -241,6 +238,9 @@ mod tests {
             cycles,
             late_ns: None,
             switch_ns: None,
+            interrupt_cycles: None,
+            switch_cycles: None,
+            remote_cycles: None,
             woken_on: None,
         };
         let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };

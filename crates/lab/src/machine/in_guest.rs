@@ -252,7 +252,7 @@ mod tests {
             late: Nanos::from_millis(late_ms),
             ..CpuAccount::default()
         };
-        Account { writes: 0, cpus: vec![cpu(10), cpu(late_ms)] }
+        Account { cpus: vec![cpu(10), cpu(late_ms)], ..Account::default() }
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
             ..CpuAccount::default()
         };
         // 8 % of little time: no matter to windows elsewhere, too much for its own.
-        let account = Account { writes: 0, cpus: vec![cpu(5000, 100), cpu(2300, 200)] };
+        let account = Account { cpus: vec![cpu(5000, 100), cpu(2300, 200)], ..Account::default() };
         let outcome =
             |measured| pace_check(&account, &BTreeSet::from([measured]), Ending::Status(0)).outcome;
         assert_eq!(outcome(0), CheckOutcome::Passed);

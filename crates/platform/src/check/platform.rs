@@ -70,12 +70,10 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
         sampler_cycles: file.sampler.as_ref().map_or(0, |sampler| sampler.cycles),
-        sampler_wake: file
-            .sampler
-            .and_then(|sampler| sampler.wake_us)
-            .map_or(Nanos::ZERO, |wake| wake.0),
-        wake_path: Nanos::ZERO,
-        interrupt_path: Nanos::ZERO,
+        sampler_wake_cycles: file.sampler.and_then(|sampler| sampler.wake_cycles).unwrap_or(0),
+        wake_path_cycles: 0,
+        interrupt_path_cycles: 0,
+        remote_path_cycles: 0,
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
         balancer_latency: file.balancer.map_or(Nanos::ZERO, |balancer| balancer.latency_us.0),

@@ -322,8 +322,8 @@ pub(crate) struct Base {
 pub(crate) struct Sampler {
     /// Cycles of the worker that takes a sample, decides and writes, on the CPU that called it.
     pub(crate) cycles: u64,
-    /// From the scheduler's call until the worker is awake (an interrupt of its own, a work queue); 0 where absent.
-    pub(crate) wake_us: Option<Micros>,
+    /// Cycles from the scheduler's call until the worker is awake (an interrupt of its own, a work queue); 0 where absent.
+    pub(crate) wake_cycles: Option<u64>,
     /// Where they come from.
     pub(crate) source: Source,
 }

@@ -123,10 +123,12 @@ pub(super) fn build(setup: Setup) -> Machine {
         slice_timer: kernel.rules.has(KernelRule::SliceByTimer)
             && !kernel.rules.has(KernelRule::Cfs)
             && platform.architecture == Some(Architecture::X86_64),
-        wake_path: platform.wake_path.0,
-        interrupt_path: platform.interrupt_path.0,
+        wake_path: platform.wake_path_cycles,
+        interrupt_path: platform.interrupt_path_cycles,
+        remote_path: platform.remote_path_cycles,
         question: platform.question.0,
-        sampler_wake: platform.sampler_wake.0,
+        simple_calls: false,
+        sampler_wake: platform.sampler_wake_cycles,
         tick_spread: platform.tick_spread,
         tick_begins: false,
         balancer_latency: platform.balancer_latency.0,
@@ -167,6 +169,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         leap_energy: 0.0,
     };
     start(&mut machine, &platform, &kernel, &setup.initial, setup.poll_phase.0);
+    machine.simple_calls = machine.cannot_leap().is_none();
     machine
 }
 
@@ -280,6 +283,7 @@ fn domain(
         deferred: false,
         called: false,
         governor_task: None,
+        worker_lags: Vec::new(),
         daemon: false,
         called_at: 0,
         point: 0,
@@ -355,6 +359,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         noted_capacity: capacity,
         levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
+        arriving: 0,
+        arrive_at: 0,
         thread_speed: from.thread_speed,
         share: 1.0,
         balance_at: 0,
@@ -454,6 +460,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         recent: None,
         segment: None,
         wake_pending: false,
+        arrives: false,
         in_iowait: false,
         timer: u64::MAX,
         announced: true,
@@ -495,6 +502,7 @@ fn add_governor_tasks(
         let allowed = (0..platform.cpus.len()).map(|c| c == cpu).collect();
         let program = Program::Governor { domain: d, cycles, working: false };
         domain.governor_task = Some(tasks.len());
+        domain.worker_lags = vec![0; domain.cpus.len()];
         let initial_util = Some(0);
         let class = Class::Fair { nice: 0 };
         let state = State::Sleeping;

@@ -422,7 +422,7 @@ impl Machine {
     /// A task that waited for its group's next period is in the queue of CPU `c` again.
     fn unpark<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         self.cpus[c].touch(self.now);
-        self.call(self.cpus[c].domain, c);
+        self.call_simply(c);
         let stopped = self.cpus[c].clock.now().saturating_sub(self.tasks[t].parked_at);
         if self.tasks[t].attached {
             self.tasks[t].avg.postpone(stopped);

@@ -34,6 +34,9 @@ pub(super) struct Domain {
     pub(super) called: bool,
     /// Task that does the governor's work, if it costs something.
     pub(super) governor_task: Option<usize>,
+    /// The kernel has a worker on each CPU, for all of which that task stands: what each was denied when it last slept,
+    /// in the order of `cpus`.
+    pub(super) worker_lags: Vec<i64>,
     /// That task is a daemon with a timer, not a worker of the kernel's.
     pub(super) daemon: bool,
     /// When the scheduler called the governor last, or its time came where it needs no call.

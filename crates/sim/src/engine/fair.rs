@@ -158,7 +158,7 @@ impl Machine {
             let over = self.update_current(c);
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
-            self.call(self.cpus[c].domain, c);
+            self.call_simply(c);
             match over && !self.cpus[c].fair.is_empty() {
                 true => self.pending.push(c),
                 false => self.watch_slice(c),

@@ -35,6 +35,9 @@ impl Machine {
     #[inline]
     pub(super) fn ask<O: Observer>(&mut self, c: usize, flags: UtilFlags, observer: &mut O) {
         let d = self.cpus[c].domain;
+        if !self.simple_calls && self.domains[d].deferred {
+            self.call(d, self.caller.unwrap_or(c));
+        }
         if !self.domains[d].needs.utilization || self.is_foreign(d) {
             return;
         }
@@ -120,21 +123,46 @@ impl Machine {
         }
     }
 
-    /// The scheduler calls cpufreq for CPU `c` of domain `d`: a governor that waits for that has its turn,
+    /// A tick of CPU `c`, a wake-up or a sleep: there the scheduler calls where it is not simulated when it does.
+    #[inline]
+    pub(super) fn call_simply(&mut self, c: usize) {
+        let d = self.cpus[c].domain;
+        if self.simple_calls && self.domains[d].deferred {
+            self.call(d, c);
+        }
+    }
+
+    /// The scheduler calls cpufreq for domain `d`, and CPU `c` does so: a governor that waits for that has its turn,
     /// on that CPU if it has a worker.
     #[inline]
     pub(super) fn call(&mut self, d: usize, c: usize) {
-        if self.is_foreign(d) {
+        if self.domains[d].called || self.is_foreign(d) {
             return;
         }
         let domain = &mut self.domains[d];
-        if domain.deferred && !domain.called {
-            domain.called = true;
-            domain.called_at = self.now;
-            domain.wake_at = self.now + self.sampler_wake;
-            if let Some(worker) = domain.governor_task {
-                self.tasks[worker].pin(c);
+        let way = self.cpus[c].time_of(self.sampler_wake, domain.point);
+        domain.called = true;
+        domain.called_at = self.now;
+        domain.wake_at = self.now + way;
+        if let Some(worker) = domain.governor_task {
+            let task = &mut self.tasks[worker];
+            let number = |c: usize| domain.cpus.iter().position(|&own| own == c);
+            let (from, to) = (number(task.cpu), number(c));
+            if let (Some(from), Some(to)) = (from, to) {
+                domain.worker_lags[from] = task.lag;
+                task.lag = domain.worker_lags[to];
             }
+            task.pin(c);
+        }
+        self.requeue_domain(d);
+    }
+
+    /// Where a wake-up has called, the worker is awake in the same interrupt, before its CPU looks who is to run.
+    #[inline]
+    pub(super) fn begin_called<O: Observer>(&mut self, d: usize, observer: &mut O) {
+        let domain = &self.domains[d];
+        if domain.called && domain.called_at == self.now && domain.governor_task.is_some() {
+            self.wake_governor(d, observer);
             self.requeue_domain(d);
         }
     }

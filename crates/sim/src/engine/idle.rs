@@ -284,11 +284,13 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        let (hardware, latency) = (latency, latency.max(self.wake_path));
+        let point = self.domains[cpu.domain].point;
+        let (hardware, latency) = (latency, latency.max(cpu.time_of(self.wake_path, point)));
         // A tick that wakes nobody is over when its interrupt is.
         cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
         // An interrupt cannot have begun before the CPU was idle.
-        cpu.interrupted_for = self.interrupt_path.min(self.now - cpu.idle_since);
+        let interrupt = cpu.time_of(self.interrupt_path, point);
+        cpu.interrupted_for = interrupt.min(self.now - cpu.idle_since);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {
             cpu.tick_at = next_tick;

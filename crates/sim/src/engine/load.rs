@@ -358,12 +358,7 @@ impl Machine {
             cpu.has_blocked = left.iter().any(is_left);
         }
         if queue || others || crossed {
-            let d = cpu.domain;
             self.ask(c, UtilFlags::default(), observer);
-            // Samplers hear of it as well; in leaps, which those machines cannot, nobody does.
-            if self.keeps_tick_once(d) {
-                self.call(d, self.caller.unwrap_or(c));
-            }
         }
     }
 

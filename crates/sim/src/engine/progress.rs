@@ -21,6 +21,15 @@ impl Cpu {
         }
     }
 
+    /// The time that so many cycles take at operating point `point`, in ns.
+    #[inline]
+    pub(super) fn time_of(&self, cycles: u64, point: usize) -> u64 {
+        match cycles {
+            0 => 0,
+            _ => rounded_up(cycles as f64 * self.ns_per_cycle[point]),
+        }
+    }
+
     /// Computes when the running task, whose progress is accounted, is done at operating point
     /// `point`. To be called whenever either has changed.
     #[inline]

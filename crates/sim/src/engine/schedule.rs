@@ -328,7 +328,7 @@ impl Machine {
         let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
         observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
         if !self.tasks[t].is_interrupt() {
-            self.call(self.cpus[c].domain, c);
+            self.call_simply(c);
         }
         if self.tasks[t].is_fifo() {
             self.renew_level(c);

@@ -147,6 +147,8 @@ pub(super) struct Task {
     pub(super) segment: Option<Segment>,
     /// Whether a wake-up came while it was awake.
     pub(super) wake_pending: bool,
+    /// It is awake, and its CPU does not know yet: it is in nobody's queue.
+    pub(super) arrives: bool,
     /// Whether it sleeps for I/O.
     pub(super) in_iowait: bool,
     /// When its timer expires; `u64::MAX` without one.

@@ -39,8 +39,7 @@ impl Machine {
         };
         cpu.is_tickless = false;
         cpu.touch(self.now);
-        let d = cpu.domain;
-        self.call(d, c);
+        self.call_simply(c);
         let mut slice_over = false;
         if self.tasks[t].is_fair() {
             slice_over = self.update_current(c);

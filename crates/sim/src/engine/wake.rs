@@ -22,6 +22,13 @@ impl Machine {
                 continue;
             }
             let task = &mut self.tasks[t];
+            if std::mem::take(&mut task.arrives) {
+                task.timer = u64::MAX;
+                let c = task.cpu;
+                self.cpus[c].arriving -= 1;
+                self.join(t, c, false, observer);
+                continue;
+            }
             if task.is_known_to_idle() {
                 self.cpus[task.cpu].timers.remove(t);
             }
@@ -78,7 +85,31 @@ impl Machine {
             }
             self.note_migration(t, previous, c, observer);
         }
-        self.join(t, c, false, observer);
+        match self.is_told(c, here.unwrap_or(previous)) {
+            true => self.send(t, c),
+            false => self.join(t, c, false, observer),
+        }
+    }
+
+    /// Whether a task that CPU `by` wakes for CPU `c` is put into a list, of which an interrupt tells that CPU
+    /// (`ttwu_queue_cond`): where it has nothing to do, or shares no cache with the waker. Clusters are taken to be those of a clock.
+    fn is_told(&self, c: usize, by: usize) -> bool {
+        let apart = self.cpus[c].domain != self.cpus[by].domain;
+        self.remote_path > 0 && c != by && (apart || self.cpus[c].runnable_count() == 0)
+    }
+
+    /// A task is on its way to CPU `c`. Until that knows, nobody sees the task there; but the CPU does not look idle.
+    fn send(&mut self, t: usize, c: usize) {
+        let point = self.domains[self.cpus[c].domain].point;
+        let cpu = &mut self.cpus[c];
+        if cpu.arriving == 0 {
+            cpu.arrive_at = self.now + cpu.time_of(self.remote_path, point);
+        }
+        cpu.arriving += 1;
+        self.tasks[t].arrives = true;
+        self.tasks[t].timer = cpu.arrive_at;
+        self.timers.insert(cpu.arrive_at, t);
+        self.requeue_timers();
     }
 
     pub(super) fn note_migration<O: Observer>(
@@ -103,7 +134,7 @@ impl Machine {
     pub(super) fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
         self.cpus[c].touch(self.now);
         if !self.tasks[t].is_interrupt() {
-            self.call(self.cpus[c].domain, c);
+            self.call_simply(c);
         }
         let woken = self.tasks[t].state != State::Runnable;
         self.tasks[t].enter(State::Runnable, self.now);
@@ -152,6 +183,7 @@ impl Machine {
             observer.woken(Nanos(self.now), TaskId(t as u32), CpuId(c as u32));
         }
         self.look_again(t, c, observer);
+        self.begin_called(self.cpus[c].domain, observer);
     }
 
     /// CPU `c` has got a task: it leaves its idle state, or looks who is to run.

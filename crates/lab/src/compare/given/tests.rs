@@ -167,6 +167,9 @@ fn one_interrupt_wakes_all() {
         cycles: None,
         late_ns: Some(late_ns),
         switch_ns: None,
+        interrupt_cycles: None,
+        remote_cycles: None,
+        switch_cycles: None,
         woken_on: Some(cpu),
     };
     let mut items = [item(MS, 300, 1), item(MS, 200, 1), item(MS, 100, 2), item(2 * MS, 50, 1)];

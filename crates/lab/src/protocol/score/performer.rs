@@ -169,15 +169,22 @@ impl Stage {
         if work.memory == Nanos::ZERO {
             return Ok(true);
         }
-        // Time that does not scale with frequency: as long as the kernel says that it ran.
+        // Time that does not scale with frequency: as long as the kernel says that it ran. Asking it ends slices that are
+        // over before the tick would, so it is asked again only when as much time has passed as was left.
         let until = host.thread_cpu_time()? + work.memory;
-        while host.thread_cpu_time()? < until {
-            if host.now() >= self.end {
-                return Ok(false);
+        loop {
+            let left = until.since(host.thread_cpu_time()?);
+            if left == Nanos::ZERO {
+                return Ok(true);
             }
-            std::hint::black_box(host.multiply_chain(chunk / 8));
+            let look_at = host.now() + left;
+            while host.now() < look_at {
+                if host.now() >= self.end {
+                    return Ok(false);
+                }
+                std::hint::black_box(host.multiply_chain(chunk / 8));
+            }
         }
-        Ok(true)
     }
 
     /// Sleeps; false where the program was asked to end.
