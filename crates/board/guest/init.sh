@@ -1,12 +1,12 @@
 #!/bin/busybox sh
-# The guest's first process. Mounts what a system needs, loads the modules, tells the host what time
-# it is, runs the command with its output on two virtio ports, reports its status, powers off.
+# The guest's first process. Mounts what a system needs, loads the modules, compares its clock
+# with the board's, runs the command with its output on two virtio ports, reports its status, powers off.
 #
 # /board in the RAM disk says what to do: modules (load order), cpufreq (modules that come last,
 # because they make the CPUs slow), root and share (present where the host gives them), command, facts
 # (what the board is, for programs that want to know: /run/board/facts.toml).
 # Port "control" carries lines to the host, which answers each with one line:
-#   note TEXT | tick NANOSECONDS (answer: the host's clock) | tock NANOSECONDS | up RELEASE | exit N
+#   note TEXT | tick NANOSECONDS (answer: the board's clock) | tock NANOSECONDS | up RELEASE | exit N
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
@@ -56,7 +56,7 @@ clock() {
   return 1
 }
 
-# The host's answer was made between tick and tock: that bounds the offset of the two clocks.
+# The answer was made between tick and tock: that bounds the offset of the two clocks.
 compare_clocks() {
   for round in 1 2 3 4 5 6 7 8; do
     clock || return

@@ -61,7 +61,8 @@ impl GuestClock {
     /// By how many nanoseconds per second (parts per billion) the board's clock gains on the guest's.
     /// Differences that the uncertainty explains count as none.
     pub fn drift(&self) -> f64 {
-        let (time, gain) = (self.last.board - self.first.board, self.last.offset - self.first.offset);
+        let (time, gain) =
+            (self.last.board - self.first.board, self.last.offset - self.first.offset);
         if time <= 0 || gain.abs() <= self.first.uncertainty + self.last.uncertainty {
             return 0.0;
         }

@@ -52,7 +52,8 @@ pub fn compiled(host: &dyn Host, cache: &Cache) -> Result<PathBuf> {
     // Loaded before the program and its libraries, and into programs that have no plugins.
     let linked = ["-Wl,-z,lazy", "-Wl,-z,initfirst"];
     let options = ["-O2", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden"];
-    let arguments = options.into_iter().chain(linked).chain(["pstate.c", "clock.c", "-o", "out.so"]);
+    let arguments =
+        options.into_iter().chain(linked).chain(["pstate.c", "clock.c", "-o", "out.so"]);
     let mut spec = ProcessSpec::new("cc", arguments).captured();
     spec.folder = Some(work.path().to_path_buf());
     let no_compiler = |found: String| {
@@ -272,7 +273,17 @@ mod tests {
         let mut bytes = vec![0; CPUS + 2 * CPU];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[16..24].copy_from_slice(&7_u64.to_le_bytes());
-        for (at, value) in [(24, 9_u64), (32, 77), (40, 5), (48, 6), (56, 9), (192, 1000), (200, 2_000_000_000), (208, 5), (216, 500_000_000)] {
+        for (at, value) in [
+            (24, 9_u64),
+            (32, 77),
+            (40, 5),
+            (48, 6),
+            (56, 9),
+            (192, 1000),
+            (200, 2_000_000_000),
+            (208, 5),
+            (216, 500_000_000),
+        ] {
             bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         }
         fs_err::write(&path, &bytes).unwrap();

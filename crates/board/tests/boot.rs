@@ -164,7 +164,10 @@ echo go; sleep 1; kill $(jobs -p)";
                 while !ended.load(Ordering::Relaxed) {
                     match begun.load(Ordering::Relaxed) {
                         true => std::hint::spin_loop(),
-                        false => std::thread::sleep(std::time::Duration::from_millis(1)),
+                        false => {
+                            let soon = board.host.now() + Nanos::from_millis(1);
+                            let _ = board.host.sleep_until(soon);
+                        }
                     }
                 }
             });

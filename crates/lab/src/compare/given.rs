@@ -260,9 +260,9 @@ fn worked(
             cycles: item.ended_ns.map(|_| cycles),
             late_ns: wake_up.map(|of| of.late_ns),
             switch_ns: wake_up.and_then(|of| of.switch_ns),
-            interrupt_cycles: wake_up.filter(|of| of.remote_ns.is_none()).map(|of| {
-                executed(&of, TIMER_SLACK_NS, of.late_ns.saturating_sub(TIMER_SLACK_NS))
-            }),
+            interrupt_cycles: wake_up
+                .filter(|of| of.remote_ns.is_none())
+                .map(|of| executed(&of, TIMER_SLACK_NS, of.late_ns.saturating_sub(TIMER_SLACK_NS))),
             remote_cycles: wake_up
                 .and_then(|of| of.remote_ns.map(|ns| executed(&of, of.late_ns, ns))),
             switch_cycles: wake_up.and_then(|of| {

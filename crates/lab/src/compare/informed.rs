@@ -1,6 +1,8 @@
 //! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
 
-use super::given::{Background, Given, NICE_0, Played, Stretch, Task, median, usual_cycles, usual_ns};
+use super::given::{
+    Background, Given, NICE_0, Played, Stretch, Task, median, usual_cycles, usual_ns,
+};
 use flyball_events::recording::comm;
 use flyball_sim::behavior::Work;
 use flyball_sim::scenario::{Measured, Scenario, TaskSpec, Workload};
@@ -226,7 +228,7 @@ mod tests {
         // `work`, and what stands for the conductor and the worker.
         assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
-        assert_eq!(done.platform.wake_path_cycles, 0);
+        assert_eq!(done.platform.wake_path_cycles, MS / 4);
     }
 
     #[test]

@@ -185,6 +185,11 @@ enum Happened {
         cpu: u32,
         tid: u32,
     },
+    /// In the queue of the CPU for which it was woken.
+    Queued {
+        cpu: u32,
+        tid: u32,
+    },
     /// By the trace's clock perhaps at the very time of the wake-up.
     Began {
         cpu: u32,
@@ -202,6 +207,9 @@ enum Happened {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whereabouts {
     Runs(u32),
+    /// Awake, and not in that CPU's queue yet: until it has answered an interrupt nobody sees the task there, but the CPU does not
+    /// look idle.
+    Arrives(u32),
     Waits(u32),
     Sleeps(u32),
 }
@@ -254,6 +262,7 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 if let Some(place) = at.get_mut(&tid) {
                     *place = match *place {
                         Whereabouts::Sleeps(_) => Whereabouts::Sleeps(cpu),
+                        Whereabouts::Arrives(_) => Whereabouts::Arrives(cpu),
                         Whereabouts::Runs(_) | Whereabouts::Waits(_) => Whereabouts::Waits(cpu),
                     };
                 }
@@ -266,8 +275,11 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 // The highest bit is a flag of the kernel's.
                 entry.util_est = util_est.map_or(entry.util_est, |est| est & 0x7fff_ffff);
             }
+            Happened::Queued { cpu, tid } => {
+                at.insert(tid, Whereabouts::Waits(cpu));
+            }
             Happened::Woke { cpu, tid } => {
-                let slept = at.insert(tid, Whereabouts::Waits(cpu));
+                let slept = at.insert(tid, Whereabouts::Arrives(cpu));
                 last.remove(&tid);
                 let Some((Whereabouts::Sleeps(previous), t)) = slept.zip(ours(tid)) else {
                     continue;
@@ -281,7 +293,7 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 at.insert(tid, Whereabouts::Sleeps(previous));
                 let posed: Vec<PosedCpu> =
                     (0..cpus as u32).map(|cpu| pose(cpu, &at, &told, built, &ours)).collect();
-                at.insert(tid, Whereabouts::Waits(cpu));
+                at.insert(tid, Whereabouts::Arrives(cpu));
                 let queue = told.get(&Subject::Cpu(previous)).map_or(0, |queue| queue.at);
                 let asleep = queue.saturating_sub(signals.at) as f64;
                 let left = 0.5_f64.powf(asleep / HALF_LIFE_NS);
@@ -325,7 +337,9 @@ fn pose(
     ours: &impl Fn(u32) -> Option<usize>,
 ) -> PosedCpu {
     let mut posed = PosedCpu::default();
+    let (mut arrives, mut queued) = (false, false);
     for (&tid, &place) in at {
+        arrives |= place == Whereabouts::Arrives(cpu);
         let runs = place == Whereabouts::Runs(cpu);
         if !runs && place != Whereabouts::Waits(cpu) {
             continue;
@@ -342,7 +356,7 @@ fn pose(
                 continue;
             }
         }
-        posed.busy = true;
+        queued = true;
         posed.fair += u32::from(task.is_none_or(|task| matches!(task.class, Class::Fair { .. })));
         let (min, max) = task.map_or((0, 1024), |task| task.clamps(&built.setup.cgroups));
         let (low, high) = posed.clamps.unwrap_or((min, max));
@@ -350,7 +364,8 @@ fn pose(
     }
     let signals = told.get(&Subject::Cpu(cpu)).copied().unwrap_or_default();
     (posed.util, posed.runnable) = (signals.util, signals.runnable);
-    posed.util_est = if posed.busy { signals.util_est } else { 0 };
+    posed.util_est = if queued { signals.util_est } else { 0 };
+    posed.busy = queued || arrives;
     posed
 }
 
@@ -362,7 +377,9 @@ fn happened(recording: &Recording<'_>) -> Vec<(u64, Happened)> {
         let runnable = matches!(ran.ended, Ended::Preempted | Ended::Yielded | Ended::Migrated);
         let ran_ns = ran.length_ns();
         all.push((ran.from_ns, Happened::Began { cpu, tid }));
-        all.push((ran.to_ns, Happened::Ended { cpu, tid, runnable, ran_ns }));
+        // One that the trace's clock does not resolve ends after its begin, too.
+        let ended_ns = ran.to_ns.max(ran.from_ns + 1);
+        all.push((ended_ns, Happened::Ended { cpu, tid, runnable, ran_ns }));
     }
     for tid in recording.seen() {
         let mut moves: Vec<(u64, u32)> = recording.moves(tid).collect();
@@ -373,6 +390,7 @@ fn happened(recording: &Recording<'_>) -> Vec<(u64, Happened)> {
             let placed = moves.iter().rposition(on_its_way).map(|at| moves.remove(at).0);
             let t_ns = placed.unwrap_or(woken.t_ns);
             all.push((t_ns, Happened::Woke { cpu: woken.cpu, tid }));
+            all.push((woken.t_ns, Happened::Queued { cpu: woken.cpu, tid }));
         }
         all.extend(moves.into_iter().map(|(t_ns, cpu)| (t_ns, Happened::Moved { cpu, tid })));
     }

@@ -128,3 +128,42 @@ fn energy_counts_under_schedutil_alone() {
     assert!(first[0] >= 2 && first[1] < 2, "{first:?}");
     assert_eq!(then[0], then[1], "{then:?}");
 }
+
+/// Two such tasks sleep on large cores, and their timers expire at once. The estimate of energy takes the first to a small
+/// one. Where its CPU is told of it by an interrupt, nobody sees it there before: so the second goes to the same one, where
+/// it would have gone to the other.
+#[test]
+fn a_task_that_is_on_its_way_to_a_cpu_is_not_seen_there() {
+    let woken_on = |remote_path_cycles: u64| {
+        let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(60 * MS));
+        setup.platform.remote_path_cycles = remote_path_cycles;
+        for number in 0..2 {
+            let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(40 * MS)), cycles(100_000)];
+            let mut one = task(["one", "other"][number], Script::new(steps));
+            one.initial_util = Some(20);
+            one.creator = Creator::Cpu(CpuId(0));
+            one.start = Nanos(number as u64 * 10 * MS);
+            setup.tasks.push(one);
+        }
+        let (log, _) = run(without_transitions(setup));
+        let moves = log.migrations.iter().filter(|of| of.0 == 40 * MS);
+        let to: Vec<u32> =
+            moves.map(|&(.., from, to)| (from >= 2).then_some(to).unwrap()).collect();
+        let woken: Vec<u64> = log
+            .lines
+            .iter()
+            .filter_map(|line| {
+                let (at, rest) = line.split_once(' ')?;
+                rest.starts_with("woken").then(|| at.parse().unwrap()).filter(|at| *at >= 40 * MS)
+            })
+            .collect();
+        (to, woken)
+    };
+    let (to, woken) = woken_on(0);
+    assert!(to.len() == 2 && to[0] != to[1], "{to:?}");
+    assert_eq!(woken, [40 * MS, 40 * MS]);
+    // 120,000 cycles of a large core are 180,000 of a small one, at 600 MHz 0.3 ms. The second is on the same list.
+    let (to, woken) = woken_on(120_000);
+    assert!(to.len() == 2 && to[0] == to[1], "{to:?}");
+    assert_eq!(woken, [40 * MS + 300_000, 40 * MS + 300_000]);
+}

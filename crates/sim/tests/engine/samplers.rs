@@ -190,7 +190,11 @@ fn a_worker_is_awake_some_cycles_after_the_call_from_which_the_period_counts() {
         let least = calls.windows(2).map(|pair| pair[1] - pair[0]).min();
         assert_eq!(least, Some(2 * TICK), "{governor}: not later by what the worker takes");
         let joined = calls.iter().filter(|at| seen.woken.contains(at)).count();
-        assert!((20..calls.len() - 20).contains(&joined), "{governor}: {joined} of {}", calls.len());
+        assert!(
+            (20..calls.len() - 20).contains(&joined),
+            "{governor}: {joined} of {}",
+            calls.len()
+        );
     }
 }
 
@@ -252,4 +256,49 @@ fn a_daemon_polls_by_its_timer() {
         assert!(idle > 100, "{governor}: {idle} of {}", seen.polls.len());
         assert_eq!(gaps.len(), 1, "{governor}: evenly, whatever the load: {gaps:?}");
     }
+}
+
+/// On a CPU of frequency-invariant utilisation at a fifth of its speed a tick of 4 ms is 0.8 ms of load tracking, which
+/// crosses a period of 1.024 ms in 78 % of ticks. In the others the scheduler has nothing to say, and samples are further apart
+/// than the ticks that would do.
+#[test]
+fn a_tick_calls_where_load_tracking_crosses_a_period() {
+    let periods = |invariant: bool| {
+        let mut setup = setup("board-aarch64", "debian-7.3", "ondemand", Nanos::from_secs(20));
+        setup.platform.domains.iter_mut().for_each(|d| d.frequency_invariant = invariant);
+        setup.platform.sampler_wake_cycles = 0;
+        setup.limits = vec![None, Some((KiloHertz(600_000), KiloHertz(600_000)))];
+        let mut busy = task("busy", Periodic::new(100_000 * MS, u64::MAX / 4));
+        busy.allowed = vec![CpuId(3)];
+        setup.tasks.push(busy);
+        let polls = big_polls(setup);
+        let ticks = polls[2..].windows(2).map(|pair| (pair[1] + MS - pair[0]) / TICK);
+        let mut counts = [0; 6];
+        ticks.for_each(|ticks| counts[(ticks as usize).min(5)] += 1);
+        counts
+    };
+    let (invariant, other) = (periods(true), periods(false));
+    let (some, all) = (invariant.iter().sum::<usize>(), other.iter().sum::<usize>());
+    assert_eq!(other[..2].iter().chain(&other[4..]).sum::<usize>(), 0, "{other:?}");
+    // Of second ticks 0.78 call, and 0.42 of them come late enough; of third ones many do not call.
+    let share = |ticks: usize| invariant[ticks] as f64 / some as f64;
+    assert!((share(2) - 0.78 * 0.42).abs() < 0.04, "{invariant:?}");
+    assert!(share(4) > 0.15 && invariant[0] + invariant[1] + invariant[5] == 0, "{invariant:?}");
+    assert!(all > some, "{all} {some}");
+}
+
+/// Samples of the second domain.
+fn big_polls(setup: Setup) -> Vec<u64> {
+    #[derive(Default)]
+    struct Polls(Vec<u64>);
+    impl Observer for Polls {
+        fn governor(&mut self, at: Nanos, domain: usize, event: &Event<'_>, _: &Decision) {
+            if domain == 1 && matches!(event, Event::Poll { .. }) {
+                self.0.push(at.0);
+            }
+        }
+    }
+    let mut polls = Polls::default();
+    Machine::new(setup).unwrap().run(&mut polls);
+    polls.0
 }

@@ -3,7 +3,7 @@
 use super::super::clocks::x86_at;
 use super::*;
 use crate::protocol::score::{BEGIN, END};
-use flyball_run::{Item as ItemRow, Marker, Slice, UtilizationSample, Wakeup};
+use flyball_run::{Item as ItemRow, Marker, Migration, Slice, UtilizationSample, Wakeup};
 use flyball_sim::scenario::{Source, read};
 
 const MS: u64 = 1_000_000;
@@ -175,4 +175,25 @@ fn one_interrupt_wakes_all() {
     let mut items = [item(MS, 300, 1), item(MS, 200, 1), item(MS, 100, 2), item(2 * MS, 50, 1)];
     wake_together(items.iter_mut());
     assert_eq!(items.map(|item| item.late_ns.unwrap()), [301, 300, 100, 50]);
+}
+
+/// A task that is woken for another CPU: its timer's interrupt ends when that CPU is chosen, 0.3 ms before it is told.
+#[test]
+fn a_wake_up_on_another_cpu_has_its_own_part() {
+    let (scenario, mut run) = (scenario(1), playing());
+    run.tables.migrations.push(Migration {
+        t_ns: 1_000 * MS + 20_200_000,
+        tid: 1,
+        from_cpu: 2,
+        to_cpu: 1,
+        ..Migration::default()
+    });
+    let found = given(&scenario, &scenario.setup(0), [&run].into_iter()).unwrap();
+    let [first, second] = &found.playings[0].tasks["work"].items[..] else { panic!("{found:?}") };
+    assert_eq!((first.late_ns, second.late_ns), (Some(200_000), Some(MS / 2)));
+    assert_eq!((first.switch_ns, second.switch_ns), (Some(MS / 4), Some(MS / 4)));
+    // At 1 GHz.
+    assert_eq!((first.remote_cycles, first.switch_cycles), (Some(3e5), Some(2.5e5)));
+    assert!(first.interrupt_cycles.is_none() && second.remote_cycles.is_none());
+    assert_eq!(second.interrupt_cycles, Some(4.5e5), "less the timer's slack");
 }

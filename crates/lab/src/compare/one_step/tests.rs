@@ -144,7 +144,15 @@ fn strangers_make_a_cpu_busy_and_are_no_question_themselves() {
 }
 
 #[test]
-fn a_task_on_its_way_to_an_idle_cpu_is_there_already() {
+fn a_task_that_ran_for_less_than_the_clock_shows_has_left_its_cpu() {
+    let playing = || Playing::new().ran(1, 1, (10, 12), "slept");
+    let brief = playing().woke(9, 1, 15_000).ran(9, 1, (15, 15), "slept");
+    let found = brief.woke(1, 1, 20_000).ran(1, 1, (20, 22), "slept").placements();
+    assert_eq!(figures(found.placement), (1, 1, 2, 2));
+}
+
+#[test]
+fn a_cpu_to_which_a_task_is_on_its_way_is_not_idle() {
     // The one that wakes both up takes CPU 2 for the first, whose wake-up CPU 2 says 0.4 ms later; between,
     // it looks for a CPU for the second.
     let found = Playing::new()
