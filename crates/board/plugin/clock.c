@@ -23,7 +23,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define MAX_CPUS 64
 /* How far the clock may be ahead of who has work to do: of a CPU that executes, and of who only has to begin. */
 #define AHEAD_OF_WORK_NS 50000
 #define AHEAD_OF_BEGIN_NS 10000
@@ -236,7 +235,7 @@ void clock_cpu_idles(unsigned cpu)
 
 int64_t clock_cpu_resumes(unsigned cpu)
 {
-    if (cpu >= MAX_CPUS)
+    if (!started || cpu >= MAX_CPUS)
         return clock_now();
     struct worker *who = &cpus[cpu];
     pthread_mutex_lock(&lock);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MAX_CPUS 64
+
 /* No time. */
 #define CLOCK_NEVER INT64_MAX
 

@@ -33,14 +33,13 @@ EXPORT int qemu_plugin_version = 4;
 
 #define MAX_POLICIES 64
 #define MAX_STATES 64
-#define MAX_CPUS 64
 #define OUT_DX_EAX 0xEF             /* the x86 instruction with which the kernel writes a port */
 #define PAGE 0x1000
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
 #define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
 #define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
-/* Where the clock does not hold: steps after idle in which a CPU makes up for nothing: the emulator executes what wakes it from cold, and
- * the work behind that would be too fast. */
+/* Where the clock does not hold, steps after idle in which a CPU makes up for nothing: the emulator executes
+ * what wakes it from cold, and the work behind that would be too fast. */
 #define WAKING_STEPS 4
 
 struct policy {
@@ -357,7 +356,6 @@ static bool map_control(const char *path)
 EXPORT int qemu_plugin_install(plugin_id id, const struct machine_info *info, int argc, char **argv)
 {
     double rate = 1;
-    bool is_x86;
     for (int i = 0; i < argc; i++) {
         const char *value;
         bool good = false;
@@ -383,8 +381,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct machine_info *info, in
     if (log_file)
         setlinebuf(log_file);
     vcpus = qemu_plugin_scoreboard_new(sizeof(struct vcpu));
-    is_x86 = !strcmp(info->target_name, "x86_64");
-    clock_start(cpu_count, rate, is_x86, &control->clock);
+    /* Where it cannot start, its account stays empty, which is told. */
+    clock_start(cpu_count, rate, !strcmp(info->target_name, "x86_64"), &control->clock);
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_idle_cb(id, on_idle);
     qemu_plugin_register_vcpu_resume_cb(id, on_resume);

@@ -193,6 +193,28 @@ fn on_a_busy_host_a_board_takes_longer_and_loses_nothing() {
     }
 }
 
+/// An emulator that the plugin's library is not loaded into first: the board's clock is this computer's.
+#[test]
+fn without_a_clock_of_its_own_a_board_takes_this_computers_and_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(mut board) = Board::new(Arch::X86_64) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let wrapper = dir.path().join("qemu");
+    let program = board.qemu.program.display();
+    fs_err::write(&wrapper, format!("#!/bin/sh\nunset LD_PRELOAD\nexec {program} \"$@\"\n"))
+        .unwrap();
+    fs_err::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    board.qemu.program = wrapper;
+    let (outcome, ..) = board.run(SCRIPT);
+    assert_eq!(outcome.ending, Ending::Status(7), "{}", outcome.console);
+    assert!(!outcome.account.clock.holds(), "{:?}", outcome.account.clock);
+    // A CPU that wakes up owes nothing of the time in which it was idle: what waking up takes is told apart.
+    let waking = outcome.account.cpus.iter().filter(|cpu| cpu.waking > Nanos::ZERO);
+    assert!(waking.count() > 0, "{:?}", outcome.account.cpus);
+    let notes = flyball_board::text::remarks(&outcome, false);
+    assert!(notes[0].contains("clock is this computer's"), "{notes:?}");
+}
+
 #[test]
 fn a_guest_that_does_not_end_is_stopped() {
     let Some(mut board) = Board::new(Arch::X86_64) else { return };

@@ -50,7 +50,7 @@ pub struct Item {
     pub cycles: Option<f64>,
     /// How long its task, which slept, took until its CPU was chosen; None where it did not sleep.
     pub late_ns: Option<u64>,
-    /// How long it then took to its first instruction; None where somebody was in the way.
+    /// How long it then took to its first instruction, also on another CPU; None where somebody was in the way.
     pub switch_ns: Option<u64>,
     /// What its CPU could have executed from when its timer could expire until it was woken; None where it was woken elsewhere.
     pub interrupt_cycles: Option<f64>,
@@ -259,7 +259,7 @@ fn worked(
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
             late_ns: wake_up.map(|of| of.late_ns),
-            switch_ns: wake_up.and_then(|of| of.switch_ns),
+            switch_ns: wake_up.and_then(|of| Some(of.remote_ns.unwrap_or(0) + of.switch_ns?)),
             interrupt_cycles: wake_up
                 .filter(|of| of.remote_ns.is_none())
                 .map(|of| executed(&of, TIMER_SLACK_NS, of.late_ns.saturating_sub(TIMER_SLACK_NS))),

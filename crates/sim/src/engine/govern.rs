@@ -35,7 +35,7 @@ impl Machine {
     #[inline]
     pub(super) fn ask<O: Observer>(&mut self, c: usize, flags: UtilFlags, observer: &mut O) {
         let d = self.cpus[c].domain;
-        if !self.simple_calls && self.domains[d].deferred {
+        if !self.simple_calls {
             self.call(d, self.caller.unwrap_or(c));
         }
         if !self.domains[d].needs.utilization || self.is_foreign(d) {
@@ -126,9 +126,8 @@ impl Machine {
     /// A tick of CPU `c`, a wake-up or a sleep: there the scheduler calls where it is not simulated when it does.
     #[inline]
     pub(super) fn call_simply(&mut self, c: usize) {
-        let d = self.cpus[c].domain;
-        if self.simple_calls && self.domains[d].deferred {
-            self.call(d, c);
+        if self.simple_calls {
+            self.call(self.cpus[c].domain, c);
         }
     }
 
@@ -136,7 +135,8 @@ impl Machine {
     /// on that CPU if it has a worker.
     #[inline]
     pub(super) fn call(&mut self, d: usize, c: usize) {
-        if self.domains[d].called || self.is_foreign(d) {
+        let waits = self.domains[d].deferred && !self.domains[d].called;
+        if !waits || self.is_foreign(d) {
             return;
         }
         let domain = &mut self.domains[d];
@@ -220,7 +220,11 @@ impl Machine {
         }
         domain.governor_wakeups += 1;
         match domain.governor_task {
-            Some(t) if self.tasks[t].state == State::Sleeping => self.wake(t, None, observer),
+            Some(t) if self.tasks[t].state == State::Sleeping => {
+                // A worker is woken on the CPU whose it is, wherever the task that stands for all was last.
+                let here = self.tasks[t].pinned;
+                self.wake(t, here, observer);
+            }
             Some(t) => self.tasks[t].wake_pending = true,
             None if domain.needs.poll => {
                 let writer = domain.cpus[0];
