@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -24,10 +25,11 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* How far the clock may be ahead of who has work to do: of a CPU that executes, and of who only has to begin. */
-#define AHEAD_OF_WORK_NS 50000
-#define AHEAD_OF_BEGIN_NS 10000
+#define AHEAD_OF_WORK_NS 5000
+#define AHEAD_OF_BEGIN_NS 2000
 #define LONGEST_STOP_NS 100000000       /* who does nothing for longer is taken to wait for the clock: it goes on */
 #define NUDGE_NS 2000000                /* who was woken and has not come for so long is woken once more */
+#define YIELD_NS 200000                 /* who waits for the clock gives others its CPU for so long, and only then sleeps */
 #define SHORTEST_LOOK_NS 20000          /* how often the clock is looked at while it stands still, at first */
 #define LONGEST_STILL_LOOK_NS 200000    /* and then */
 #define LONGEST_LOOK_NS 10000000
@@ -197,9 +199,14 @@ static int64_t look_in(int64_t due, int64_t at, int64_t pause, bool moved)
 
 void clock_sleep(int64_t due)
 {
-    int64_t at = clock_now(), pause = 0;
+    int64_t at = clock_now(), pause = 0, begun = host_now();
     bool moved = true;
     while (at < due) {
+        if (host_now() - begun < YIELD_NS) {
+            sched_yield();
+            at = clock_now();
+            continue;
+        }
         pause = look_in(due, at, pause, moved);
         struct timespec rest = timespec_of(pause);
         nanosleep(&rest, NULL);

@@ -36,7 +36,7 @@ EXPORT int qemu_plugin_version = 4;
 #define OUT_DX_EAX 0xEF             /* the x86 instruction with which the kernel writes a port */
 #define PAGE 0x1000
 #define PERF_STATE 0x88             /* the arm64 controller's word in a policy's page */
-#define SHORTEST_SLEEP_NS 30000     /* shorter debts are carried on: a sleep would overshoot them */
+#define SHORTEST_SLEEP_NS 1000      /* shorter debts are carried on */
 #define CATCH_UP_NS 300000          /* a CPU that is late by more has lost the rest for good */
 /* Where the clock does not hold, steps after idle in which a CPU makes up for nothing: the emulator executes
  * what wakes it from cold, and the work behind that would be too fast. */

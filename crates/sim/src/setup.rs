@@ -247,6 +247,8 @@ pub enum Class {
         /// From one period to the next.
         period: Nanos,
     },
+    /// What the kernel stops a CPU for, as its watchdog: before every other task, and in no signal.
+    Stop,
     /// An interrupt: before everything; accounted as irq time.
     Interrupt,
 }

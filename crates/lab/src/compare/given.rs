@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 /// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
 const TIMER_SLACK_NS: u64 = 50_000;
 
-/// The kernel's threads that move running tasks, one per CPU.
+/// The kernel's threads that move running tasks, one per CPU. Each is the watchdog of its CPU, too.
 const MOVERS: &str = "migration/";
 
 /// Work from one sleep to the next, on one CPU.
@@ -155,15 +155,28 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     let at = Clocks::of(&scenario.platform, run, &recording);
     let priorities = recording.priorities();
     let all = on_cpu::slices(&recording, &at);
+    let moves: Vec<u64> = recording
+        .seen()
+        .into_iter()
+        .flat_map(|tid| recording.moves(tid))
+        .map(|(t_ns, _)| t_ns)
+        .collect();
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);
-        let slices: Vec<Ran> = all.iter().filter(|slice| slice.tid == tid).copied().collect();
+        // What moves a task follows from scheduling.
+        let follows = |slice: &Ran| {
+            let mut during =
+                moves.iter().filter(|t_ns| (slice.from_ns..=slice.to_ns).contains(t_ns));
+            name.starts_with(MOVERS) && during.next().is_some()
+        };
+        let slices: Vec<Ran> =
+            all.iter().filter(|slice| slice.tid == tid && !follows(slice)).copied().collect();
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
             found.tasks.insert(name, worked(&recording, (tid, &slices), &all, &at));
-        } else if !name.starts_with(MOVERS) {
+        } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
             let mut per_cpu: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
             for stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {

@@ -28,8 +28,8 @@ pub const LOST_SHARE: f64 = 0.04;
 /// real time, and it stands still where the CPUs cannot follow.
 const RATE: f64 = 8.0;
 
-/// Instructions per step of the pacing there: an interrupt waits for the end of one, 83 us on the slowest CPU of the aarch64 board.
-const STEP: u64 = 2_000;
+/// Instructions per step of the pacing there: an interrupt waits for the end of one, 10 us on the slowest CPU of the aarch64 board.
+const STEP: u64 = 250;
 
 /// Playings at the start of a boot that do not count: the emulator translates what is run first.
 const WARM_UP: u32 = 1;

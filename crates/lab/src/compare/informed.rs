@@ -27,6 +27,8 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     scenario.platform.wake_path_cycles = paths.switch;
     scenario.platform.interrupt_path_cycles = paths.interrupt;
     scenario.platform.remote_path_cycles = paths.remote;
+    // Each playing as often as the others.
+    scenario.phases = scenario.phases.next_multiple_of(given.playings.len().max(1) as u32);
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
         let names = spec.names();
@@ -193,9 +195,10 @@ fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
     tasks.into_iter().map(task).collect()
 }
 
-/// The class of a kernel's priority.
+/// The class of a kernel's priority. None of its threads but those that stop a CPU has the highest one.
 fn class(priority: i32) -> Class {
     match priority {
+        ..=0 => Class::Stop,
         ..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
         100.. => Class::Fair { nice: (priority - NICE_0).clamp(-20, 19) as i8 },
     }
@@ -213,7 +216,8 @@ mod tests {
 
     #[test]
     fn phases_take_the_playings_in_turn() {
-        let (scenario, run) = (scenario(4), playing());
+        let (mut scenario, run) = (scenario(4), playing());
+        scenario.phases = 3;
         let mut other = playing();
         // All of the other one is 1 ms later, but for its beginning.
         other.tables.markers = Run::default().tables.markers;
@@ -225,10 +229,11 @@ mod tests {
         let starts = |phase: u32| -> Vec<u64> {
             done.setup(phase).setup.tasks.iter().map(|task| task.start.0 / MS).collect()
         };
-        // `work`, and what stands for the conductor and the worker.
-        assert_eq!([starts(0), starts(1)], [[3, 2, 49].to_vec(), [4, 3, 50].to_vec()]);
+        // `work`, and what stands for the watchdog, the conductor and the worker.
+        assert_eq!([starts(0), starts(1)], [[3, 92, 2, 49].to_vec(), [4, 93, 3, 50].to_vec()]);
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
         assert_eq!(done.platform.wake_path_cycles, MS / 4);
+        assert_eq!(done.phases, 4, "each as often");
     }
 
     #[test]

@@ -216,7 +216,7 @@ fn check_task(task: &TaskSetup, cpus: usize) -> Result<(), SetupError> {
     let (priority, nice) = match task.class {
         Class::Fair { nice } => (1, i64::from(nice)),
         Class::Fifo { priority } => (i64::from(priority), 0),
-        Class::Deadline { .. } | Class::Interrupt => (1, 0),
+        Class::Deadline { .. } | Class::Stop | Class::Interrupt => (1, 0),
     };
     let clamp = |value: u32| i64::from(value);
     for (name, found, min, max) in [

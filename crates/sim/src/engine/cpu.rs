@@ -76,7 +76,9 @@ impl Runs {
     pub(super) fn of(class: Class) -> Runs {
         match class {
             Class::Fair { nice: 1.. } => Runs::Niced,
-            Class::Fair { .. } | Class::Fifo { .. } | Class::Deadline { .. } => Runs::Plain,
+            Class::Fair { .. } | Class::Fifo { .. } | Class::Deadline { .. } | Class::Stop => {
+                Runs::Plain
+            }
             Class::Interrupt => Runs::Interrupt,
         }
     }

@@ -325,6 +325,9 @@ impl Machine {
     /// Brings the signal of a FIFO or deadline task's class on CPU `c` up to date, and charges the latter where it ran;
     /// `running` tells what was the case.
     pub(super) fn update_urgent(&mut self, t: usize, c: usize, running: bool) {
+        if self.tasks[t].is_stop() {
+            return;
+        }
         let is_deadline = self.tasks[t].is_deadline();
         let cpu = &mut self.cpus[c];
         let signal = if is_deadline { &mut cpu.dl } else { &mut cpu.rt };

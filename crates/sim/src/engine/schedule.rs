@@ -337,6 +337,9 @@ impl Machine {
 
     /// A FIFO or deadline task joins CPU `c` (1) or leaves it (-1).
     pub(super) fn count_urgent(&mut self, t: usize, c: usize, by: i32) {
+        if self.tasks[t].is_stop() {
+            return;
+        }
         let cpu = &mut self.cpus[c];
         let count = match self.tasks[t].is_deadline() {
             true => &mut cpu.dl_count,

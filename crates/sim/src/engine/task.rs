@@ -21,12 +21,15 @@ pub(super) fn weight(class: Class) -> u32 {
         Class::Fair { nice } => {
             WEIGHTS[(i32::from(nice) + 20).clamp(0, WEIGHTS.len() as i32 - 1) as usize]
         }
-        Class::Fifo { .. } | Class::Deadline { .. } | Class::Interrupt => 1024,
+        Class::Fifo { .. } | Class::Deadline { .. } | Class::Stop | Class::Interrupt => 1024,
     }
 }
 
 /// Rank of deadline tasks: above all priorities.
 const DEADLINE: u8 = 100;
+
+/// Rank of what the kernel stops a CPU for.
+const STOP: u8 = DEADLINE + 1;
 
 /// Order of the scheduling classes: a higher rank takes the CPU from a lower one.
 pub(super) fn rank(class: Class) -> u8 {
@@ -34,6 +37,7 @@ pub(super) fn rank(class: Class) -> u8 {
         Class::Fair { .. } => 0,
         Class::Fifo { priority } => priority,
         Class::Deadline { .. } => DEADLINE,
+        Class::Stop => STOP,
         Class::Interrupt => u8::MAX,
     }
 }
@@ -246,6 +250,12 @@ impl Task {
     #[inline]
     pub(super) fn is_deadline(&self) -> bool {
         self.rank == DEADLINE
+    }
+
+    /// Whether the kernel stops its CPU for it.
+    #[inline]
+    pub(super) fn is_stop(&self) -> bool {
+        self.rank == STOP
     }
 
     /// Whether its clamps count: fair and FIFO tasks have some.

@@ -215,6 +215,7 @@ fn priority(class: Class) -> Option<i32> {
         Class::Fair { nice } => Some(120 + i32::from(nice)),
         Class::Fifo { priority } => Some(99 - i32::from(priority)),
         Class::Deadline { .. } => Some(-1),
+        Class::Stop => Some(0),
         Class::Interrupt => None,
     }
 }

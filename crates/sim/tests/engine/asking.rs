@@ -46,6 +46,22 @@ fn a_busy_cpu_asks_when_it_balances() {
     assert_eq!(found, [(50 * MS, 800), (52 * MS, 1200), (128 * MS, 1600)]);
 }
 
+/// What a CPU is stopped for takes it from any task, for 5 ms at 600 MHz, and counts in no signal: a FIFO task raises
+/// the frequency.
+#[test]
+fn what_a_cpu_is_stopped_for_asks_for_nothing() {
+    let once = |class| {
+        let steps = vec![Step::SleepUntil(Nanos(50 * MS)), cycles(3_000_000)];
+        board(vec![TaskSetup { class, ..on(1, steps) }])
+    };
+    assert_eq!(changes(once(Class::Stop), 50 * MS), []);
+    assert_eq!(changes(once(Class::Fifo { priority: 99 }), 50 * MS)[0], (50 * MS, 800));
+    let mut beside = once(Class::Stop);
+    let forever = on(1, vec![Step::Run(Work::FOREVER)]);
+    beside.tasks.push(TaskSetup { class: Class::Fifo { priority: 99 }, ..forever });
+    assert!(run(beside).1.tasks[0].running.0 > 0);
+}
+
 /// Two CPUs have their ticks at the same moment of the model, 46 us apart on average on the board. The second asks from what
 /// the first one got, 1.25 x 1.25 x its utilisation of the present frequency, if that is longer ago than the rate limit
 /// of 15 us: with a probability of exp(-15 / 46) = 0.722, in 144 of 200 cases (three standard deviations are 19).

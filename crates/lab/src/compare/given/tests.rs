@@ -55,6 +55,7 @@ pub(in crate::compare) fn playing() -> Run {
     slice(5, "kworker/3:0", 3, 50_000, 51_000, "preempted");
     slice(5, "kworker/3:0", 3, 52_000, 53_000, "slept");
     slice(6, "migration/1", 1, 90_000, 91_000, "slept");
+    slice(6, "migration/1", 1, 92_000, 92_500, "slept");
     for (tid, task, cpu, woken, ran, waker_tid) in [
         (1, "work", 0, 3_000, 3_000, Some(9)),
         (1, "work", 1, 20_500, 20_750, None),
@@ -78,6 +79,9 @@ pub(in crate::compare) fn playing() -> Run {
     }
     // The first utilisation is that of 1 ms later: 1024 (1 - y) more than what 200 became.
     let util_avg = Some(200 - 4 + 21);
+    // The first of the two moves a task.
+    let (t_ns, from_cpu, to_cpu) = (at(90_500), 1, 2);
+    tables.migrations.push(Migration { t_ns, tid: 9, from_cpu, to_cpu, ..Migration::default() });
     let (t_ns, kind, tid) = (at(4_000), "task".to_owned(), Some(1));
     let sample = UtilizationSample { t_ns, kind, tid, util_avg, ..UtilizationSample::default() };
     tables.utilization.push(sample);
@@ -106,7 +110,8 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
         .iter()
         .map(|of| (of.name.as_str(), of.cpu, of.stretches.len(), ms(of.stretches[0].cycles)))
         .collect();
-    assert_eq!(background, [("kworker/3:0", 3, 1, 2.0), ("flyball-play", 2, 1, 2.0)]);
+    let others = [("kworker/3:0", 3, 1, 2.0), ("migration/1", 1, 1, 0.5)];
+    assert_eq!(background, [others[0], others[1], ("flyball-play", 2, 1, 2.0)]);
     assert_eq!(playing.background[0].stretches[0].woken_ns, 49 * MS);
     assert_eq!(found.controller, None);
 }

@@ -198,7 +198,7 @@ fn scheduling(class: Class) -> Scheduling {
             Scheduling::Deadline { runtime, deadline, period }
         }
         // The score has none.
-        Class::Interrupt => Scheduling::DEFAULT,
+        Class::Stop | Class::Interrupt => Scheduling::DEFAULT,
     }
 }
 

@@ -82,7 +82,9 @@ fn check(task: &TaskSetup, online: &CpuSet) -> Result<(), PlayError> {
     }
     match task.class {
         Class::Fair { .. } | Class::Fifo { .. } | Class::Deadline { .. } => Ok(()),
-        Class::Interrupt => Err(refuse("a class of tasks", "an interrupt".to_owned())),
+        Class::Stop | Class::Interrupt => {
+            Err(refuse("a class of tasks", "one of the kernel's own".to_owned()))
+        }
     }
 }
 
