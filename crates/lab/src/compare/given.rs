@@ -48,6 +48,8 @@ pub struct Item {
     pub released_ns: u64,
     /// What it took until it was done, the kernel's part included; None where it was not done.
     pub cycles: Option<f64>,
+    /// What it took then until its task slept; None where that went on with the next one.
+    pub after_cycles: Option<f64>,
     /// How long its task, which slept, took until its CPU was chosen; None where it did not sleep.
     pub late_ns: Option<u64>,
     /// How long it then took to its first instruction, also on another CPU; None where somebody was in the way.
@@ -76,8 +78,6 @@ pub struct Task {
     pub set_up: Vec<Stretch>,
     /// Its items, by release.
     pub items: Vec<Item>,
-    /// Cycles that it executed after its items until it slept.
-    pub after_cycles: f64,
 }
 
 /// What a thread that is not the scenario's did on one CPU.
@@ -249,19 +249,22 @@ fn worked(
     }
     let ends: Vec<(u64, u64)> =
         own.iter().map(|item| (item.released_ns, item.ended_ns.unwrap_or(u64::MAX))).collect();
-    let first_item = ends.first().map_or(u64::MAX, |item| item.0);
-    let mut cycles = vec![0.0; ends.len()];
+    let mut cycles = vec![(0.0, None); ends.len()];
     for slice in slices {
         for (from_ns, to_ns, item) in parts(slice, &ends) {
             let spent = clocks.cycles(slice.cpu, from_ns, to_ns);
-            match item.and_then(|item| cycles.get_mut(item)) {
-                Some(cycles) => *cycles += spent,
-                None if from_ns >= first_item => task.after_cycles += spent,
-                None => {}
+            let ended = || ends.iter().rposition(|&(_, end)| end <= from_ns);
+            match item {
+                Some(item) => cycles[item].0 += spent,
+                None => {
+                    if let Some(item) = ended() {
+                        *cycles[item].1.get_or_insert(0.0) += spent;
+                    }
+                }
             }
         }
     }
-    task.items.extend(own.iter().zip(cycles).map(|(item, cycles)| {
+    task.items.extend(own.iter().zip(cycles).map(|(item, (cycles, after_cycles))| {
         let wake_up = item
             .ended_ns
             .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves));
@@ -271,6 +274,7 @@ fn worked(
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
+            after_cycles,
             late_ns: wake_up.map(|of| of.late_ns),
             switch_ns: wake_up.and_then(|of| Some(of.remote_ns.unwrap_or(0) + of.switch_ns?)),
             interrupt_cycles: wake_up
@@ -496,6 +500,8 @@ impl Given {
         let playings = self.playings.iter().map(|playing| {
             let tasks = playing.tasks.iter().map(|(name, task)| {
                 let cycles: Vec<f64> = task.items.iter().filter_map(|item| item.cycles).collect();
+                let after: Vec<f64> =
+                    task.items.iter().filter_map(|item| item.after_cycles).collect();
                 let whole =
                     |sum: f64, of: usize| (of > 0).then(|| (sum / of as f64).round() as u64);
                 json!({
@@ -504,7 +510,7 @@ impl Given {
                     "util": task.util,
                     "items": task.items.len(),
                     "cycles": whole(cycles.iter().sum(), cycles.len()),
-                    "after_cycles": whole(task.after_cycles, task.items.len()),
+                    "after_cycles": whole(after.iter().sum(), after.len()),
                     "late_ns": usual_ns(task.items.iter()).map(|(late, switch)| late + switch),
                 })
             });

@@ -113,9 +113,12 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     }
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
+    let after = |number: usize| Some(task.items.get(number)?.after_cycles?.round() as u64);
+    let mut afters: Vec<u64> = (0..task.items.len()).filter_map(after).collect();
+    let usual_after = median(&mut afters).unwrap_or(0);
     let way = Way {
         late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
-        after_cycles: (task.after_cycles / task.items.len() as f64).round() as u64,
+        after_cycles: (0..items.len()).map(|number| after(number).unwrap_or(usual_after)).collect(),
     };
     measured.items = Some((items.into(), way));
     measured
@@ -243,6 +246,7 @@ mod tests {
         let item = |ms: u64, cycles: Option<f64>| Item {
             released_ns: ms * MS,
             cycles,
+            after_cycles: None,
             late_ns: None,
             switch_ns: None,
             interrupt_cycles: None,
