@@ -116,6 +116,8 @@ pub enum Creator {
     /// Nobody: it begins on the smallest idle CPU that it fits.
     #[default]
     Nobody,
+    /// Nobody, as it was there long before and slept: nothing is left of its signals.
+    Earlier,
     /// A task, awake for it on the CPU on which it ran last.
     Task(TaskId),
     /// Somebody who is no task of the model, awake on this CPU.

@@ -110,6 +110,8 @@ pub enum KernelRule {
     IdleTimeByTicks,
     /// A fair task's slice ends by a timer of its own, not with a tick, where the architecture allows it (`HRTICK`).
     SliceByTimer,
+    /// A fair task that sleeps and had more than its share stays in its queue until it would be next.
+    DelayedDequeue,
 }
 
 /// What is known of a rule.
@@ -151,7 +153,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 24] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 25] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -368,6 +370,15 @@ pub const KERNEL_RULES: [KernelRuleInfo; 24] = [
         change: "read in sched/features.h of 7.2.13 and 7.3.4, absent from 6.12.117; begun somewhere \
                  between. HRTICK, where HRTIMER_REARM_DEFERRED is built in; on arm64 it is not",
     },
+    KernelRuleInfo {
+        rule: KernelRule::DelayedDequeue,
+        name: "delayed-dequeue",
+        first: version(6, 12),
+        last: None,
+        effect: "a task that had more than its share and sleeps while others wait stays in their queue for a while: it \
+                 wakes up on its CPU, also where another one is idle, and others run behind it sooner",
+        change: "6.12: sched/fair: Implement delayed dequeue",
+    },
 ];
 
 /// Which rules hold.
@@ -488,6 +499,7 @@ mod tests {
             "fair-server",
             "haltpoll-resets",
             "idle-search-limit",
+            "delayed-dequeue",
         ];
         assert!(!held("5.10.0").contains(&"recent-cpu"));
         assert_eq!(held("6.12.43+deb13"), of_6_12);
@@ -506,6 +518,7 @@ mod tests {
                 "idle-search-limit",
                 "idle-time-by-ticks",
                 "slice-by-timer",
+                "delayed-dequeue",
             ]
         );
         let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);

@@ -57,13 +57,17 @@ impl<'a> Clocks<'a> {
 
     /// The share of a utilisation that is left where its task runs from one time to another.
     pub(super) fn kept(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+        asleep(self.counted_ns(cpu, from_ns, to_ns))
+    }
+
+    /// The time that load tracking counts from one time to another on a CPU that is busy. Once it is idle, the rest follows.
+    pub(super) fn counted_ns(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
         let mut domains = self.platform.domains.iter();
         let domain = domains.find(|domain| domain.cpus.iter().any(|own| own.0 == cpu));
-        let counted_ns = match domain.is_none_or(|domain| domain.frequency_invariant) {
+        match domain.is_none_or(|domain| domain.frequency_invariant) {
             true => self.cycles(cpu, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64,
             false => to_ns.saturating_sub(from_ns) as f64,
-        };
-        asleep(counted_ns)
+        }
     }
 }
 

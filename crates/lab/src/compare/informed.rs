@@ -42,7 +42,7 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     let ticks = given.playings.iter().map(|playing| playing.tick_ns.map(Nanos));
     scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
     let others = without_samplers(&mut scenario, given);
-    scenario.tasks.extend(stand_ins(&others));
+    scenario.tasks.extend(stand_ins(&others, duration));
     scenario
 }
 
@@ -157,7 +157,7 @@ fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
 }
 
 /// Tasks that do what threads did, in each playing others: one for each CPU, class and thread.
-fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
+fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
     let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
     for (at, playing) in playings.iter().enumerate() {
         let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
@@ -167,10 +167,12 @@ fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
             *number += 1;
             let measured =
                 tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings.len()]);
+            // None of them ends: after the last time they sleep.
+            let never = work_at(duration + duration, 1.0);
             let did = Measured {
                 initial_util_est: of.util_est,
                 start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
-                set_up: Some(of.stretches.iter().map(recorded).collect()),
+                set_up: Some(of.stretches.iter().map(recorded).chain([never]).collect()),
                 ..Measured::default()
             };
             if let Some(playing) = measured.get_mut(at) {
@@ -189,8 +191,8 @@ fn stand_ins(playings: &[Vec<Background>]) -> Vec<TaskSpec> {
         rampup_multiplier: None,
         clamp_ramp: None,
         start: Nanos::ZERO,
-        creator: Creator::Nobody,
-        initial_util: Some(0),
+        creator: Creator::Earlier,
+        initial_util: None,
         workload: Workload::Recorded([].into()),
         measured,
         deadline: None,

@@ -6,18 +6,23 @@
 //! sides of a switch from idle, with u asleep until p before it and running from then on,
 //!
 //! ```text
-//!   u2 = u1 y^(switch - p - t1) y^s + 1024 (1 - y^s)     s: from p before the switch to t2, as load tracking counts
+//!   u2 = (u1 y^(switch - p - t1) y^s + 1024 (1 - y^s)) y^(t2 - switch + p - s)
+//!        s: from p before the switch to its end or t2, as load tracking counts
 //! ```
-//! A single p is coarse, as utilisations are whole numbers; over all of a playing it is not. Nobody counts as running before
-//! he is awake, which a new task is not long before it runs.
+//! where u2 is best taken at the next wake-up: then p has in it, too, that a task that goes to sleep stops counting before the
+//! switch from it is recorded. A single p is coarse, as utilisations are whole numbers; the median of a playing is not. Nobody
+//! counts as running before he is awake, which a new task is not long before it runs.
 
 use super::clocks::{Clocks, asleep};
 use flyball_events::Recording;
-use flyball_events::recording::{Ran, Subject};
+use flyball_events::recording::{Ended, Ran, Subject};
 use std::collections::BTreeMap;
 
 /// What a CPU's utilisation is looked at, at most, before a switch, in ns: the wake-up.
 const NEAR_NS: u64 = 1_500_000;
+
+/// What whole numbers tell too little of: 0 is rather nothing than a half.
+const LEAST_UTIL: u32 = 16;
 
 /// A step of time for the slope, in ns.
 const STEP_NS: u64 = 100_000;
@@ -64,7 +69,7 @@ fn idle_since(slices: &[Ran], begin_ns: u64) -> Vec<u64> {
 }
 
 /// Cycles of the reference kind of core for which a task runs, by its utilisation, before the switch to it is recorded: the
-/// one number that explains all differences together.
+/// median of what explains each difference.
 fn before_the_switch(
     recording: &Recording<'_>,
     clocks: &Clocks<'_>,
@@ -72,7 +77,11 @@ fn before_the_switch(
     idle_since: &[u64],
 ) -> f64 {
     let mut seen: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
-    let (mut missing, mut per_cycle) = (0.0, 0.0);
+    let mut starts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for slice in slices {
+        starts.entry(slice.tid).or_default().push(slice.from_ns);
+    }
+    let mut found = Vec::new();
     for (slice, &idle_since) in slices.iter().zip(idle_since) {
         let seen = seen.entry(slice.tid).or_insert_with(|| {
             let signals = recording.signals_of(Subject::Task(slice.tid));
@@ -82,21 +91,36 @@ fn before_the_switch(
         });
         let after = seen.partition_point(|of| of.0 <= slice.from_ns);
         let before = after.checked_sub(1).and_then(|before| seen.get(before));
-        let (Some(&(t1, u1)), Some(&(t2, u2))) = (before, seen.get(after)) else { continue };
-        let is_near = idle_since < t1 && slice.from_ns - t1 < NEAR_NS && t2 <= slice.to_ns;
+        // Where it then sleeps, what was recorded last before it runs again tells all of the time that counted.
+        let starts = starts.get(&slice.tid).map_or(&[][..], |starts| starts);
+        let again = starts.get(starts.partition_point(|&from_ns| from_ns <= slice.from_ns));
+        let last = again.map(|&again_ns| seen.partition_point(|of| of.0 <= again_ns) - 1);
+        let slept = |of: &&(u64, u32)| slice.ended == Ended::Slept && of.0 > slice.to_ns;
+        let then = last.and_then(|last| seen.get(last)).filter(slept);
+        let first = seen.get(after).filter(|of| of.0 <= slice.to_ns);
+        let (Some(&(t1, u1)), Some(&(t2, u2))) = (before, then.or(first)) else { continue };
+        let is_near = idle_since < t1 && slice.from_ns - t1 < NEAR_NS && u1.min(u2) >= LEAST_UTIL;
         let Some(rate) = clocks.cycles_per_ns(slice.cpu, slice.from_ns).filter(|_| is_near) else {
             continue;
         };
         let expected = |earlier_ns: u64| {
             let from_ns = slice.from_ns - earlier_ns;
             let slept = asleep(from_ns as f64 - t1 as f64);
-            clocks.ran((f64::from(u1) + HALF) * slept, slice.cpu, from_ns, t2)
+            let before = (f64::from(u1) + HALF) * slept;
+            if t2 <= slice.to_ns {
+                return clocks.ran(before, slice.cpu, from_ns, t2);
+            }
+            let counted_ns = clocks.counted_ns(slice.cpu, from_ns, slice.to_ns);
+            let ran = clocks.ran(before, slice.cpu, from_ns, slice.to_ns);
+            ran * asleep((t2 - from_ns) as f64 - counted_ns)
         };
         let recorded = expected(0);
-        missing += f64::from(u2) + HALF - recorded;
-        per_cycle += (expected(STEP_NS) - recorded) / (STEP_NS as f64 * rate);
+        let per_cycle = (expected(STEP_NS) - recorded) / (STEP_NS as f64 * rate);
+        if per_cycle > 0.0 {
+            found.push((f64::from(u2) + HALF - recorded) / per_cycle);
+        }
     }
-    if per_cycle > 0.0 { (missing / per_cycle).max(0.0) } else { 0.0 }
+    flyball_stats::median_of(found).unwrap_or(0.0).max(0.0)
 }
 
 #[cfg(test)]
@@ -118,8 +142,11 @@ mod tests {
         for period in 0..200 {
             let woken = (1 + period) * 20_000 * US;
             let recorded = woken + 200 * US;
-            let (counts, look, end) =
-                (recorded - 80 * US, recorded + 3_000 * US, recorded + 5_000 * US);
+            let (counts, look, end) = (
+                recorded - 80 * US,
+                recorded + 3_000 * US,
+                recorded + (5_000 + period * 79 % 400) * US,
+            );
             let mut push = |t_ns: u64, utilization: f64| {
                 let util_avg = Some(utilization as u32);
                 let (kind, tid) = ("task".to_owned(), Some(7));

@@ -75,6 +75,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         cpu.urgent.reserve(tasks.len());
         if !setup.cgroups.is_empty() {
             cpu.parked.reserve(tasks.len());
+            cpu.delayed.reserve(tasks.len());
         }
         cpu.timers = OwnTimers::with_capacity(tasks.len());
     }
@@ -330,6 +331,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         alone: None,
         fair: Vec::new(),
         parked: Vec::new(),
+        delayed: Vec::new(),
         urgent: Vec::new(),
         timers: OwnTimers::default(),
         fair_count: 0,
@@ -475,6 +477,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         vruntime: 0,
         deadline: 0,
         lag: 0,
+        delayed: false,
         protected: false,
         totals: task::Totals { running_on: vec![0; allowed.len()], ..task::Totals::default() },
         allowed,

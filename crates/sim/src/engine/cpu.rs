@@ -108,6 +108,8 @@ pub(super) struct Cpu {
     pub(super) fair: Vec<usize>,
     /// Fair tasks that wait for their control group's next period.
     pub(super) parked: Vec<usize>,
+    /// Sleeping fair tasks that had more than their share, which still weigh in the queue ([`KernelRule::DelayedDequeue`]).
+    pub(super) delayed: Vec<usize>,
     /// FIFO tasks and interrupts that wait, the one to run next at the end.
     pub(super) urgent: Vec<usize>,
     /// Of the tasks that sleep here, as far as the kernel knows when they will wake up.

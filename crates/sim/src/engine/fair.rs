@@ -62,6 +62,9 @@ impl Machine {
         for &t in &cpu.fair {
             average.add(self.tasks[t].vruntime, self.tasks[t].weight);
         }
+        for &t in &cpu.delayed {
+            average.add(self.tasks[t].vruntime, self.tasks[t].weight);
+        }
         if let Some(task) = cpu.current.map(|t| &self.tasks[t]).filter(|task| task.is_fair()) {
             average.add(task.vruntime, task.weight);
         }
@@ -118,10 +121,15 @@ impl Machine {
         if self.rules.has(KernelRule::Cfs) {
             return self.place_at_least(t, c, new, woken);
         }
+        if self.tasks[t].delayed && self.comes_back(t, c) {
+            return;
+        }
         let average = self.average(c);
         let task = &mut self.tasks[t];
         let slice = virtual_time(self.slice, task.weight);
-        let mut lag = i128::from(task.lag.clamp(0, 2 * slice));
+        // What a task had more than its share, it has paid for in the queue.
+        let least = if self.rules.has(KernelRule::DelayedDequeue) { 0 } else { -2 * slice };
+        let mut lag = i128::from(task.lag.clamp(least, 2 * slice));
         lag = match average.weight {
             // Nobody denies it anything.
             0 => 0,
@@ -159,12 +167,66 @@ impl Machine {
             self.grow_util_est(t, c);
             self.update_task(t, c, true, observer);
             self.call_simply(c);
+            if over {
+                self.settle_delayed(c);
+            }
             match over && !self.cpus[c].fair.is_empty() {
                 true => self.pending.push(c),
                 false => self.watch_slice(c),
             }
         }
         self.requeue(c);
+    }
+
+    /// A task that went to sleep on CPU `c` stays in its queue if it had more than its share and others wait: only when it would
+    /// be next has it paid for that.
+    pub(super) fn delay_dequeue(&mut self, t: usize, c: usize) {
+        let (task, cpu) = (&mut self.tasks[t], &mut self.cpus[c]);
+        let stays = task.lag < 0 && task.cgroup.is_none() && !cpu.fair.is_empty();
+        if stays && self.rules.has(KernelRule::DelayedDequeue) {
+            task.delayed = true;
+            cpu.delayed.push(t);
+        }
+    }
+
+    /// Takes tasks that sleep out of CPU `c`'s queue, each as it would be next: those have no lag left.
+    pub(super) fn settle_delayed(&mut self, c: usize) {
+        while !self.cpus[c].delayed.is_empty() {
+            let cpu = &self.cpus[c];
+            let average = self.average(c);
+            let eligible = |&t: &usize| average.is_eligible(self.tasks[t].vruntime);
+            let running = cpu.current.filter(|t| self.tasks[*t].is_fair() && eligible(t));
+            if running.is_some_and(|t| self.tasks[t].protected) {
+                return;
+            }
+            let others = cpu.fair.iter().copied().filter(eligible).chain(running);
+            let first = others.map(|t| self.tasks[t].deadline).min().unwrap_or(i64::MAX);
+            let delayed = cpu.delayed.iter().enumerate().filter(|(_, t)| eligible(t));
+            let next = delayed.min_by_key(|(_, t)| self.tasks[**t].deadline);
+            match next {
+                Some((at, &t)) if self.tasks[t].deadline < first => {
+                    self.cpus[c].delayed.remove(at);
+                    (self.tasks[t].delayed, self.tasks[t].lag) = (false, 0);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// A sleeping task is in no queue any more.
+    pub(super) fn forget_delayed(&mut self, t: usize) {
+        if std::mem::take(&mut self.tasks[t].delayed) {
+            self.cpus[self.tasks[t].cpu].delayed.retain(|&other| other != t);
+        }
+    }
+
+    /// A task wakes up that the queue of CPU `c` still has. Whether it goes on where it was: one that paid for all is placed as
+    /// one without lag.
+    fn comes_back(&mut self, t: usize, c: usize) -> bool {
+        let lag = self.average_vruntime(c) - self.tasks[t].vruntime;
+        self.forget_delayed(t);
+        self.tasks[t].lag = lag.min(0);
+        lag <= 0
     }
 
     /// Remembers the lag of a task that leaves CPU `c`.

@@ -145,7 +145,8 @@ impl Machine {
         domain.called_at = self.now;
         domain.wake_at = self.now + way;
         if let Some(worker) = domain.governor_task {
-            let task = &mut self.tasks[worker];
+            self.forget_delayed(worker);
+            let (task, domain) = (&mut self.tasks[worker], &mut self.domains[d]);
             let number = |c: usize| domain.cpus.iter().position(|&own| own == c);
             let (from, to) = (number(task.cpu), number(c));
             if let (Some(from), Some(to)) = (from, to) {

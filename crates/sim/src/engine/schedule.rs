@@ -61,7 +61,7 @@ impl Machine {
             self.tasks[t].urgency() > first
         });
         let exhausted = self.tasks[running].is_exhausted() || self.is_out_of_time(running, c);
-        if urgent || exhausted || (rank == 0 && self.pick_fair(c).is_some()) {
+        if urgent || exhausted || (rank == 0 && self.next_fair(c).is_some()) {
             self.put_current(c, SwitchOut::Preempted, observer);
             self.hold_back(running, c, observer);
             self.schedule(c, observer);
@@ -124,7 +124,7 @@ impl Machine {
             }
             let next = match self.next_urgent(c) {
                 Some(t) => Some(t),
-                None => match self.pick_fair(c) {
+                None => match self.next_fair(c) {
                     Some(at) if self.hold_back(self.cpus[c].fair[at], c, observer) => continue,
                     Some(at) => Some(self.take_from_queue(c, at)),
                     None => None,
@@ -147,6 +147,15 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// Position in the queue of the fair task that is next, once those that only wait to leave it have.
+    #[inline]
+    fn next_fair(&mut self, c: usize) -> Option<usize> {
+        if !self.cpus[c].delayed.is_empty() {
+            self.settle_delayed(c);
+        }
+        self.pick_fair(c)
     }
 
     /// Takes the FIFO task or interrupt that is next; none where fair tasks have their turn.
@@ -321,6 +330,9 @@ impl Machine {
         }
         self.release_cpu(c);
         self.tasks[t].enter(state, self.now);
+        if state == State::Sleeping && self.tasks[t].is_fair() {
+            self.delay_dequeue(t, c);
+        }
         if self.tasks[t].is_deadline() {
             self.stop_contending(t, observer);
         }

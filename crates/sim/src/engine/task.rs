@@ -180,6 +180,8 @@ pub(super) struct Task {
     pub(super) deadline: i64,
     /// How far it lagged behind its queue's average when it went to sleep.
     pub(super) lag: i64,
+    /// Whether it sleeps and its CPU's queue still has it.
+    pub(super) delayed: bool,
     /// Whether it runs on the slice it was picked with, and is not preempted by equals.
     pub(super) protected: bool,
 

@@ -59,6 +59,9 @@ impl Machine {
                 self.pending.push(c);
             }
         }
+        if slice_over && !self.cpus[c].delayed.is_empty() {
+            self.settle_delayed(c);
+        }
         if slice_over && !self.cpus[c].fair.is_empty() {
             self.pending.push(c);
         }

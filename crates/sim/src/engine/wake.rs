@@ -5,7 +5,7 @@ use super::cpu::Activity;
 use super::idle::WakeUp;
 use super::task::{Program, State};
 use crate::observe::{Observer, SwitchOut};
-use crate::setup::TaskId;
+use crate::setup::{Creator, TaskId};
 use flyball_governors::UtilFlags;
 use flyball_units::{CpuId, KernelRule, Nanos};
 
@@ -61,10 +61,11 @@ impl Machine {
         self.cpus[c].touch(self.now);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;
-        if self.tasks[t].is_fair() {
+        let new = self.tasks[t].creator != Creator::Earlier;
+        if new && self.tasks[t].is_fair() {
             self.tasks[t].avg = self.new_signals(t, c);
         }
-        self.join(t, c, true, observer);
+        self.join(t, c, new, observer);
     }
 
     /// Makes a sleeping task runnable, by a task on CPU `here`; None: by a timer where it went to sleep.
@@ -78,14 +79,16 @@ impl Machine {
         if self.placed_by_size(t) {
             self.sync_blocked(t, previous, observer);
         }
-        let c = self.choose_cpu(t, Some(previous), here);
+        // One that its queue still has is not asked where to run.
+        let in_queue = self.tasks[t].delayed;
+        let c = if in_queue { previous } else { self.choose_cpu(t, Some(previous), here) };
         if c != previous {
             if self.tasks[t].is_fair() {
                 self.load_remove(t, previous, observer);
             }
             self.note_migration(t, previous, c, observer);
         }
-        match self.is_told(c, here.unwrap_or(previous)) {
+        match !in_queue && self.is_told(c, here.unwrap_or(previous)) {
             true => self.send(t, c),
             false => self.join(t, c, false, observer),
         }

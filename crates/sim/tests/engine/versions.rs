@@ -87,10 +87,15 @@ fn one_cpu(kernel: &str, duration: u64) -> Setup {
 
 /// A task that slept for 19 ms comes back 3 ms (half a latency of 6) before one that spins, which is more
 /// than the wake-up granularity of 1 ms: up to 6.5 it runs at once and for its 1 ms, less than its share of
-/// 3 ms (the first time it is new, and waits for a slice). With EEVDF it waits for the end of the slice: the tick half a millisecond later.
+/// 3 ms (the first time it is new, and waits for a slice). With EEVDF it waits for the end of the slice: the tick half a millisecond
+/// later. Up to 6.11 it is also still charged for the millisecond it ran while the other one waited. Half of it more than its share,
+/// it is placed 1 ms behind, and is eligible when the other one ran that long: at the second tick. Having waited for 1.5 ms it is
+/// charged with 0.25 next, waits for the first tick, and so on by turns.
 #[test]
 fn who_slept_runs_at_once_up_to_6_5() {
-    for (kernel, waits) in [("linux-5.10", 0), ("linux-6.1", 0), ("linux-6.6", 500_000)] {
+    let waits =
+        [("linux-5.10", 0), ("linux-6.1", 0), ("linux-6.6", 1_000_000), ("linux-6.12", 500_000)];
+    for (kernel, waits) in waits {
         let mut setup = one_cpu(kernel, 1_010 * MS);
         setup.tasks.push(task("spin", Spin));
         let mut frames = task("frames", Periodic::new(20 * MS, 1_700_000));
@@ -162,4 +167,26 @@ fn a_tick_finds_a_cpu_without_idle_states_idle_once_from_7_2_on() {
     assert!(idle_ticks("linux-6.12").is_empty());
     assert_eq!(idle_ticks("linux-7.2"), [12 * MS]);
     assert_eq!(idle_ticks("debian-6.12"), [12 * MS], "Debian's has the change");
+}
+
+/// A task of 2 ms on CPU 0, for the last 1 ms of which another one waits that may run nowhere else, sleeps for 0.3 ms. It had 0.5 ms
+/// more than its share, and the other one had 0.3 ms meanwhile: from 6.12 on the queue still has it (its lag is -0.5 + 0.15 ms), and
+/// it goes on there though CPU 1 is idle. Before, it finds its CPU taken and goes to the idle one.
+#[test]
+fn who_had_more_than_his_share_stays_in_the_queue_from_6_12_on() {
+    let moves = |kernel: &str, slept_us: u64| {
+        let until = Nanos::from_micros(2_500 + slept_us);
+        let mut setup = setup("board-x86", kernel, "performance", until);
+        let steps =
+            vec![cycles(6_400_000), Step::Sleep(Nanos::from_micros(slept_us)), cycles(1_000)];
+        setup.tasks = vec![task("first", Script::new(steps)), task("second", Spin)];
+        setup.tasks[0].allowed = vec![CpuId(0), CpuId(1)];
+        setup.tasks[1].allowed = vec![CpuId(0)];
+        setup.tasks[1].start = Nanos(MS);
+        run(without_transitions(setup)).1.tasks[0].migrations
+    };
+    assert_eq!(moves("linux-6.12", 300), 0);
+    assert_eq!(moves("linux-6.8", 300), 1);
+    // After 1 ms of the other one's it would have been next, and left.
+    assert_eq!(moves("linux-6.12", 5_300), 1);
 }
