@@ -47,14 +47,17 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
 }
 
 /// What else ran in each playing, without the work of governors that sample: the model has its own, which takes as long as
-/// theirs in the median.
+/// theirs on average.
 fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Background>> {
     let workers = given.playings.iter().flat_map(|playing| &playing.background);
     let workers = workers.filter(|of| is_worker(scenario, of)).flat_map(|of| &of.stretches);
     let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
-    let decision = median(&mut cycles);
-    scenario.platform.sampler_cycles = decision.unwrap_or(scenario.platform.sampler_cycles);
-    let most = decision.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
+    let most = median(&mut cycles).map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
+    let decisions: Vec<u64> = cycles.into_iter().filter(|&cycles| cycles as f64 <= most).collect();
+    if !decisions.is_empty() {
+        let mean = decisions.iter().sum::<u64>() / decisions.len() as u64;
+        scenario.platform.sampler_cycles = mean;
+    }
     let others = given.playings.iter().map(|playing| {
         let mut others = playing.background.clone();
         for of in others.iter_mut().filter(|of| is_worker(scenario, of)) {

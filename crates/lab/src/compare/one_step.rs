@@ -29,6 +29,9 @@ const TOLERANCE: Nanos = Nanos::from_millis(1);
 /// answered the interrupt, says that it woke up. A CPU of a board may be that late.
 const ON_ITS_WAY: Nanos = Nanos::from_millis(3);
 
+/// How long before a task is recorded to be awake its signals are brought up to date for that.
+const UPDATED_BEFORE: Nanos = Nanos::from_micros(400);
+
 /// Decisions of one kind, weighted by time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Decisions {
@@ -277,6 +280,9 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
             }
             Happened::Queued { cpu, tid } => {
                 at.insert(tid, Whereabouts::Waits(cpu));
+                // What is expected of it counts at once; the queue's signals are recorded later.
+                let expected = told.get(&Subject::Task(tid)).map_or(0, |task| task.util_est);
+                told.entry(Subject::Cpu(cpu)).or_default().util_est += expected;
             }
             Happened::Woke { cpu, tid } => {
                 let slept = at.insert(tid, Whereabouts::Arrives(cpu));
@@ -383,14 +389,25 @@ fn happened(recording: &Recording<'_>) -> Vec<(u64, Happened)> {
     }
     for tid in recording.seen() {
         let mut moves: Vec<(u64, u32)> = recording.moves(tid).collect();
+        let mut updates: Vec<u64> =
+            recording.signals_of(Subject::Task(tid)).map(|of| of.t_ns).collect();
+        updates.sort_unstable();
         for woken in recording.wakeups_of(tid) {
             let on_its_way = |&(t_ns, cpu): &(u64, u32)| {
                 cpu == woken.cpu && t_ns <= woken.t_ns && woken.t_ns - t_ns <= ON_ITS_WAY.0
             };
             let placed = moves.iter().rposition(on_its_way).map(|at| moves.remove(at).0);
-            let t_ns = placed.unwrap_or(woken.t_ns);
+            // Its signals are brought up to date when its CPU is chosen and when it joins that one's queue, long before a
+            // slow CPU records that it is awake.
+            let until = updates.partition_point(|&t_ns| t_ns <= woken.t_ns);
+            let near = |t_ns: &&u64| woken.t_ns - **t_ns <= UPDATED_BEFORE.0;
+            let before = updates.get(..until).unwrap_or(&[]).iter().rev().take_while(near);
+            let (queued, first) = (before.clone().next(), before.last());
+            let t_ns = placed.or(first.copied()).unwrap_or(woken.t_ns);
+            let later = |t_ns: &&u64| placed.is_none_or(|placed_ns| **t_ns > placed_ns);
+            let queued_ns = queued.filter(later).copied().unwrap_or(woken.t_ns);
             all.push((t_ns, Happened::Woke { cpu: woken.cpu, tid }));
-            all.push((woken.t_ns, Happened::Queued { cpu: woken.cpu, tid }));
+            all.push((queued_ns, Happened::Queued { cpu: woken.cpu, tid }));
         }
         all.extend(moves.into_iter().map(|(t_ns, cpu)| (t_ns, Happened::Moved { cpu, tid })));
     }

@@ -126,6 +126,24 @@ fn a_decision_counts_by_the_time_that_the_task_then_ran() {
     assert!(!found.agrees(), "the bar is 90 %");
 }
 
+/// A slow CPU records late that a task woke up there: 0.3 ms after its signals were brought up to date, from when on others see it.
+#[test]
+fn a_task_is_in_its_queue_before_it_is_recorded_to_be_awake() {
+    let of_first = |updated_ms: u64| {
+        Playing::new()
+            .ran(1, 1, (10, 12), "slept")
+            .ran(2, 1, (12, 14), "slept")
+            .told(Subject::Task(2), updated_ms, 50)
+            .woke(1, 2, 20_200)
+            .woke(2, 1, 20_300)
+            .ran(1, 2, (21, 23), "slept")
+            .placements()
+    };
+    let seen = of_first(20);
+    assert_eq!(figures(seen.placement), (2, 2, 2, 2), "{seen:?}");
+    assert_eq!(of_first(14).placement.same, 1, "CPU 1 looked idle to the first");
+}
+
 #[test]
 fn strangers_make_a_cpu_busy_and_are_no_question_themselves() {
     let busy = |to: u32| {
