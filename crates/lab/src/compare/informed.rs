@@ -207,7 +207,7 @@ fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
 fn class(priority: i32) -> Class {
     match priority {
         ..=0 => Class::Stop,
-        ..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
+        1..100 => Class::Fifo { priority: (99 - priority).clamp(1, 99) as u8 },
         100.. => Class::Fair { nice: (priority - NICE_0).clamp(-20, 19) as i8 },
     }
 }
