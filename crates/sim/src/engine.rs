@@ -108,6 +108,8 @@ pub struct Machine {
     balancer_latency: u64,
     /// A CPU's tick begins: its question comes some time after that of another CPU.
     tick_begins: bool,
+    /// A tick that found its CPU idle lets signals decay.
+    tick_wakes_cpu: bool,
     /// CPUs on which the running task may have to give way.
     pending: Vec<usize>,
     /// The CPU that creates a task, moves one, or lets signals decay, while it does that to others.

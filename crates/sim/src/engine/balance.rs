@@ -144,6 +144,7 @@ impl Machine {
         let now = self.last_tick();
         self.decay_at = now + DECAY_PERIOD;
         self.caller = Some(by);
+        self.tick_wakes_cpu = self.cpus[by].is_idle();
         let mut next = u64::MAX;
         for (first, end) in [(by + 1, self.cpus.len()), (0, by + 1)] {
             let mut from = first;
@@ -164,6 +165,7 @@ impl Machine {
         }
         self.kick_at = next;
         self.caller = None;
+        self.tick_wakes_cpu = false;
     }
 
     /// Moves the running task of CPU `c` if it does not fit and a larger CPU is idle. Whether it was

@@ -41,6 +41,10 @@ pub(super) struct Domain {
     pub(super) daemon: bool,
     /// When the scheduler called the governor last, or its time came where it needs no call.
     pub(super) called_at: u64,
+    /// How late the clock was read then.
+    pub(super) called_late: u64,
+    /// When the period that began then is over.
+    pub(super) period_ends_at: u64,
 
     /// Present operating point.
     pub(super) point: usize,

@@ -108,9 +108,9 @@ impl Machine {
             let mut at = of_simulation(at);
             if self.waits_for_calls(d) {
                 // A sampler's period begins with the call, not when its worker is done.
-                let called = self.domains[d].called_at;
-                at = at.saturating_sub(self.now - called);
-                at += u64::from(self.lateness(at) < self.lateness(called));
+                let domain = &mut self.domains[d];
+                at = at.saturating_sub(self.now - domain.called_at);
+                domain.period_ends_at = at;
             }
             // Not now: time has to pass between two decisions. A worker that was called is on its way.
             if !self.domains[d].called {
@@ -132,17 +132,23 @@ impl Machine {
     }
 
     /// The scheduler calls cpufreq for domain `d`, and CPU `c` does so: a governor that waits for that has its turn,
-    /// on that CPU if it has a worker.
+    /// on that CPU if it has a worker. Whether it has; not where its period ends just now, and the clock was read later
+    /// when it began.
     #[inline]
-    pub(super) fn call(&mut self, d: usize, c: usize) {
+    pub(super) fn call(&mut self, d: usize, c: usize) -> bool {
         let waits = self.domains[d].deferred && !self.domains[d].called;
         if !waits || self.is_foreign(d) {
-            return;
+            return false;
         }
+        let late = self.lateness();
         let domain = &mut self.domains[d];
+        if domain.period_ends_at == self.now && late < domain.called_late {
+            return false;
+        }
         let way = self.cpus[c].time_of(self.sampler_wake, domain.point);
         domain.called = true;
         domain.called_at = self.now;
+        domain.called_late = late;
         domain.wake_at = self.now + way;
         if let Some(worker) = domain.governor_task {
             self.forget_delayed(worker);
@@ -156,6 +162,7 @@ impl Machine {
             task.pin(c);
         }
         self.requeue_domain(d);
+        true
     }
 
     /// Where a wake-up has called, the worker is awake in the same interrupt, before its CPU looks who is to run.
@@ -181,12 +188,14 @@ impl Machine {
         self.waits_for_calls(d) && self.domains[d].governor_wakeups > 0
     }
 
-    /// How late the clock is read that a governor compares, at this time: nothing that would matter but
+    /// How late the clock is read that a governor compares, now: nothing that would matter but
     /// where a period ends just with a tick. Which of the two readings was the later one then decides
-    /// whether the period is over, or a tick later.
+    /// whether the period is over, or a tick later. A tick that wakes its CPU up reads it later than one of a busy CPU: on the
+    /// arm64 board 97 % of such periods are over.
     #[inline]
-    fn lateness(&self, at: u64) -> u64 {
-        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ at).next_u64()
+    fn lateness(&self) -> u64 {
+        let random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64();
+        random >> 1 | u64::from(self.tick_wakes_cpu) << 63
     }
 
     /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What the
@@ -202,8 +211,9 @@ impl Machine {
         }
         domain.deferred = true;
         domain.wake_at = u64::MAX;
-        if self.leaping && self.leap_calls(d, observer) {
-            self.call(d, self.domains[d].cpus[0]);
+        if self.leaping && self.leap_calls(d, observer) && !self.call(d, self.domains[d].cpus[0]) {
+            self.domains[d].wake_at = self.now + 1;
+            self.requeue_domain(d);
         }
         true
     }
@@ -214,10 +224,11 @@ impl Machine {
             return;
         }
         let was_called = self.needs_call(d);
+        let late = self.lateness();
         let domain = &mut self.domains[d];
         domain.wake_at = u64::MAX;
         if !was_called {
-            domain.called_at = self.now;
+            (domain.called_at, domain.called_late) = (self.now, late);
         }
         domain.governor_wakeups += 1;
         match domain.governor_task {

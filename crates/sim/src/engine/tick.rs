@@ -86,7 +86,9 @@ impl Machine {
                 _ => self.now >= self.cpus[c].balance_at,
             };
             if decays {
+                self.tick_wakes_cpu = true;
                 self.balance(c, observer);
+                self.tick_wakes_cpu = false;
             }
             self.leave_idle(c, WakeUp::Tick, observer);
         }

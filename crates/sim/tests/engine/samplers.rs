@@ -114,6 +114,26 @@ fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
     }
 }
 
+/// A tick that finds its CPU idle reads the clock later than one of a busy CPU: a period between the two is over wherever that tick
+/// brings signals up to date at all, and one that begins with such a tick is never over at a busy CPU's.
+#[test]
+fn a_tick_that_wakes_its_cpu_reads_the_clock_later() {
+    let seen = seen(setup_of("conservative"));
+    let at_busy_ticks =
+        seen.polls[1..].iter().filter(|at| at.is_multiple_of(TICK) && seen.awake(**at));
+    let kept = |at: &u64| {
+        !seen.awake(at + 2 * TICK) && seen.asleep.range(at + TICK..at + 2 * TICK).next().is_some()
+    };
+    let (idle, busy): (Vec<u64>, Vec<u64>) = at_busy_ticks.partition(|at| kept(at));
+    let over = |of: &[u64]| {
+        let over = of.iter().filter(|at| seen.polls.contains(&(**at + 2 * TICK))).count();
+        over as f64 / of.len() as f64
+    };
+    assert!(idle.len() > 10 && busy.len() > 10, "{} {}", idle.len(), busy.len());
+    assert!(over(&idle) > 0.9, "{} of {}", over(&idle), idle.len());
+    assert!((0.2..0.6).contains(&over(&busy)), "{} of {}", over(&busy), busy.len());
+}
+
 /// Wake-ups of the worker, what it did and the samples.
 #[derive(Default)]
 struct Worker {
