@@ -94,7 +94,8 @@ fn before_the_switch(
         // Where it then sleeps, what was recorded last before it runs again tells all of the time that counted.
         let starts = starts.get(&slice.tid).map_or(&[][..], |starts| starts);
         let again = starts.get(starts.partition_point(|&from_ns| from_ns <= slice.from_ns));
-        let last = again.map(|&again_ns| seen.partition_point(|of| of.0 <= again_ns) - 1);
+        let last =
+            again.and_then(|&again_ns| seen.partition_point(|of| of.0 <= again_ns).checked_sub(1));
         let slept = |of: &&(u64, u32)| slice.ended == Ended::Slept && of.0 > slice.to_ns;
         let then = last.and_then(|last| seen.get(last)).filter(slept);
         let first = seen.get(after).filter(|of| of.0 <= slice.to_ns);
