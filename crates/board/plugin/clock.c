@@ -30,6 +30,8 @@
 #define LONGEST_STOP_NS 100000000       /* who does nothing for longer is taken to wait for the clock: it goes on */
 #define NUDGE_NS 2000000                /* who was woken and has not come for so long is woken once more */
 #define YIELD_NS 200000                 /* who waits for the clock gives others its CPU for so long, and only then sleeps */
+#define CROWDED_NS 500000               /* a CPU that comes back later was given to somebody else's program, */
+#define CROWDED_FOR_NS 100000000        /* and who sleeps comes sooner to his turn, for so long */
 #define SHORTEST_LOOK_NS 20000          /* how often the clock is looked at while it stands still, at first */
 #define LONGEST_STILL_LOOK_NS 200000    /* and then */
 #define LONGEST_LOOK_NS 10000000
@@ -55,6 +57,7 @@ static bool started, traps_tsc;
 static int64_t now, host_then, tsc_at_start, now_at_start;
 static int64_t most_then, stood;        /* the limit when it was last looked at, and how long nobody has changed it */
 static bool nudged;
+static int64_t crowded_until;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread struct worker *self;
 
@@ -202,8 +205,11 @@ void clock_sleep(int64_t due)
     int64_t at = clock_now(), pause = 0, begun = host_now();
     bool moved = true;
     while (at < due) {
-        if (host_now() - begun < YIELD_NS) {
+        int64_t host = host_now();
+        if (host - begun < YIELD_NS && host >= __atomic_load_n(&crowded_until, __ATOMIC_RELAXED)) {
             sched_yield();
+            if (host_now() - host > CROWDED_NS)
+                __atomic_store_n(&crowded_until, host + CROWDED_FOR_NS, __ATOMIC_RELAXED);
             at = clock_now();
             continue;
         }
