@@ -110,7 +110,8 @@ fn threads_are_accounted() {
         let reader = host.schedstat_of(tid).unwrap();
         let first = reader.read().unwrap();
         host.multiply_chain(3_000_000);
-        host.sleep_until(host.now() + Nanos(1)).unwrap();
+        // Long enough that it is not over before it began, however late this thread is.
+        host.sleep_until(host.now() + Nanos::from_millis(50)).unwrap();
         let used = host.usage().unwrap().since(before.0);
         assert!(used.voluntary > 0);
         assert!(host.cpu_time_of(tid).unwrap() > before.1);
