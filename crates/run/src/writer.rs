@@ -356,16 +356,25 @@ pub fn amend(dir: &Path, change: &mut dyn FnMut(&mut Manifest)) -> Result<()> {
 /// Makes the run directory `dir` with its manifest; refuses one with files in it.
 pub(crate) fn make_dir(disk: &dyn Disk, dir: PathBuf, manifest: &Manifest) -> Result<PathBuf> {
     let dir = empty_dir_on(disk, dir)?;
-    // Of two at the same time one has the directory: the name of the manifest is made once.
-    let path = dir.join(manifest::FILE);
-    match disk.create(&path) {
+    // Of two at the same time one has the directory; and whoever looks finds no manifest or a whole one.
+    let claim = dir.join(CLAIM);
+    match disk.create(&claim) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(&dir)),
-        Err(error) => return Err(Error::io(&path, "to begin the manifest", &error)),
+        Err(error) => return Err(Error::io(&claim, "to begin the run directory", &error)),
     }
-    write_manifest(disk, &dir, manifest)?;
-    Ok(dir)
+    let made = match dir.join(manifest::FILE).exists() {
+        // Another one was done between the look and the claim.
+        true => Err(taken(&dir)),
+        false => write_manifest(disk, &dir, manifest),
+    };
+    // If it stays, it is in nobody's way: the manifest is there, or nothing is.
+    let _ = disk.remove(&claim);
+    made.map(|()| dir)
 }
+
+/// What a run directory has in it until its manifest is there.
+const CLAIM: &str = "run.toml.claim";
 
 /// Makes the directory `dir`; refuses one with files in it.
 ///

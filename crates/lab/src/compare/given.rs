@@ -164,14 +164,12 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);
-        // What moves a task follows from scheduling.
-        let follows = |slice: &Ran| {
-            let mut during =
-                moves.iter().filter(|t_ns| (slice.from_ns..=slice.to_ns).contains(t_ns));
-            name.starts_with(MOVERS) && during.next().is_some()
-        };
-        let slices: Vec<Ran> =
-            all.iter().filter(|slice| slice.tid == tid && !follows(slice)).copied().collect();
+        let mut slices: Vec<Ran> = all.iter().filter(|slice| slice.tid == tid).copied().collect();
+        if name.starts_with(MOVERS) {
+            // What moves a task follows from scheduling.
+            let during = |slice: &Ran, t_ns: &u64| (slice.from_ns..=slice.to_ns).contains(t_ns);
+            slices.retain(|slice| !moves.iter().any(|t_ns| during(slice, t_ns)));
+        }
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
@@ -254,13 +252,10 @@ fn worked(
         for (from_ns, to_ns, item) in parts(slice, &ends) {
             let spent = clocks.cycles(slice.cpu, from_ns, to_ns);
             let ended = || ends.iter().rposition(|&(_, end)| end <= from_ns);
-            match item {
-                Some(item) => cycles[item].0 += spent,
-                None => {
-                    if let Some(item) = ended() {
-                        *cycles[item].1.get_or_insert(0.0) += spent;
-                    }
-                }
+            if let Some(item) = item {
+                cycles[item].0 += spent;
+            } else if let Some(ended) = ended() {
+                *cycles[ended].1.get_or_insert(0.0) += spent;
             }
         }
     }

@@ -188,10 +188,11 @@ enum Happened {
         cpu: u32,
         tid: u32,
     },
-    /// In the queue of the CPU for which it was woken.
+    /// In the queue of the CPU for which it was woken; one that `stays` was there before.
     Queued {
         cpu: u32,
         tid: u32,
+        stays: bool,
     },
     /// By the trace's clock perhaps at the very time of the wake-up.
     Began {
@@ -278,11 +279,14 @@ fn placements(scenario: &Scenario, built: &Built, recording: &Recording<'_>, fou
                 // The highest bit is a flag of the kernel's.
                 entry.util_est = util_est.map_or(entry.util_est, |est| est & 0x7fff_ffff);
             }
-            Happened::Queued { cpu, tid } => {
+            Happened::Queued { cpu, tid, stays } => {
                 at.insert(tid, Whereabouts::Waits(cpu));
-                // What is expected of it counts at once; the queue's signals are recorded later.
-                let expected = told.get(&Subject::Task(tid)).map_or(0, |task| task.util_est);
-                told.entry(Subject::Cpu(cpu)).or_default().util_est += expected;
+                if stays {
+                    // What is expected of it counts at once; the queue's signals are recorded later, where one comes from
+                    // elsewhere before.
+                    let expected = told.get(&Subject::Task(tid)).map_or(0, |task| task.util_est);
+                    told.entry(Subject::Cpu(cpu)).or_default().util_est += expected;
+                }
             }
             Happened::Woke { cpu, tid } => {
                 let slept = at.insert(tid, Whereabouts::Arrives(cpu));
@@ -407,7 +411,8 @@ fn happened(recording: &Recording<'_>) -> Vec<(u64, Happened)> {
             let later = |t_ns: &&u64| placed.is_none_or(|placed_ns| **t_ns > placed_ns);
             let queued_ns = queued.filter(later).copied().unwrap_or(woken.t_ns);
             all.push((t_ns, Happened::Woke { cpu: woken.cpu, tid }));
-            all.push((queued_ns, Happened::Queued { cpu: woken.cpu, tid }));
+            let stays = placed.is_none();
+            all.push((queued_ns, Happened::Queued { cpu: woken.cpu, tid, stays }));
         }
         all.extend(moves.into_iter().map(|(t_ns, cpu)| (t_ns, Happened::Moved { cpu, tid })));
     }

@@ -75,8 +75,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         cpu.urgent.reserve(tasks.len());
         if !setup.cgroups.is_empty() {
             cpu.parked.reserve(tasks.len());
-            cpu.delayed.reserve(tasks.len());
         }
+        cpu.delayed.reserve(tasks.len());
         cpu.timers = OwnTimers::with_capacity(tasks.len());
     }
     // A deadline task has a second one, for its period; a control group has two.

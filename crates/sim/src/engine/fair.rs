@@ -190,27 +190,47 @@ impl Machine {
     }
 
     /// Takes tasks that sleep out of CPU `c`'s queue, each as it would be next: those have no lag left.
+    #[inline]
     pub(super) fn settle_delayed(&mut self, c: usize) {
-        while !self.cpus[c].delayed.is_empty() {
-            let cpu = &self.cpus[c];
-            let average = self.average(c);
-            let eligible = |&t: &usize| average.is_eligible(self.tasks[t].vruntime);
-            let running = cpu.current.filter(|t| self.tasks[*t].is_fair() && eligible(t));
-            if running.is_some_and(|t| self.tasks[t].protected) {
-                return;
-            }
-            let others = cpu.fair.iter().copied().filter(eligible).chain(running);
-            let first = others.map(|t| self.tasks[t].deadline).min().unwrap_or(i64::MAX);
-            let delayed = cpu.delayed.iter().enumerate().filter(|(_, t)| eligible(t));
-            let next = delayed.min_by_key(|(_, t)| self.tasks[**t].deadline);
-            match next {
-                Some((at, &t)) if self.tasks[t].deadline < first => {
-                    self.cpus[c].delayed.remove(at);
-                    (self.tasks[t].delayed, self.tasks[t].lag) = (false, 0);
-                }
-                _ => return,
-            }
+        while let Some((at, t)) = self.next_delayed(c) {
+            self.cpus[c].delayed.remove(at);
+            (self.tasks[t].delayed, self.tasks[t].lag) = (false, 0);
         }
+    }
+
+    /// The sleeping task that would be next on CPU `c`, if one of these would, and its position among them.
+    #[inline]
+    fn next_delayed(&self, c: usize) -> Option<(usize, usize)> {
+        let cpu = &self.cpus[c];
+        if cpu.delayed.is_empty() {
+            return None;
+        }
+        let average = self.average(c);
+        let running = self.eligible_current(c, &average);
+        if running.is_some_and(|t| self.tasks[t].protected) {
+            return None;
+        }
+        let (at, t) = self.first_eligible(&cpu.delayed, &average)?;
+        let awake = self.first_eligible(&cpu.fair, &average).map(|(_, t)| t);
+        let later = |other: usize| self.tasks[t].deadline < self.tasks[other].deadline;
+        awake.into_iter().chain(running).all(later).then_some((at, t))
+    }
+
+    /// The running task of CPU `c`, if it is a fair one that has not had more than its share.
+    #[inline]
+    fn eligible_current(&self, c: usize, average: &Average) -> Option<usize> {
+        let may =
+            |t: &usize| self.tasks[*t].is_fair() && average.is_eligible(self.tasks[*t].vruntime);
+        self.cpus[c].current.filter(may)
+    }
+
+    /// Of tasks that have not had more than their share the one with the earliest deadline, of equals the first: its position
+    /// and itself.
+    #[inline]
+    fn first_eligible(&self, tasks: &[usize], average: &Average) -> Option<(usize, usize)> {
+        let tasks = tasks.iter().copied().enumerate();
+        let eligible = tasks.filter(|&(_, t)| average.is_eligible(self.tasks[t].vruntime));
+        eligible.min_by_key(|&(_, t)| self.tasks[t].deadline)
     }
 
     /// A sleeping task is in no queue any more.
@@ -252,18 +272,14 @@ impl Machine {
             return self.pick_first(c);
         }
         let average = self.average(c);
-        // Of equals the one that came first, and any of them before the one that runs.
+        // Any of equals before the one that runs.
         let key = |t: usize| self.tasks[t].deadline;
-        let current = cpu
-            .current
-            .filter(|&t| self.tasks[t].is_fair() && average.is_eligible(self.tasks[t].vruntime));
+        let current = self.eligible_current(c, &average);
         if current.is_some_and(|t| self.tasks[t].protected) {
             return None;
         }
-        let eligible = |&(_, &t): &(usize, &usize)| average.is_eligible(self.tasks[t].vruntime);
-        let best = cpu.fair.iter().enumerate().filter(eligible).min_by_key(|&(_, &t)| key(t));
-        match (best, current) {
-            (Some((_, &t)), Some(running)) if key(running) < key(t) => None,
+        match (self.first_eligible(&cpu.fair, &average), current) {
+            (Some((_, t)), Some(running)) if key(running) < key(t) => None,
             (Some((at, _)), _) => Some(at),
             // Rounding can leave none eligible: the one that is behind most.
             (None, Some(_)) => None,

@@ -223,13 +223,13 @@ impl Machine {
         if self.defers(d, observer) {
             return;
         }
-        let was_called = self.needs_call(d);
-        let late = self.lateness();
-        let domain = &mut self.domains[d];
-        domain.wake_at = u64::MAX;
-        if !was_called {
+        if !self.needs_call(d) {
+            let late = self.lateness();
+            let domain = &mut self.domains[d];
             (domain.called_at, domain.called_late) = (self.now, late);
         }
+        let domain = &mut self.domains[d];
+        domain.wake_at = u64::MAX;
         domain.governor_wakeups += 1;
         match domain.governor_task {
             Some(t) if self.tasks[t].state == State::Sleeping => {

@@ -152,9 +152,7 @@ impl Machine {
     /// Position in the queue of the fair task that is next, once those that only wait to leave it have.
     #[inline]
     fn next_fair(&mut self, c: usize) -> Option<usize> {
-        if !self.cpus[c].delayed.is_empty() {
-            self.settle_delayed(c);
-        }
+        self.settle_delayed(c);
         self.pick_fair(c)
     }
 

@@ -59,7 +59,7 @@ impl Machine {
                 self.pending.push(c);
             }
         }
-        if slice_over && !self.cpus[c].delayed.is_empty() {
+        if slice_over {
             self.settle_delayed(c);
         }
         if slice_over && !self.cpus[c].fair.is_empty() {
