@@ -145,6 +145,10 @@ pub struct Machine {
     hints: Vec<HintCall>,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
     decay_at: u64,
+    /// Whether idle CPUs may have signals to decay: since one stopped its tick, until none that is idle has.
+    idle_blocked: bool,
+    /// Whether a CPU has come to those for which others balance since these were last looked at.
+    idle_came: bool,
     /// How many CPUs a task looks at for an idle one, where all have one capacity.
     idle_search: usize,
     /// When a busy CPU may next wake an idle one to balance, which does so, too.

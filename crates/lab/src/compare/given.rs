@@ -39,6 +39,8 @@ pub struct Stretch {
     pub woken_ns: u64,
     /// Cycles.
     pub cycles: f64,
+    /// Whether a sampler may have been called for which a worker of its CPU then wakes up.
+    pub is_call: bool,
 }
 
 /// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
@@ -161,6 +163,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         .flat_map(|tid| recording.moves(tid))
         .map(|(t_ns, _)| t_ns)
         .collect();
+    let calls = Calls::of(scenario, &recording);
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);
@@ -177,7 +180,8 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
             let mut per_cpu: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
-            for stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
+            for mut stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
+                stretch.is_call = calls.before(&stretch, &at);
                 per_cpu.entry(stretch.cpu).or_default().push(stretch);
             }
             let util_est = expected_before(&recording, tid);
@@ -203,6 +207,43 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         since(&mut stretch.woken_ns);
     }
     Ok(found)
+}
+
+/// When each CPU brought signals of its clock domain up to date, where a sampler may be called.
+struct Calls {
+    /// From such a time until the sampler's worker wakes up.
+    way_cycles: f64,
+    /// By CPU, in order.
+    by_cpu: BTreeMap<u32, Vec<u64>>,
+}
+
+impl Calls {
+    fn of(scenario: &Scenario, recording: &Recording<'_>) -> Calls {
+        let domains = &scenario.platform.domains;
+        let domain = |cpu: u32| domains.iter().position(|of| of.cpus.iter().any(|c| c.0 == cpu));
+        let mut by_cpu: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for of in recording.signals() {
+            let Subject::Cpu(cpu) = of.subject else { continue };
+            let by = of.updater.unwrap_or(cpu);
+            if domain(by) == domain(cpu) {
+                by_cpu.entry(by).or_default().push(of.t_ns);
+            }
+        }
+        by_cpu.values_mut().for_each(|times| times.sort_unstable());
+        Calls { way_cycles: scenario.platform.sampler_wake_cycles as f64, by_cpu }
+    }
+
+    /// Whether that was before `stretch` began, about as long as the way takes. The worker's own wake-up is nearer.
+    fn before(&self, stretch: &Stretch, clocks: &Clocks<'_>) -> bool {
+        /// Of the way, what it takes at least and at most.
+        const WAY: (f64, f64) = (0.6, 2.2);
+        let Some(times) = self.by_cpu.get(&stretch.cpu) else { return self.by_cpu.is_empty() };
+        let before = &times[..times.partition_point(|t_ns| *t_ns <= stretch.woken_ns)];
+        let ways = before.iter().rev().map(|&t_ns| {
+            clocks.cycles(stretch.cpu, t_ns, stretch.woken_ns) / self.way_cycles.max(1.0)
+        });
+        ways.take_while(|ways| *ways <= WAY.1).any(|ways| ways >= WAY.0)
+    }
 }
 
 /// The kernel's priority of a nice value of 0.
@@ -472,7 +513,7 @@ fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>
                 let mut woken = woken.filter(|t_ns| (slept_ns..=slice.from_ns).contains(t_ns));
                 let moved = goes_on_from.is_some();
                 let woken_ns = woken.next().filter(|_| !moved).unwrap_or(slice.from_ns);
-                found.push(Stretch { cpu: slice.cpu, woken_ns, cycles });
+                found.push(Stretch { cpu: slice.cpu, woken_ns, cycles, is_call: false });
             }
         }
         let slept = matches!(slice.ended, Ended::Slept | Ended::Exited);

@@ -47,10 +47,11 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
 }
 
 /// What else ran in each playing, without the work of governors that sample: the model has its own, which takes as long as
-/// theirs on average.
+/// theirs on average. Their workers have other work, too: that which nothing calls, and what takes long.
 fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Background>> {
     let workers = given.playings.iter().flat_map(|playing| &playing.background);
     let workers = workers.filter(|of| is_worker(scenario, of)).flat_map(|of| &of.stretches);
+    let workers = workers.filter(|stretch| stretch.is_call);
     let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
     let most = median(&mut cycles).map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
     let decisions: Vec<u64> = cycles.into_iter().filter(|&cycles| cycles as f64 <= most).collect();
@@ -61,7 +62,7 @@ fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Backgroun
     let others = given.playings.iter().map(|playing| {
         let mut others = playing.background.clone();
         for of in others.iter_mut().filter(|of| is_worker(scenario, of)) {
-            of.stretches.retain(|stretch| stretch.cycles > most);
+            of.stretches.retain(|stretch| !stretch.is_call || stretch.cycles > most);
         }
         others.retain(|of| !of.stretches.is_empty());
         others

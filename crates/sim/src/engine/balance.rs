@@ -39,6 +39,17 @@ pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Ve
     [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
 }
 
+/// What one CPU does for those that are idle without a tick.
+#[derive(Clone, Copy)]
+struct Care {
+    /// It lets their signals decay.
+    decays: bool,
+    /// It balances for them.
+    balances: bool,
+    /// New ones count for when that is next due.
+    counts: bool,
+}
+
 impl BalanceLevel {
     /// From when on a CPU looks again.
     fn due(&self, busy: bool) -> u64 {
@@ -59,19 +70,30 @@ impl Machine {
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);
         }
-        let kicks = self.kicks(c);
-        if self.now > self.decay_at || kicks {
-            // The tick wakes an idle CPU for that.
-            let by = self.idle_cpus.from(0).next().unwrap_or(c);
-            self.balance_idle_cpus(by, kicks, observer);
-            if kicks {
-                self.limit_search();
-            }
-        }
+        self.kick(c, observer);
         if !self.cpus[c].fair.is_empty() {
             self.push_to_idle(c, observer);
         } else if !self.cpus[c].siblings.is_empty() {
             self.leave_shared_core(c, observer);
+        }
+    }
+
+    /// The tick of busy CPU `c` wakes an idle one to look after those that are idle, if there is a reason to
+    /// (`nohz_balancer_kick`).
+    fn kick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let balances = self.kicks(c);
+        if balances {
+            // With the next tick at the earliest, also if nobody balances now.
+            self.kick_at = self.last_tick() + self.tick;
+            self.limit_search();
+        }
+        let decays = balances || self.idle_blocked && self.now > self.decay_at;
+        if decays || self.idle_came {
+            let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
+            if let Some(by) = first {
+                let counts = std::mem::take(&mut self.idle_came);
+                self.look_after_idle_cpus(by, Care { decays, balances, counts }, observer);
+            }
         }
     }
 
@@ -81,7 +103,7 @@ impl Machine {
         cpu.noted_capacity * IMBALANCE_PERCENT < cpu.capacity * 100
     }
 
-    /// Whether busy CPU `c` wakes an idle one to balance (`nohz_balancer_kick`): one with a task that waits, does not fit
+    /// Whether busy CPU `c` wakes an idle one to balance: one with a task that waits, does not fit
     /// or has little of it does, and where all CPUs are equal one that is not the only one with a tick.
     fn kicks(&self, c: usize) -> bool {
         let cpu = &self.cpus[c];
@@ -90,7 +112,7 @@ impl Machine {
             && self.idle_tick == IdleTick::Stops
             && (cpu.misfit
                 || (cpu.fair_count > 0 && self.capacity_is_reduced(c))
-                || cpu.runnable_count() > 1
+                || cpu.queued_count() > 1
                 || (self.capacities_equal && self.cpus.iter().filter(ticks).nth(1).is_some()))
     }
 
@@ -132,38 +154,59 @@ impl Machine {
     pub(super) fn decay_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if self.idle_tick == IdleTick::Stops
             && self.cpus.len() > 1
+            && self.idle_blocked
             && self.last_tick() >= self.decay_at
         {
-            self.balance_idle_cpus(c, false, observer);
+            let care = Care { decays: true, balances: false, counts: false };
+            self.look_after_idle_cpus(c, care, observer);
         }
     }
 
-    /// CPU `by` lets the signals decay of all that are idle without a tick, from the one behind it on and all around, and
-    /// `balances` for them, too.
-    fn balance_idle_cpus<O: Observer>(&mut self, by: usize, balances: bool, observer: &mut O) {
+    /// CPU `by` takes care of those that are idle without a tick, from the one behind it on and all around, until a sampler
+    /// that it called has work for it: the next tick of a busy CPU goes on with it.
+    fn look_after_idle_cpus<O: Observer>(&mut self, by: usize, care: Care, observer: &mut O) {
         let now = self.last_tick();
-        self.decay_at = now + DECAY_PERIOD;
+        let Care { decays, balances, counts } = care;
         self.caller = Some(by);
         self.tick_wakes_cpu = self.cpus[by].is_idle();
-        let mut next = u64::MAX;
-        for (first, end) in [(by + 1, self.cpus.len()), (0, by + 1)] {
+        let (mut next, mut blocked) = (u64::MAX, false);
+        let (mut is_called, mut is_broken_off) = (false, false);
+        'all: for (first, end) in [(by + 1, self.cpus.len()), (0, by + 1)] {
             let mut from = first;
             while let Some(c) = self.idle_cpus.next(from).filter(|&c| c < end) {
                 from = c + 1;
-                let cpu = &self.cpus[c];
-                if !cpu.is_tickless {
+                if !self.cpus[c].is_tickless || (is_called && c == by) {
                     continue;
                 }
-                if cpu.has_blocked && cpu.decayed.is_none_or(|decayed| decayed < now) {
-                    self.update_blocked(c, observer);
+                if is_called {
+                    is_broken_off = true;
+                    break 'all;
                 }
+                let cpu = &self.cpus[c];
+                let is_old = cpu.decayed.is_none_or(|decayed| decayed < now);
+                if decays && cpu.has_blocked && is_old {
+                    self.update_blocked(c, observer);
+                    is_called = self.calls_worker(by);
+                }
+                blocked |= self.cpus[c].has_blocked;
                 if balances && now >= self.cpus[c].balance_at {
                     self.look_around(c, observer);
                 }
                 next = next.min(self.cpus[c].balance_at);
             }
         }
-        self.kick_at = next;
+        if is_broken_off {
+            self.idle_blocked |= decays;
+            self.idle_came |= counts;
+        } else {
+            if decays {
+                self.decay_at = now + DECAY_PERIOD;
+                self.idle_blocked = blocked;
+            }
+            if next != u64::MAX {
+                self.kick_at = next;
+            }
+        }
         self.caller = None;
         self.tick_wakes_cpu = false;
     }
@@ -287,7 +330,8 @@ impl Machine {
         );
         self.balance_sooner(c);
         if self.overloaded {
-            self.overloaded = self.fair_waiting > 0;
+            self.overloaded =
+                self.fair_waiting > 0 || self.cpus.iter().any(|cpu| cpu.queued_count() > 1);
             self.update_blocked(c, observer);
         }
         let gives = |other| self.gives(other);

@@ -160,6 +160,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         controller_called: None,
         hints: hints::in_order(setup.hints),
         decay_at: 0,
+        idle_blocked: false,
+        idle_came: false,
         kick_at: 0,
         fair_server: kernel.version.is_some(),
         base_power: platform.base_power_mw,

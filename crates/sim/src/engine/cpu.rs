@@ -266,6 +266,12 @@ impl Cpu {
         (self.fair.len() + self.urgent.len()) as u32 + u32::from(self.current.is_some())
     }
 
+    /// What the kernel's balancers count as running here: also those that sleep in the queue.
+    #[inline]
+    pub(super) fn queued_count(&self) -> u32 {
+        self.runnable_count() + self.delayed.len() as u32
+    }
+
     /// Time of its next event.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {

@@ -165,6 +165,13 @@ impl Machine {
         true
     }
 
+    /// Whether a sampler's worker, called just now, is about to run on CPU `c`.
+    pub(super) fn calls_worker(&self, c: usize) -> bool {
+        let is_called = |domain: &Domain| domain.called && domain.called_at == self.now;
+        let worker = |domain: &Domain| domain.governor_task.map(|t| self.tasks[t].pinned);
+        self.domains.iter().any(|domain| is_called(domain) && worker(domain) == Some(Some(c)))
+    }
+
     /// Where a wake-up has called, the worker is awake in the same interrupt, before its CPU looks who is to run.
     #[inline]
     pub(super) fn begin_called<O: Observer>(&mut self, d: usize, observer: &mut O) {

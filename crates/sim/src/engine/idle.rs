@@ -187,9 +187,15 @@ impl Machine {
         cpu.stale = true;
         cpu.misfit = false;
         cpu.complete_at = u64::MAX;
+        let (blocked, tickless) = (self.idle_blocked, self.cpus[c].is_tickless);
         self.enter_state(c, observer);
         self.tell_idle(c, true, observer);
+        // Others' signals decay before its own tick stops.
+        let blocks = std::mem::replace(&mut self.idle_blocked, blocked);
+        let is_tickless = std::mem::replace(&mut self.cpus[c].is_tickless, tickless);
         self.decay_when_idle(c, observer);
+        self.idle_blocked |= blocks;
+        self.cpus[c].is_tickless |= is_tickless;
     }
 
     /// Idle CPU `c` enters the state that is chosen for it now.
@@ -247,6 +253,8 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.idle_calls += u64::from(!keeps_tick);
         cpu.has_blocked |= runs && !keeps_tick;
+        self.idle_blocked |= runs && !keeps_tick;
+        self.idle_came |= !keeps_tick && !cpu.is_tickless;
         cpu.is_tickless |= !keeps_tick;
         cpu.tick_stopped = !keeps_tick;
         cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };

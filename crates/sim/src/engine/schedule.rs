@@ -24,7 +24,7 @@ impl Machine {
             cpu.fair.push(t);
             self.fair_waiting += 1;
             self.crowded.set(c, true);
-            self.overloaded |= cpu.runnable_count() > 1;
+            self.overloaded |= cpu.queued_count() > 1;
         } else {
             let urgency = tasks[t].urgency();
             let before = |&other: &usize| {

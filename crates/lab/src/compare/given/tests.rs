@@ -203,3 +203,31 @@ fn a_wake_up_on_another_cpu_has_its_own_part() {
     assert!(first.interrupt_cycles.is_none() && second.remote_cycles.is_none());
     assert_eq!(second.interrupt_cycles, Some(4.5e5), "less the timer's slack");
 }
+
+#[test]
+fn a_call_is_as_long_before_its_worker_as_the_way_takes() {
+    // 114 us at 1 GHz, and the worker of CPU 3 is awake at 1049 ms.
+    let stretch = Stretch { cpu: 3, woken_ns: 1_049 * MS, cycles: 1.0, is_call: false };
+    let is_call = |updates: &[(u64, u32, Option<u32>)]| {
+        let mut run = playing();
+        for &(us_before, cpu, updater_cpu) in updates {
+            let (t_ns, kind) = (stretch.woken_ns - us_before * 1000, "cpu".to_owned());
+            let (cpu, util_avg) = (Some(cpu), Some(1));
+            let sample =
+                UtilizationSample { t_ns, kind, cpu, util_avg, updater_cpu, ..Default::default() };
+            run.tables.utilization.push(sample);
+        }
+        let (scenario, recording) = (scenario(1), Recording::of(&run));
+        let clocks = Clocks::of(&scenario.platform, &run, &recording);
+        Calls::of(&scenario, &recording).before(&stretch, &clocks)
+    };
+    assert!(is_call(&[(120, 3, Some(3))]) && is_call(&[(120, 3, None)]));
+    assert!(
+        is_call(&[(200, 1, Some(3)), (40, 3, Some(3))]),
+        "of another CPU's signals, by its own"
+    );
+    assert!(!is_call(&[(40, 3, Some(3))]), "its own wake-up's");
+    assert!(!is_call(&[(300, 3, Some(3)), (120, 3, Some(1))]), "long ago; by another CPU");
+    assert!(!is_call(&[(120, 1, Some(1))]));
+    assert!(is_call(&[]), "nothing is known");
+}
