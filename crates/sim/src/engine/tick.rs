@@ -59,9 +59,6 @@ impl Machine {
                 self.pending.push(c);
             }
         }
-        if slice_over {
-            self.settle_delayed(c);
-        }
         if slice_over && !self.cpus[c].fair.is_empty() {
             self.pending.push(c);
         }
@@ -73,6 +70,10 @@ impl Machine {
         } else if self.cpus[c].fair_count == 0 && self.now >= self.decay_at {
             self.decay_at = self.now + super::balance::DECAY_PERIOD;
             self.update_blocked(c, observer);
+        }
+        if slice_over {
+            // The tick itself still counts them.
+            self.settle_delayed(c);
         }
         self.requeue(c);
     }

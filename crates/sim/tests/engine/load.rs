@@ -3,7 +3,7 @@
 use crate::common::*;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, Summary};
-use flyball_sim::observe::{Blind, Observer};
+use flyball_sim::observe::{Blind, Observer, SwitchOut};
 use flyball_sim::setup::{Creator, Hint, HintCall, Placement, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
@@ -229,4 +229,87 @@ fn changes_while_others_spin(spinning: &[u32]) -> Vec<u64> {
 fn busy_cpus_let_the_signals_of_idle_ones_decay() {
     assert_eq!(changes_while_others_spin(&[2, 3]), [12 * MS, 20 * MS, 28 * MS]);
     assert!(changes_while_others_spin(&[2]).is_empty());
+}
+
+/// When CPU 1, which worked for 10 ms, changes while CPU 2 spins and has a task of 3.9 ms from 13 ms on, HZ=250.
+fn changes_beside_a_second_task(kernel: &str) -> Vec<u64> {
+    let mut setup = setup("board-x86", kernel, "performance", Nanos(34 * MS));
+    setup.kernel.hz = 250;
+    let never = || Step::SleepUntil(Nanos(1_000 * MS));
+    let steps = vec![cycles(10 * 3_200_000), never()];
+    let mut one = task("one", Script::new(steps));
+    one.allowed = vec![CpuId(1)];
+    let steps = vec![Step::SleepUntil(Nanos(13 * MS)), cycles(39 * 320_000), never()];
+    let mut second = task("second", Script::new(steps));
+    second.allowed = vec![CpuId(2)];
+    let mut spin = task("spin", Spin);
+    spin.allowed = vec![CpuId(2)];
+    setup.tasks.extend([one, second, spin]);
+    let mut changes = Changes::default();
+    Machine::new(setup).unwrap().run(&mut changes);
+    changes.0.into_iter().filter(|&(at, cpu)| cpu == 1 && at > 10 * MS).map(|(at, _)| at).collect()
+}
+
+/// Two tasks are reason enough to have an idle CPU balance, which lets idle CPUs' signals decay. The second one waits at the tick
+/// of 16 ms and then has more than its share, so that from 6.12 on it sleeps in the queue until the tick of 24 ms.
+#[test]
+fn a_task_that_sleeps_in_the_queue_counts_as_a_second_one() {
+    assert_eq!(changes_beside_a_second_task("linux-6.8"), [16 * MS]);
+    assert_eq!(changes_beside_a_second_task("linux-6.12"), [16 * MS, 24 * MS]);
+}
+
+/// Rounds are 32 ms apart while something is left; where nothing is, the next one is with the first tick after a CPU stopped its own:
+/// of CPU 1, which never worked before it does from 62 to 63 ms, while CPU 2 spins. Every 32 ms would be 76 ms.
+#[test]
+fn a_round_begins_where_a_cpu_has_stopped_its_tick() {
+    let mut setup = setup("board-x86", "linux-6.12", "performance", Nanos(80 * MS));
+    setup.kernel.hz = 250;
+    let never = Step::SleepUntil(Nanos(1_000 * MS));
+    let mut one = task("one", Script::new(vec![cycles(3_200_000), never]));
+    one.allowed = vec![CpuId(1)];
+    one.start = Nanos(62 * MS);
+    let mut spin = task("spin", Spin);
+    spin.allowed = vec![CpuId(2)];
+    setup.tasks.extend([one, spin]);
+    let mut changes = Changes::default();
+    Machine::new(setup).unwrap().run(&mut changes);
+    let of_cpu_1 = changes.0.iter().filter(|&&(at, cpu)| cpu == 1 && at > 63 * MS);
+    assert_eq!(of_cpu_1.collect::<Vec<_>>(), [&(64 * MS, 1)]);
+}
+
+/// A round that calls a sampler whose worker then has to run there breaks off, and goes on when the worker is done. CPU 0 looks
+/// after CPUs 1 and 3, which worked for 10 ms, while CPU 2 spins; a worker takes 0.54 ms with the way there.
+#[test]
+fn a_round_breaks_off_where_its_cpu_gets_work() {
+    let mut setup = setup("board-aarch64", "linux-6.12", "ondemand", Nanos(60 * MS));
+    setup.kernel.hz = 250;
+    setup.platform.sampler_cycles = 370_000;
+    for cpu in [1, 3] {
+        let steps = vec![cycles(10 * 600_000), Step::SleepUntil(Nanos(1_000 * MS))];
+        let mut one = task("one", Script::new(steps));
+        one.allowed = vec![CpuId(cpu)];
+        setup.tasks.push(one);
+    }
+    let mut spin = task("spin", Spin);
+    spin.allowed = vec![CpuId(2)];
+    setup.tasks.push(spin);
+    let mut seen = (Changes::default(), Worker::default());
+    Machine::new(setup).unwrap().run_seen(Nanos(60 * MS), &mut [&mut seen.0, &mut seen.1]);
+    let (Changes(changes), Worker(slept)) = seen;
+    let first = |of| changes.iter().find(|&&(at, cpu)| cpu == of && at > 30 * MS).unwrap().0;
+    let done = *slept.iter().find(|&&at| at > 40 * MS).unwrap();
+    assert_eq!([first(1), first(3)], [40 * MS, done]);
+    assert!((40 * MS + 500_000..41 * MS).contains(&done), "{done}");
+}
+
+/// When CPU 0 was done with something.
+#[derive(Default)]
+struct Worker(Vec<u64>);
+
+impl Observer for Worker {
+    fn switched_out(&mut self, at: Nanos, _: TaskId, cpu: CpuId, why: SwitchOut) {
+        if cpu == CpuId(0) && matches!(why, SwitchOut::Slept) {
+            self.0.push(at.0);
+        }
+    }
 }
