@@ -280,8 +280,14 @@ fn refusals_of_the_machine() {
             _ => format!("{strict}{lines}\n"),
         };
         fs_err::write(dir.path().join("e.toml"), text).unwrap();
-        let (code, _, stderr) =
-            run(dir.path(), &["bench", "e.toml", "--no-page", "--faults", faults]);
+        let ask = || run(dir.path(), &["bench", "e.toml", "--no-page", "--faults", faults]);
+        let (mut code, _, mut stderr) = ask();
+        // A run that something else disturbed says so, and is no answer to this.
+        for _ in 0..5 {
+            if code == 5 && stderr.contains("measure again on a quieter machine") {
+                (code, _, stderr) = ask();
+            }
+        }
         assert_eq!(code, expected, "{faults}: {stderr}");
         assert!(!stderr.contains("panicked"), "{faults}: {stderr}");
         assert!(stderr.contains(says), "{faults}: expected {says}\n{stderr}");
