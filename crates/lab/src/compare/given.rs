@@ -237,11 +237,14 @@ impl Calls {
     fn before(&self, stretch: &Stretch, clocks: &Clocks<'_>) -> bool {
         /// Of the way, what it takes at least and at most.
         const WAY: (f64, f64) = (0.6, 2.2);
-        let Some(times) = self.by_cpu.get(&stretch.cpu) else { return self.by_cpu.is_empty() };
+        if self.by_cpu.is_empty() || self.way_cycles == 0.0 {
+            // Nothing is known.
+            return true;
+        }
+        let times = self.by_cpu.get(&stretch.cpu).map_or(&[][..], Vec::as_slice);
         let before = &times[..times.partition_point(|t_ns| *t_ns <= stretch.woken_ns)];
-        let ways = before.iter().rev().map(|&t_ns| {
-            clocks.cycles(stretch.cpu, t_ns, stretch.woken_ns) / self.way_cycles.max(1.0)
-        });
+        let cycles = |t_ns: &u64| clocks.cycles(stretch.cpu, *t_ns, stretch.woken_ns);
+        let ways = before.iter().rev().map(|t_ns| cycles(t_ns) / self.way_cycles);
         ways.take_while(|ways| *ways <= WAY.1).any(|ways| ways >= WAY.0)
     }
 }
