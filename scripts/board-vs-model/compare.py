@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The model beside a real kernel, over all scenarios of this folder.
+"""The model beside a real kernel, over all scenarios of a folder.
 
 Runs `flyball board compare` on each scenario, keeps what it found in OUT/NAME, and writes a table
 of every figure. Needs `flyball board setup --arch aarch64 --program FILE` once, and a machine that
@@ -28,6 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--flyball", type=Path, default=ROOT / "target" / "release" / "flyball")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scenarios", type=Path, default=HERE / "scenarios", metavar="DIR")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--at-most", type=int, metavar="N", help="playings where a figure is open")
     parser.add_argument("--table-only", action="store_true", help="of what is in OUT already")
@@ -35,9 +36,7 @@ def main() -> int:
     parser.add_argument("--brief", action="store_true", help="counts, times, and what differs while CPUs are busy")
     parser.add_argument("names", nargs="*", help="some scenarios only")
     options = parser.parse_args()
-    scenarios = sorted((HERE / "scenarios").glob("*.toml"))
-    if options.names:
-        scenarios = [path for path in scenarios if path.stem in options.names]
+    scenarios = in_folder(options.scenarios, options.names)
     options.out.mkdir(parents=True, exist_ok=True)
     found = {}
     for path in scenarios:
@@ -49,10 +48,14 @@ def main() -> int:
             first = read(out)
             if options.at_most and is_open(first) and len(first["playings"]) < options.at_most:
                 compare(options.flyball, path, more, out, options.at_most)
-        if result := read(more) or read(out):
+        if result := read(latest(options.out, path.stem)):
             found[path.stem] = result
     print(counts(found) + "\n\n" + table(found, brief) if options.brief else table(found, worth_a_line))
     return 0
+
+
+def in_folder(folder: Path, names: list[str]) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.toml")) if not names or path.stem in names]
 
 
 # What a scenario with more playings than the others has behind its name.

@@ -136,9 +136,14 @@ const CONSOLE_END: usize = 15;
 
 /// How often an emulator that crashes before the command began is started.
 const ATTEMPTS: usize = 3;
+/// The part of the time limit after which a guest that has not come up is taken to hang, and the least.
+const BOOT_PART: u64 = 5;
+const BOOT_AT_LEAST: Nanos = Nanos::from_secs(20);
 
 /// Boots, runs the command, and copies what it prints to `out` and `err`. An emulator that crashes
 /// before the command began is started again, with a note: QEMU 10.0.2 does so once in some 30 boots.
+/// So is, once, one in which the guest does not come up: in one boot of some hundred all CPUs wait for
+/// ever (QEMU 10.0.2). The second may take all the time there is, as a host may be slow.
 ///
 /// # Errors
 /// Files that cannot be made, an emulator that does not start, a guest that ends without the
@@ -151,17 +156,21 @@ pub fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> Result<Outcome> {
-    let mut crashes = Vec::new();
+    let mut failed = Vec::new();
+    let mut patience = Some(Nanos(options.timeout.0 / BOOT_PART).max(BOOT_AT_LEAST));
     loop {
-        match boot(host, qemu, plugin, options, out, err)? {
+        match boot(host, qemu, plugin, options, patience, out, err)? {
             Boot::Ended(mut outcome) => {
-                outcome.notes.splice(0..0, crashes);
+                outcome.notes.splice(0..0, failed);
                 return Ok(*outcome);
             }
-            Boot::Crashed { signal, .. } if crashes.len() + 1 < ATTEMPTS => crashes.push(format!(
+            Boot::Crashed { signal, .. } if failed.len() + 1 < ATTEMPTS => failed.push(format!(
                 "the emulator crashed in the boot (signal {signal}) and was started again"
             )),
             Boot::Crashed { error, .. } => return Err(error),
+            Boot::Hung => failed.extend(patience.take().map(|waited| {
+                format!("the guest had not come up after {waited}, and was started again")
+            })),
         }
     }
 }
@@ -172,6 +181,8 @@ enum Boot {
     Ended(Box<Outcome>),
     /// The emulator itself ended by a signal before the command began: nothing was run.
     Crashed { signal: i32, error: BoardError },
+    /// The guest did not come up: nothing was run.
+    Hung,
 }
 
 fn boot(
@@ -179,6 +190,7 @@ fn boot(
     qemu: &Qemu,
     plugin: &Path,
     options: &Options,
+    patience: Option<Nanos>,
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> Result<Boot> {
@@ -209,7 +221,11 @@ fn boot(
                 let account = plugin::account(prepared.counters(), options.machine.cpus);
                 seen.extend(account.map(|account| (account.clock.at(host.now()), account)));
             };
-            wait(host, &mut child, started + options.timeout, &talk, &mut look)
+            let limits = Limits {
+                up: patience.map(|patience| started + patience),
+                end: started + options.timeout,
+            };
+            wait(host, &mut child, limits, &talk, &mut look)
         });
         // An emulator that never came leaves a thread waiting for it.
         for name in ["out", "err", "control"] {
@@ -227,20 +243,30 @@ fn boot(
 /// Why waiting ended.
 enum Ended {
     Exit(Box<Exit>),
+    NotUp,
     TimedOut,
     Interrupted,
+}
+
+/// When waiting ends at the latest.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The guest has to be up by then.
+    up: Option<Nanos>,
+    /// The emulator has to have ended by then.
+    end: Nanos,
 }
 
 fn wait(
     host: &dyn Host,
     child: &mut Child,
-    deadline: Nanos,
+    limits: Limits,
     talk: &Talk,
     look: &mut dyn FnMut(),
 ) -> Result<Ended> {
     loop {
         look();
-        let next = (host.now() + GLANCE).min(deadline);
+        let next = (host.now() + GLANCE).min(limits.end);
         if let Some(exit) = child.wait(Some(next))? {
             return Ok(Ended::Exit(Box::new(exit)));
         }
@@ -248,7 +274,8 @@ fn wait(
         let done = talk.ended_at().is_some_and(|at| now >= at + PATIENCE);
         let why = match () {
             () if host.interrupted() > 0 => Ended::Interrupted,
-            () if done || now >= deadline => Ended::TimedOut,
+            () if done || now >= limits.end => Ended::TimedOut,
+            () if limits.up.is_some_and(|up| now >= up) && !talk.is_up() => Ended::NotUp,
             () => continue,
         };
         child.kill()?;
@@ -268,6 +295,7 @@ fn outcome(
     let console = read_lossy(&prepared.dir().join("console"));
     let ending = match (told.status, ended) {
         (Some(status), _) => Ending::Status(status),
+        (None, Ended::NotUp) => return Ok(Boot::Hung),
         (None, Ended::TimedOut) => Ending::TimedOut,
         (None, Ended::Interrupted) => Ending::Interrupted,
         (None, Ended::Exit(exit)) => {
@@ -343,4 +371,28 @@ fn forward(socket: &UnixListener, to: &mut (dyn Write + Send)) {
 
 fn read_lossy(path: &Path) -> String {
     fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flyball_host::{ProcessSpec, RealHost};
+    use std::ffi::OsString;
+
+    #[test]
+    fn a_guest_that_does_not_come_up_is_given_up_and_one_that_did_is_not() {
+        let host = RealHost::new();
+        let talk = Talk::new(Path::new("/no/such/file"));
+        let end_of_wait = |talk: &Talk| {
+            let mut child =
+                host.spawn(&ProcessSpec::new("sleep", ["60"].map(OsString::from))).unwrap();
+            let now = host.now();
+            let limits =
+                Limits { up: Some(now + Nanos::from_millis(20)), end: now + Nanos::from_secs(1) };
+            wait(&host, &mut child, limits, talk, &mut || ()).unwrap()
+        };
+        assert!(matches!(end_of_wait(&talk), Ended::NotUp));
+        talk.hear("up 6.12.95", Nanos(1), Nanos(1));
+        assert!(matches!(end_of_wait(&talk), Ended::TimedOut));
+    }
 }

@@ -116,7 +116,7 @@ pub trait Host: Send + Sync + Debug {
     /// This thread's scheduling class.
     fn scheduling_get(&self) -> Result<Scheduling, HostError>;
     /// Sets the bounds between which the scheduler takes this thread's utilisation to be, 0 to 1024
-    /// (uclamp); read back. 0 and 1024 are no bounds. Threads that it creates have the same.
+    /// (uclamp); read back. 0 and 1024 are no bounds but the kernel's own. Threads that it creates have the same.
     fn utilization_clamp_set(&self, least: u32, most: u32) -> Result<(), HostError>;
     /// Locks present and future memory of the process; returns the bytes that the kernel then
     /// counts as locked.

@@ -183,7 +183,11 @@ impl Host for RealHost {
     fn utilization_clamp_set(&self, least: u32, most: u32) -> Result<(), HostError> {
         sched::set_utilization_clamp(least, most)?;
         let text = |(least, most): (u32, u32)| format!("{least} to {most}");
-        let found = sched::utilization_clamp()?;
+        let mut found = sched::utilization_clamp()?;
+        if (least, most) == (0, 1024) {
+            // A real-time thread has the kernel's default then.
+            found.0 = 0;
+        }
         read_back(Call::UtilizationClampSet, &text((least, most)), &text(found))
     }
 

@@ -18,6 +18,6 @@ mod shipped;
 pub use error::DescriptionError;
 pub use model::{
     Architecture, ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick,
-    Kernel, OperatingPoint, Platform, PointKind, Thermal, Transition,
+    Kernel, OperatingPoint, Platform, PointKind, Thermal, TickReading, Transition,
 };
 pub use shipped::{Catalogue, Entry, catalogue, is_file};

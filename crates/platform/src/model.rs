@@ -29,6 +29,8 @@ pub struct Platform {
     pub sampler_cycles: u64,
     /// Cycles from the scheduler's call until that worker is awake.
     pub sampler_wake_cycles: u64,
+    /// How late a tick reads the clock that samplers look at.
+    pub tick_reading: TickReading,
     /// Cycles from a wake-up of an idle CPU to the task's first instruction, where that takes longer than the idle state's exit
     /// latency: software's way. No description says it; it is measured.
     pub wake_path_cycles: u64,
@@ -61,6 +63,24 @@ pub enum Architecture {
     X86_64,
     /// 64-bit ARM.
     Aarch64,
+}
+
+/// How late a tick reads the clock that samplers look at: whether a period that ends just with a tick is over depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TickReading {
+    /// Cycles from when a busy CPU's tick is due.
+    pub busy_cycles: u64,
+    /// The same of an idle CPU's, which has to leave its idle state, and reads the clock behind the tick.
+    pub idle_cycles: u64,
+    /// What both vary by, evenly, from tick to tick.
+    pub jitter: Nanos,
+}
+
+impl Default for TickReading {
+    /// For hardware where nobody measured it: an idle CPU's tick is the later one.
+    fn default() -> TickReading {
+        TickReading { busy_cycles: 0, idle_cycles: 10_000, jitter: Nanos::from_micros(1) }
+    }
 }
 
 /// One CPU.

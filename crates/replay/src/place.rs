@@ -184,7 +184,7 @@ impl Load {
                 true => Placement::CapacityAware,
                 false => Placement::PreviousOrIdle,
             },
-            random_periods: false,
+            before: None,
             tick_phase: Nanos::ZERO,
             poll_phase: Nanos::ZERO,
             controller: Controller::default(),

@@ -35,7 +35,7 @@ pub(crate) fn setup(
         cgroups: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
-        random_periods: false,
+        before: None,
         tick_phase: Nanos::ZERO,
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

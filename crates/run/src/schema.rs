@@ -36,7 +36,7 @@ pub fn json() -> Value {
 const HEAD: &str = "\
 # The run directory
 
-<!-- Generated from the code by `UPDATE_DOCS=1 cargo test -p flyball-run --test schema`. -->
+<!-- Generated from the code by `UPDATE_DOCS=1 cargo test -p flyball-run --test together schema`. -->
 
 A run is a directory: `run.toml` says what was run where and how, tables hold the rows. While a
 run goes on, each table is `NAME.ndjson`, one row per line, appended; when it ends whole, each is

@@ -112,7 +112,7 @@ fn setup(platform: Platform, tasks: Vec<TaskSetup>) -> Setup {
         cgroups: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
-        random_periods: false,
+        before: None,
         tick_phase: Nanos(300_000),
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

@@ -59,7 +59,7 @@ use cpu::{Activity, Cpu};
 use cpu_bits::CpuBits;
 use domain::Domain;
 use flyball_pelt::Features;
-use flyball_platform::IdleTick;
+use flyball_platform::{IdleTick, TickReading};
 use flyball_units::{CpuId, KernelRules, Nanos};
 use power::Temperature;
 use task::Task;
@@ -100,8 +100,12 @@ pub struct Machine {
     /// Whether the scheduler is taken to call cpufreq at each tick, wake-up and sleep: where time can pass in leaps, in which its
     /// signals are not simulated. Else it calls samplers where it asks schedutil.
     simple_calls: bool,
+    /// Idle time before time began that samplers have not seen yet, in ns.
+    idle_before_samples: u64,
     /// From the scheduler's call until the sampler's worker is awake, in cycles.
     sampler_wake: u64,
+    /// How late a tick reads the clock that samplers look at.
+    tick_reading: TickReading,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,
     /// From the tick that finds a misfit to its move, in ns.

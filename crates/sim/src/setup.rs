@@ -26,8 +26,8 @@ pub struct Setup {
     pub hints: Vec<HintCall>,
     /// How tasks are placed at wake-up.
     pub placement: Placement,
-    /// Whether each CPU's load tracking begins somewhere in its period of 1024 us, as the seed says, and not all with one.
-    pub random_periods: bool,
+    /// What was before time began; None: nothing, and all of it begins with time.
+    pub before: Option<Before>,
     /// Time from the start to the first tick of CPU 0, less than a tick: the phase of the ticks
     /// relative to the workload. The ticks of other CPUs are simultaneous.
     pub tick_phase: Nanos,
@@ -43,6 +43,27 @@ pub struct Setup {
     pub duration: Nanos,
     /// Seed of everything random: behaviours, interrupts.
     pub seed: u64,
+}
+
+/// A machine that had been idle for long when time began, but for what ran now and then: each CPU's load tracking begins
+/// somewhere in its period of 1024 us, as the seed says, and not all with one, and a sampler waits for the scheduler's call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// What was left on each CPU; empty: nothing.
+    pub left: Vec<Left>,
+    /// How long ago somebody last brought the signals of idle CPUs up to date.
+    pub looked_after: Nanos,
+}
+
+/// What ran on a CPU left there: its signals as they were last brought up to date, which is what a task's creation looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Utilisation of its fair queue, 0 to 1024.
+    pub util_avg: u32,
+    /// How long ago that was.
+    pub updated: Nanos,
+    /// For how long it has been idle.
+    pub idle: Nanos,
 }
 
 /// Whoever sets the clamps of ramps, from outside of the kernel.
@@ -122,6 +143,8 @@ pub enum Creator {
     Task(TaskId),
     /// Somebody who is no task of the model, awake on this CPU.
     Cpu(CpuId),
+    /// Somebody who has chosen this CPU for it.
+    Chose(CpuId),
 }
 
 /// A control group (cgroup v2, the `cpu` controller): what its tasks have together.

@@ -57,7 +57,7 @@ fn machine(governor: &str) -> Machine {
         cgroups: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
-        random_periods: false,
+        before: None,
         tick_phase: Nanos(1),
         poll_phase: Nanos::ZERO,
         controller: Controller::default(),

@@ -108,6 +108,8 @@ pub enum KernelRule {
     IdleSearchLimit,
     /// Samplers see idle time as ticks count it, until the tick stops.
     IdleTimeByTicks,
+    /// The limit of the search for an idle CPU on CPUs of several capacities.
+    CapacitySearchLimit,
     /// A fair task's slice ends by a timer of its own, not with a tick, where the architecture allows it (`HRTICK`).
     SliceByTimer,
     /// A fair task that sleeps and had more than its share stays in its queue until it would be next.
@@ -153,7 +155,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 25] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 26] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -361,6 +363,16 @@ pub const KERNEL_RULES: [KernelRuleInfo; 25] = [
                  between. Where neither IRQ_TIME_ACCOUNTING is built in nor a CPU without ticks asked for",
     },
     KernelRuleInfo {
+        rule: KernelRule::CapacitySearchLimit,
+        name: "capacity-search-limit",
+        first: version(7, 2),
+        last: None,
+        effect: "on CPUs of several capacities, too, a task that finds its CPU taken looks at the fewer the more these were \
+                 utilised, that CPU counted: one that no estimate of energy places may wake up on a small CPU beside \
+                 an idle large one",
+        change: "read in select_idle_capacity() of 7.2.13 and 7.3.4, absent from 6.12.117; begun somewhere between",
+    },
+    KernelRuleInfo {
         rule: KernelRule::SliceByTimer,
         name: "slice-by-timer",
         first: version(7, 2),
@@ -517,6 +529,7 @@ mod tests {
                 "haltpoll-resets",
                 "idle-search-limit",
                 "idle-time-by-ticks",
+                "capacity-search-limit",
                 "slice-by-timer",
                 "delayed-dequeue",
             ]

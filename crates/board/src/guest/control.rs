@@ -58,7 +58,7 @@ impl Talk {
     }
 
     /// One line that was heard at `now`, `board` on the board's clock, and its answer.
-    fn hear(&self, line: &str, now: Nanos, board: Nanos) -> String {
+    pub(super) fn hear(&self, line: &str, now: Nanos, board: Nanos) -> String {
         let mut told = self.lock();
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let board_ns = i64::try_from(board.0).unwrap_or(i64::MAX);
@@ -89,6 +89,11 @@ impl Talk {
             _ => told.notes.push(format!("the guest said \"{line}\"")),
         }
         "ok\n".to_owned()
+    }
+
+    /// Whether the command has begun.
+    pub(super) fn is_up(&self) -> bool {
+        self.lock().release.is_some()
     }
 
     /// When the command ended.

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "scheduling system calls take pointers to structures")]
 
 use super::{check, this_thread};
-use crate::{Call, FairShare, HostError, Scheduling};
+use crate::{Call, Errno, FairShare, HostError, Scheduling};
 use flyball_units::{CpuId, CpuSet, Nanos};
 
 /// `struct sched_attr` as of Linux 3.14 (include/uapi/linux/sched/types.h), 48 bytes: the first
@@ -179,8 +179,21 @@ pub(super) fn keeping_clamp(least: u32) -> ClampedAttr {
     }
 }
 
-/// Sets the calling thread's utilisation clamps; not read back.
+/// Sets the calling thread's utilisation clamps; not read back. 0 and 1024 take them away: a real-time thread, and one that
+/// inherits from it, has then the kernel's default again, which a lower clamp of 0 would not be. Before 5.11 there is no
+/// taking away.
 pub(crate) fn set_utilization_clamp(least: u32, most: u32) -> Result<(), HostError> {
+    const TAKEN_AWAY: u32 = u32::MAX;
+    if (least, most) == (0, 1024) {
+        let taken = set_clamps(TAKEN_AWAY, TAKEN_AWAY);
+        if !matches!(&taken, Err(error) if error.errno() == Some(Errno::EINVAL)) {
+            return taken;
+        }
+    }
+    set_clamps(least, most)
+}
+
+fn set_clamps(least: u32, most: u32) -> Result<(), HostError> {
     let attributes = ClampedAttr {
         base: SchedAttr {
             size: size_of::<ClampedAttr>() as u32,

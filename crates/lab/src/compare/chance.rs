@@ -4,18 +4,29 @@ use super::figures::Quantity;
 use super::judge::{Agreement, Apart};
 use flyball_stats::mean_half_width;
 use flyball_units::Nanos;
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Playings of which every halving is tried: 462 ways.
 const HALVED: usize = 12;
 
-/// Half the 95 % interval of the mean distance (Student's t), one value per playing: from it to the phases that are
-/// that playing `again`, or to all of them.
+/// Fewer playings than these say little of what others would.
+const RESAMPLED: usize = 6;
+/// How often playings are drawn from the board's.
+const DRAWS: usize = 1000;
+
+/// Half the 95 % interval of the distance. Of means it is that of the mean distance (Student's t), one value per playing: from it to
+/// the phases that are that playing `again`, or to all of them. Medians are not the mean of anything: of these it is how far
+/// the distance goes where playings are drawn from the board's, each with its phases (bootstrap).
 pub(super) fn plus_minus(
     quantity: &Quantity,
     board: &[Option<f64>],
     model: &[Option<f64>],
     again: bool,
 ) -> Option<f64> {
+    if again && quantity.is_by_median() && board.len() >= RESAMPLED {
+        return by_resampling(quantity, board, model);
+    }
     let playings = if again { board.len() } else { 1 };
     let whole = quantity.typical(board)?;
     let of_playing = |(at, played): (usize, &Option<f64>)| {
@@ -25,6 +36,26 @@ pub(super) fn plus_minus(
     };
     let distances: Vec<f64> = board.iter().enumerate().filter_map(of_playing).collect();
     mean_half_width(&distances).filter(|half| half.is_finite())
+}
+
+fn by_resampling(quantity: &Quantity, board: &[Option<f64>], model: &[Option<f64>]) -> Option<f64> {
+    let whole = Apart::of(quantity, board, model).distance?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut distances: Vec<f64> = Vec::with_capacity(DRAWS);
+    for _ in 0..DRAWS {
+        let (mut played, mut phases) = (Vec::new(), Vec::new());
+        for _ in board {
+            let at = (random.next_u64() % board.len() as u64) as usize;
+            played.push(board.get(at).copied().flatten());
+            phases.extend(model.iter().skip(at).step_by(board.len()).copied());
+        }
+        distances.extend(Apart::of(quantity, &played, &phases).distance);
+    }
+    distances.retain(|distance| distance.is_finite());
+    distances.sort_unstable_by(f64::total_cmp);
+    let at = |part: f64| distances.get((part * distances.len() as f64) as usize).copied();
+    let (low, high) = (at(0.025)?, at(0.975)?);
+    Some((whole - low).max(high - whole))
 }
 
 /// Whether the interval of a distance holds distances on both sides of the bar. It does where there is no interval of
@@ -97,6 +128,24 @@ mod tests {
         let half = plus_minus(&frequency(), &board, &model, false).unwrap();
         assert!((half - 127.06).abs() < 1e-2, "{half}");
         assert_eq!(plus_minus(&frequency(), &some(&[90.0]), &model, true), None);
+    }
+
+    /// Each playing's own distance is 1 %, but in the middle is a gap of 30 %, on the other side of which the model's median falls: so it
+    /// does on the same side, in some draws.
+    #[test]
+    fn a_median_at_a_gap_is_not_certain() {
+        let response = Quantity::Response { task: "work".to_owned(), percentile: 50 };
+        let board = some(&[100.0, 100.0, 100.0, 130.0, 130.0, 130.0, 130.0]);
+        let model = some(&[101.0, 101.0, 101.0, 101.0, 131.0, 131.0, 131.0]);
+        let apart = Apart::of(&response, &board, &model);
+        assert!(apart.distance.unwrap() < -22.0);
+        let half = plus_minus(&response, &board, &model, true);
+        assert!(half.unwrap() > 20.0 && may_be(&apart, half, Nanos(0)), "{half:?}");
+        // Where all are alike it is.
+        let (board, model) = (some(&[100.0; 8]), some(&[120.0; 16]));
+        let apart = Apart::of(&response, &board, &model);
+        assert_eq!(plus_minus(&response, &board, &model, true), Some(0.0));
+        assert!(!may_be(&apart, Some(0.0), Nanos(0)));
     }
 
     #[test]

@@ -19,7 +19,9 @@ use flyball_events::{Missing, Recording};
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
+use flyball_sim::setup::{Before, Left};
 use flyball_stats::median_high;
+use flyball_units::Nanos;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -71,6 +73,8 @@ pub struct Item {
 pub struct Task {
     /// Where its creator was awake.
     pub creator_cpu: Option<u32>,
+    /// Where it first was.
+    pub born_on: Option<u32>,
     /// When it was created.
     pub created_ns: Option<u64>,
     /// Its utilisation then, which follows from what else its creator did: the first recorded one less what it ran
@@ -115,6 +119,8 @@ pub struct Played {
     pub background: Vec<Background>,
     /// Where in its period the tick was; None where that was not seen.
     pub tick_ns: Option<u64>,
+    /// What was before.
+    pub before: Before,
     /// For how long a controller of clamps ran, each time.
     controller_ns: Vec<u64>,
 }
@@ -195,6 +201,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         }
     }
     found.tick_ns = tick_ns(scenario, &recording, &all);
+    found.before = before(scenario, &Recording::of(run), begin);
     wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
@@ -207,6 +214,32 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         since(&mut stretch.woken_ns);
     }
     Ok(found)
+}
+
+/// What was on each CPU until `begin`: what its utilisation was last recorded as, and when, and when it last ran anything; and when
+/// one CPU last brought the signals of another one up to date, which is then mostly done for idle ones.
+fn before(scenario: &Scenario, recording: &Recording<'_>, begin: u64) -> Before {
+    let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
+    for slice in recording.slices().filter(|slice| slice.from_ns < begin) {
+        let last = ran.entry(slice.cpu).or_default();
+        *last = slice.to_ns.min(begin).max(*last);
+    }
+    let begins = recording.span().from_ns.min(begin);
+    let mut looked_after = begins;
+    let mut of_cpu = |cpu: u32| {
+        let (mut util_avg, mut updated) = (0, begins);
+        let signals = recording.signals_of(Subject::Cpu(cpu));
+        for signals in signals.filter(|signals| signals.t_ns <= begin) {
+            (util_avg, updated) = (signals.util_avg.unwrap_or(util_avg), signals.t_ns);
+            if signals.updater.is_some_and(|updater| updater != cpu) {
+                looked_after = looked_after.max(signals.t_ns);
+            }
+        }
+        let ran = ran.get(&cpu).copied().unwrap_or(begins);
+        Left { util_avg, updated: Nanos(begin - updated), idle: Nanos(begin - ran) }
+    };
+    let left = scenario.platform.cpus.iter().map(|cpu| of_cpu(cpu.id.0)).collect();
+    Before { left, looked_after: Nanos(begin - looked_after) }
 }
 
 /// When each CPU brought signals of its clock domain up to date, where a sampler may be called.
@@ -275,6 +308,7 @@ fn worked(
         Some(ran.iter().find(awake)?.cpu)
     });
     let begin = recording.span().from_ns;
+    task.born_on = slices.first().map(|slice| slice.cpu);
     let first_run = slices.first().map(|slice| slice.from_ns);
     task.created_ns = first.map(|woken| woken.t_ns).into_iter().chain(first_run).min();
     let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
@@ -546,6 +580,7 @@ impl Given {
                 json!({
                     "task": name,
                     "creator_cpu": task.creator_cpu,
+                    "born_on": task.born_on,
                     "util": task.util,
                     "items": task.items.len(),
                     "cycles": whole(cycles.iter().sum(), cycles.len()),

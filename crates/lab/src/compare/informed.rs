@@ -5,9 +5,9 @@ use super::given::{
 };
 use flyball_events::recording::comm;
 use flyball_sim::behavior::Work;
-use flyball_sim::scenario::{Measured, Scenario, TaskSpec, Workload};
+use flyball_sim::scenario::{Measured, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{FullSpeed, Overrun, Recorded, Service, Way};
+use flyball_sim::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,6 +41,8 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     }
     let ticks = given.playings.iter().map(|playing| playing.tick_ns.map(Nanos));
     scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
+    let before = given.playings.iter().map(|playing| playing.before.clone());
+    scenario.measured_before = before.collect();
     let others = without_samplers(&mut scenario, given);
     scenario.tasks.extend(stand_ins(&others, duration));
     scenario
@@ -86,34 +88,23 @@ const WORKERS: [&str; 2] = ["ondemand", "conservative"];
 
 /// What a task did as the model does it.
 fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
+    // Real-time tasks are born on CPUs by turns, and whose turn it is follows from all that were ever pushed.
+    let by_turns = matches!(spec.class, Class::Fifo { .. });
     let mut measured = Measured {
         creator_cpu: task.creator_cpu.map(CpuId),
+        born_on: task.born_on.filter(|_| by_turns).map(CpuId),
         initial_util: task.util,
         start: task.created_ns.map(Nanos),
         set_up: (!task.set_up.is_empty()).then(|| task.set_up.iter().map(recorded).collect()),
         ..Measured::default()
     };
-    let stated = |number: usize| stated(spec, number, full_speed);
-    let (mut said, mut took) = (0.0, 0.0);
-    for (number, item) in task.items.iter().enumerate() {
-        let Some((stated, cycles)) = stated(number).zip(item.cycles) else { continue };
-        (said, took) = (said + stated, took + cycles);
-    }
-    if said <= 0.0 {
-        return measured;
-    }
-    // Of what was not done, or not even begun, more than is said as of the rest.
-    let expected = |number: usize| stated(number).map(|stated| stated * took / said);
+    let Some(works) = Works::of(spec, task, full_speed) else { return measured };
     let mut items: Vec<Recorded> = Vec::new();
     for (number, item) in task.items.iter().enumerate() {
-        let cycles = item.cycles.or_else(|| expected(number)).unwrap_or(1.0);
-        items.push(work_at(Nanos(item.released_ns), cycles));
+        items.push(due(Nanos(item.released_ns), works.work(number, item.cycles)));
     }
-    while let Some((released, cycles)) = next_release(spec, &items).zip(expected(items.len())) {
-        if released >= duration {
-            break;
-        }
-        items.push(work_at(released, cycles));
+    while let Some(released) = next_release(spec, &items).filter(|&released| released < duration) {
+        items.push(due(released, works.work(items.len(), None)));
     }
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
@@ -128,13 +119,50 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     measured
 }
 
-fn work_at(released: Nanos, cycles: f64) -> Recorded {
-    let work = Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO };
+/// What items of a task cost.
+enum Works<'a> {
+    /// As many cycles as they took; what was not done, or not even begun, as much more than is said as the rest.
+    Cycles { spec: &'a TaskSpec, full_speed: FullSpeed, more: f64 },
+    /// The time that is said, whatever the frequency.
+    Time(Nanos),
+}
+
+impl<'a> Works<'a> {
+    /// None where the scenario does not say what they are, or none was done.
+    fn of(spec: &'a TaskSpec, task: &Task, full_speed: FullSpeed) -> Option<Works<'a>> {
+        if let Workload::Periodic(Release { work: Amount::Cycles(0), memory, .. }) = spec.workload {
+            return Some(Works::Time(memory));
+        }
+        let (mut said, mut took) = (0.0, 0.0);
+        for (number, item) in task.items.iter().enumerate() {
+            let stated = stated(spec, number, full_speed);
+            let Some((stated, cycles)) = stated.zip(item.cycles) else { continue };
+            (said, took) = (said + stated, took + cycles);
+        }
+        (said > 0.0).then(|| Works::Cycles { spec, full_speed, more: took / said })
+    }
+
+    fn work(&self, number: usize, took: Option<f64>) -> Work {
+        match *self {
+            Works::Cycles { spec, full_speed, more } => {
+                let expected = || Some(stated(spec, number, full_speed)? * more);
+                cycles(took.or_else(expected).unwrap_or(1.0))
+            }
+            Works::Time(memory) => Work { cycles: 0, memory },
+        }
+    }
+}
+
+fn cycles(cycles: f64) -> Work {
+    Work { cycles: cycles.round().max(1.0) as u64, memory: Nanos::ZERO }
+}
+
+fn due(released: Nanos, work: Work) -> Recorded {
     Recorded { released, work, busy: Nanos::ZERO }
 }
 
 fn recorded(stretch: &Stretch) -> Recorded {
-    work_at(Nanos(stretch.woken_ns), stretch.cycles)
+    due(Nanos(stretch.woken_ns), cycles(stretch.cycles))
 }
 
 /// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
@@ -163,6 +191,9 @@ fn next_release(spec: &TaskSpec, items: &[Recorded]) -> Option<Nanos> {
 /// Tasks that do what threads did, in each playing others: one for each CPU, class and thread.
 fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
     let mut tasks: BTreeMap<(u32, i32, usize), Vec<Vec<Measured>>> = BTreeMap::new();
+    let never = duration + duration;
+    // One that did nothing in a playing is not there.
+    let absent = Measured { start: Some(never), ..Measured::default() };
     for (at, playing) in playings.iter().enumerate() {
         let mut threads: HashMap<(u32, i32), usize> = HashMap::new();
         for of in playing {
@@ -170,13 +201,13 @@ fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
             let key = (of.cpu, of.priority, *number);
             *number += 1;
             let measured =
-                tasks.entry(key).or_insert_with(|| vec![vec![Measured::default()]; playings.len()]);
+                tasks.entry(key).or_insert_with(|| vec![vec![absent.clone()]; playings.len()]);
             // None of them ends: after the last time they sleep.
-            let never = work_at(duration + duration, 1.0);
+            let last = due(never, cycles(1.0));
             let did = Measured {
                 initial_util_est: of.util_est,
                 start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
-                set_up: Some(of.stretches.iter().map(recorded).chain([never]).collect()),
+                set_up: Some(of.stretches.iter().map(recorded).chain([last]).collect()),
                 ..Measured::default()
             };
             if let Some(playing) = measured.get_mut(at) {

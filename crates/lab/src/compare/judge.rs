@@ -44,10 +44,12 @@ impl Quantity {
     /// What of several runs is held against it: of times the median, of the rest the mean.
     pub(super) fn typical(&self, runs: &[Option<f64>]) -> Option<f64> {
         let spread = spread_of(runs)?;
-        Some(match self {
-            Quantity::Response { .. } | Quantity::TimeToUtilization { .. } => spread.median,
-            _ => spread.mean,
-        })
+        Some(if self.is_by_median() { spread.median } else { spread.mean })
+    }
+
+    /// Whether what is typical of several runs is their median.
+    pub(super) fn is_by_median(&self) -> bool {
+        matches!(self, Quantity::Response { .. } | Quantity::TimeToUtilization { .. })
     }
 }
 

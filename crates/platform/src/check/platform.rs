@@ -3,8 +3,8 @@
 use super::{cpu_list, domain};
 use crate::error::Problem;
 use crate::file::At;
-use crate::file::platform::{Base, Cores, PlatformFile, ThermalFile};
-use crate::model::{ClockDomain, Cpu, Platform, Thermal};
+use crate::file::platform::{Base, Cores, PlatformFile, Sampler, ThermalFile};
+use crate::model::{ClockDomain, Cpu, Platform, Thermal, TickReading};
 use crate::shipped::catalogue;
 use flyball_units::{Capacity, CpuId, Nanos, nearest};
 use std::collections::BTreeMap;
@@ -70,7 +70,8 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
         sampler_cycles: file.sampler.as_ref().map_or(0, |sampler| sampler.cycles),
-        sampler_wake_cycles: file.sampler.and_then(|sampler| sampler.wake_cycles).unwrap_or(0),
+        sampler_wake_cycles: file.sampler.as_ref().and_then(|it| it.wake_cycles).unwrap_or(0),
+        tick_reading: tick_reading(file.sampler.as_ref()),
         wake_path_cycles: 0,
         interrupt_path_cycles: 0,
         remote_path_cycles: 0,
@@ -80,6 +81,19 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         thermal,
         sources,
     })
+}
+
+fn tick_reading(sampler: Option<&Sampler>) -> TickReading {
+    let assumed = TickReading::default();
+    let busy_cycles = sampler.and_then(|it| it.tick_cycles).unwrap_or(assumed.busy_cycles);
+    let idle_more = assumed.idle_cycles - assumed.busy_cycles;
+    TickReading {
+        busy_cycles,
+        idle_cycles: sampler
+            .and_then(|it| it.idle_tick_cycles)
+            .unwrap_or(busy_cycles.saturating_add(idle_more)),
+        jitter: sampler.and_then(|it| it.tick_jitter_us.as_ref()).map_or(assumed.jitter, |it| it.0),
+    }
 }
 
 /// One that ships: a description names no files.

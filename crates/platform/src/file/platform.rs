@@ -324,6 +324,12 @@ pub(crate) struct Sampler {
     pub(crate) cycles: u64,
     /// Cycles from the scheduler's call until the worker is awake (an interrupt of its own, a work queue); 0 where absent.
     pub(crate) wake_cycles: Option<u64>,
+    /// Cycles from when a busy CPU's tick is due until it has read the clock that samplers look at; 0 where absent.
+    pub(crate) tick_cycles: Option<u64>,
+    /// The same of an idle CPU's tick, which reads it later; 10,000 more where absent.
+    pub(crate) idle_tick_cycles: Option<u64>,
+    /// What both vary by, evenly, from tick to tick; 1 us where absent.
+    pub(crate) tick_jitter_us: Option<Micros>,
     /// Where they come from.
     pub(crate) source: Source,
 }

@@ -292,7 +292,42 @@ impl Machine {
     /// worse.
     fn movable(&self, from: usize, to: usize) -> Option<usize> {
         let may = |&t: &usize| self.tasks[t].allowed[to] && !self.is_throttled_on(t, to);
-        self.cpus[from].fair.iter().copied().find(may)
+        self.cpus[from].fair.iter().copied().find(|t| may(t) && self.may_cross(*t, from, to))
+    }
+
+    /// Whether a task that waits may go to another cluster: smaller CPUs take one of larger ones only if these are
+    /// overloaded, and then only what they have room for, twice as much after each time in vain (`find_busiest_group`,
+    /// `calculate_imbalance`).
+    fn may_cross(&self, t: usize, from: usize, to: usize) -> bool {
+        if self.cpus[to].capacity >= self.cpus[from].capacity {
+            return true;
+        }
+        if !self.is_overloaded(self.cpus[from].domain) {
+            return false;
+        }
+        let (util, capacity) = self.used_of(self.cpus[to].domain);
+        let room = capacity.saturating_sub(util);
+        let failed = self.cpus[to].moved_in_vain.min(31);
+        room == 0 || self.tasks[t].expected_util() >> failed <= room
+    }
+
+    /// Whether more tasks are on a cluster's CPUs than there are of these, which have less than they need (`group_is_overloaded`).
+    fn is_overloaded(&self, d: usize) -> bool {
+        let cpus = || self.domains[d].cpus.iter().map(|&c| &self.cpus[c]);
+        let tasks: u32 = cpus().map(Cpu::runnable_count).sum();
+        let (util, capacity) = self.used_of(d);
+        let runnable: u64 = cpus().map(|cpu| cpu.cfs.runnable_avg()).sum();
+        tasks as usize > self.domains[d].cpus.len()
+            && (capacity * 100 < util * IMBALANCE_PERCENT
+                || u64::from(capacity * IMBALANCE_PERCENT) < runnable * 100)
+    }
+
+    /// Utilisation and capacity of a cluster.
+    fn used_of(&self, d: usize) -> (u32, u32) {
+        let cpus = self.domains[d].cpus.iter().map(|&c| &self.cpus[c]);
+        cpus.fold((0, 0), |(util, capacity), cpu| {
+            (util + cpu.expected_util().min(cpu.capacity), capacity + cpu.noted_capacity)
+        })
     }
 
     /// Whether a CPU gives a waiting task to others. A single fair one behind a FIFO or deadline task or an interrupt
@@ -383,8 +418,25 @@ impl Machine {
                 let capacity = self.cpus[other].capacity;
                 (is_near, capacity, self.core_is_idle(other), std::cmp::Reverse(other))
             });
-        if let Some((other, t)) = idle {
-            self.move_task(t, (c, other), other, observer);
+        match idle {
+            Some((other, t)) => {
+                self.cpus[other].moved_in_vain = 0;
+                self.move_task(t, (c, other), other, observer);
+            }
+            None => self.note_vain(c),
+        }
+    }
+
+    /// Idle CPUs of other clusters took nothing from overloaded CPU `c`: they would take twice as much the next time.
+    fn note_vain(&mut self, c: usize) {
+        let own = self.cpus[c].domain;
+        if self.capacities_equal || !self.is_overloaded(own) {
+            return;
+        }
+        let mut from = 0;
+        while let Some(other) = self.idle_cpus.next(from) {
+            from = other + 1;
+            self.cpus[other].moved_in_vain += u32::from(self.cpus[other].domain != own);
         }
     }
 

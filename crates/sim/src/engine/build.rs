@@ -16,7 +16,7 @@ use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
 use crate::setup::{
-    Cgroup as CgroupSetup, Class, Creator, GovernorCost, Setup, TaskSetup, random_stream,
+    Cgroup as CgroupSetup, Class, Creator, GovernorCost, Left, Setup, TaskSetup, random_stream,
 };
 use crate::workload::uniform;
 use flyball_governors::schedutil::Schedutil;
@@ -29,6 +29,7 @@ use flyball_platform::{
 use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::borrow::Cow;
 
 /// Sets everything up at time 0.
 pub(super) fn build(setup: Setup) -> Machine {
@@ -66,9 +67,14 @@ pub(super) fn build(setup: Setup) -> Machine {
     let mut cpus: Vec<Cpu> =
         (0..platform.cpus.len()).map(|c| new_cpu(c, &platform, &kernel, idle_rules)).collect();
     let mut random = random_stream(setup.seed, tasks.len());
+    let before = setup.before.as_ref();
+    let mut left = before.map_or(&[][..], |before| &before.left).iter();
     for cpu in &mut cpus {
-        if setup.random_periods {
+        if before.is_some() {
             cpu.cfs = cpu.cfs.with_period_contrib(uniform(&mut random, 1024) as u32);
+        }
+        if let Some(left) = left.next() {
+            leave(cpu, left);
         }
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
@@ -129,7 +135,9 @@ pub(super) fn build(setup: Setup) -> Machine {
         remote_path: platform.remote_path_cycles,
         question: platform.question.0,
         simple_calls: false,
+        idle_before_samples: 0,
         sampler_wake: platform.sampler_wake_cycles,
+        tick_reading: platform.tick_reading,
         tick_spread: platform.tick_spread,
         tick_begins: false,
         tick_wakes_cpu: false,
@@ -159,8 +167,9 @@ pub(super) fn build(setup: Setup) -> Machine {
         controller: setup.controller,
         controller_called: None,
         hints: hints::in_order(setup.hints),
-        decay_at: 0,
-        idle_blocked: false,
+        decay_at: before
+            .map_or(0, |before| balance::DECAY_PERIOD.saturating_sub(before.looked_after.0)),
+        idle_blocked: before.is_some_and(|before| before.left.iter().any(|left| left.util_avg > 0)),
         idle_came: false,
         kick_at: 0,
         fair_server: kernel.version.is_some(),
@@ -173,6 +182,9 @@ pub(super) fn build(setup: Setup) -> Machine {
         leap_energy: 0.0,
     };
     start(&mut machine, &platform, &kernel, &setup.initial, setup.poll_phase.0);
+    if setup.before.is_some() {
+        (0..machine.domains.len()).for_each(|d| has_sampled(&mut machine, d));
+    }
     machine.simple_calls = machine.cannot_leap().is_none();
     machine
 }
@@ -254,6 +266,26 @@ fn start_governor(
         machine.domains[d].level_changed = None;
     }
 }
+
+/// A sampler has last looked long ago, and does so when the scheduler next calls.
+fn has_sampled(machine: &mut Machine, d: usize) {
+    if !machine.waits_for_calls(d) {
+        return;
+    }
+    machine.idle_before_samples = SAMPLED_BEFORE;
+    let domain = &mut machine.domains[d];
+    let event = Event::Poll { times: Cow::Borrowed(&domain.times) };
+    let then = Nanos(since_boot(0).0 - SAMPLED_BEFORE);
+    // Nobody was busy: there is nothing to change.
+    let _ = domain.governor.on(&event, then);
+    domain.governor_wakeups = 1;
+    domain.deferred = true;
+    domain.wake_at = u64::MAX;
+    machine.requeue_domain(d);
+}
+
+/// How long ago samplers last looked on a machine that has been idle for long, in ns: longer than any of their periods.
+const SAMPLED_BEFORE: u64 = 100_000_000;
 
 fn domain(
     from: &ClockDomain,
@@ -364,6 +396,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         move_at: u64::MAX,
         slice_at: u64::MAX,
         noted_capacity: capacity,
+        moved_in_vain: 0,
         levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
         siblings,
         arriving: 0,
@@ -383,6 +416,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         ns_per_unit: 0.0,
         progress_at: 0,
         idle_since: 0,
+        idle_before: 0,
         got_tick: false,
         idle_calls: 0,
         idle_until: u64::MAX,
@@ -401,6 +435,15 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         },
         sampled: CpuTimes::default(),
     }
+}
+
+/// What ran before left something on an idle CPU.
+fn leave(cpu: &mut Cpu, left: &Left) {
+    let (load, weight) = (left.util_avg.into(), task::weight(Class::Fair { nice: 0 }));
+    cpu.cfs.attach(&mut SchedAvg::new_task(load, left.util_avg), weight.into());
+    cpu.clock.advance_idle(left.updated.0);
+    cpu.idle_before = left.idle.0;
+    cpu.has_blocked = left.util_avg > 0;
 }
 
 fn new_task(

@@ -158,6 +158,8 @@ pub(super) struct Cpu {
     pub(super) slice_at: u64,
     /// What was left of its capacity when it last woke up or balanced: other CPUs know no later one.
     pub(super) noted_capacity: u32,
+    /// How often in succession it took nothing from an overloaded cluster.
+    pub(super) moved_in_vain: u32,
     /// Other CPUs on the same core.
     pub(super) siblings: Vec<usize>,
     /// Tasks that were woken for it elsewhere, of which it will be told, and when.
@@ -195,6 +197,8 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
+    /// For how long it had been idle when time began.
+    pub(super) idle_before: u64,
     /// When the hardware's part of the way that it is on is over: its idle state's exit latency.
     pub(super) idle_until: u64,
     /// For how long the interrupt that began this way had been going on, in ns.

@@ -37,6 +37,7 @@ impl Machine {
             Creator::Nobody | Creator::Earlier => None,
             Creator::Task(parent) => self.tasks.get(parent.0 as usize).map(|parent| parent.cpu),
             Creator::Cpu(cpu) => Some(cpu.0 as usize),
+            Creator::Chose(cpu) => return cpu.0 as usize,
         };
         self.tasks[t].recent = creator;
         let task = &self.tasks[t];
@@ -129,7 +130,7 @@ impl Machine {
             let is_idle = cpu.is_idle() && c != creator;
             match (is_idle, is_local) {
                 (true, true) => (false, u64::from(cpu.cfs.util_avg()), Reverse(0)),
-                (true, false) => (false, self.way_out(cpu), Reverse(cpu.idle_since)),
+                (true, false) => (false, self.way_out(cpu), Reverse(idle_stamp(cpu))),
                 (false, _) => (true, cpu.cfs.load_avg(), Reverse(0)),
             }
         })
@@ -140,6 +141,14 @@ impl Machine {
         let Activity::Idle(Some(state)) = cpu.activity else { return 0 };
         let states = &self.domains[cpu.domain].idle_states;
         states.get(state).map_or(0, |state| state.exit_latency.0)
+    }
+}
+
+/// When an idle CPU went idle, in ns.
+fn idle_stamp(cpu: &Cpu) -> i64 {
+    match cpu.idle_since {
+        0 => -(cpu.idle_before as i64),
+        since => since as i64,
     }
 }
 

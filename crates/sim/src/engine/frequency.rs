@@ -174,6 +174,7 @@ impl Machine {
             cpu.flush(self.now, domain);
             cpu.progress(self.now, &mut self.tasks);
         }
+        let from = domain.point;
         domain.residency[domain.point] += self.now - domain.since;
         domain.since = self.now;
         domain.point = to;
@@ -188,8 +189,13 @@ impl Machine {
             let c = self.domains[d].cpus[at];
             self.cpus[c].frequency_scale = scale;
             self.set_power(c);
-            if self.cpus[c].activity == Activity::Busy {
-                self.set_completion(c);
+            match self.cpus[c].activity {
+                Activity::Busy => self.set_completion(c),
+                Activity::Waking => {
+                    self.cpus[c].hurry(self.now, from, to);
+                    self.requeue(c);
+                }
+                Activity::Idle(_) => {}
             }
         }
         observer.frequency(Nanos(self.now), d, frequency);

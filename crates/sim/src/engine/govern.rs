@@ -7,7 +7,7 @@ use super::task::State;
 use crate::observe::Observer;
 use crate::workload::exponential;
 use flyball_governors::{CpuSignals, CpuTimes, Decision, Event, UtilFlags};
-use flyball_platform::IdleTick;
+use flyball_platform::{IdleTick, TickReading};
 use flyball_units::{CpuId, Nanos};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -140,7 +140,7 @@ impl Machine {
         if !waits || self.is_foreign(d) {
             return false;
         }
-        let late = self.lateness();
+        let late = self.lateness(c);
         let domain = &mut self.domains[d];
         if domain.period_ends_at == self.now && late < domain.called_late {
             return false;
@@ -185,7 +185,7 @@ impl Machine {
     /// Whether the governor of domain `d` samples when the scheduler calls. A daemon has a timer of its
     /// own.
     #[inline]
-    fn waits_for_calls(&self, d: usize) -> bool {
+    pub(super) fn waits_for_calls(&self, d: usize) -> bool {
         self.domains[d].needs.deferrable && !self.domains[d].daemon
     }
 
@@ -195,14 +195,16 @@ impl Machine {
         self.waits_for_calls(d) && self.domains[d].governor_wakeups > 0
     }
 
-    /// How late the clock is read that a governor compares, now: nothing that would matter but
+    /// How late CPU `c` reads the clock that a governor compares, now, in ns: nothing that would matter but
     /// where a period ends just with a tick. Which of the two readings was the later one then decides
-    /// whether the period is over, or a tick later. A tick that wakes its CPU up reads it later than one of a busy CPU: on the
-    /// arm64 board 97 % of such periods are over.
+    /// whether the period is over, or a tick later. The way there is cycles, so a slow CPU's reading is the later one.
     #[inline]
-    fn lateness(&self) -> u64 {
+    fn lateness(&self, c: usize) -> u64 {
+        let TickReading { busy_cycles, idle_cycles, jitter } = self.tick_reading;
+        let cycles = if self.tick_wakes_cpu { idle_cycles } else { busy_cycles };
         let random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64();
-        random >> 1 | u64::from(self.tick_wakes_cpu) << 63
+        let varies = (u128::from(random) * u128::from(jitter.0)) >> 64;
+        self.cpus[c].time_of(cycles, self.domains[self.cpus[c].domain].point) + varies as u64
     }
 
     /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What the
@@ -231,7 +233,7 @@ impl Machine {
             return;
         }
         if !self.needs_call(d) {
-            let late = self.lateness();
+            let late = self.lateness(self.domains[d].cpus[0]);
             let domain = &mut self.domains[d];
             (domain.called_at, domain.called_late) = (self.now, late);
         }
@@ -263,7 +265,9 @@ impl Machine {
             let c = if whole_machine { at } else { self.domains[d].cpus[at] };
             self.flush(c);
             let uncounted = self.uncounted_idle_time(c);
-            self.domains[d].times[at] = times_of(&self.cpus[c], uncounted, self.idle_tick);
+            let mut times = times_of(&self.cpus[c], uncounted, self.idle_tick);
+            times.idle.0 += self.idle_before_samples;
+            self.domains[d].times[at] = times;
         }
         let domain = &mut self.domains[d];
         let event = Event::Poll { times: Cow::Borrowed(domain.times.as_slice()) };

@@ -7,8 +7,8 @@
 //!                 (load_here + load_t) x 100 x capacity_prev < (load_prev - load_t) x 108 x capacity_here
 //!   the first that is idle and fits:   target, previous CPU, the one before that, then all from the target on
 //!   none idle:                         target, however many wait there
-//!   so many are looked at:             n (1 - (1.17 x)^2)   of n CPUs of one capacity, utilised to the part x when
-//!                                      load was last balanced; all where a core is idle
+//!   so many are looked at:             n (1 - (1.17 x)^2)   of n CPUs, utilised to the part x when load was last balanced;
+//!                                      all where a core is idle
 //! ```
 //! All CPUs are taken to share a last-level cache. Left out: wake-ups known to be the last act of the waker
 //! (`WF_SYNC`), and `wake_wide`, which keeps wakers of more tasks than there are CPUs from drawing them near.
@@ -77,7 +77,11 @@ impl Machine {
 
     /// Load is balanced: how many CPUs are looked at from now on for an idle one (`SIS_UTIL`).
     pub(super) fn limit_search(&mut self) {
-        if !self.capacities_equal || !self.rules.has(KernelRule::IdleSearchLimit) {
+        let rule = match self.capacities_equal {
+            true => KernelRule::IdleSearchLimit,
+            false => KernelRule::CapacitySearchLimit,
+        };
+        if !self.rules.has(rule) {
             return;
         }
         let cpus = self.cpus.len() as u64;
@@ -88,10 +92,12 @@ impl Machine {
         self.idle_search = ((scale - taken) * cpus / scale) as usize;
     }
 
-    /// Whether CPU `c` is among those that a task looks at, which found CPU `target` taken.
+    /// Whether CPU `c` is among those that a task looks at, which found CPU `target` taken. Where capacities differ it looks
+    /// there again, and that counts.
     fn is_searched(&self, t: usize, target: usize, c: usize) -> bool {
         let cpus = self.cpus.len();
-        let from_there = (1..=cpus).map(|step| (target + step) % cpus);
+        let first = usize::from(self.capacities_equal);
+        let from_there = (first..first + cpus).map(|step| (target + step) % cpus);
         let allowed = from_there.filter(|&other| self.tasks[t].allowed[other]);
         self.idle_search >= cpus || allowed.take(self.idle_search).any(|other| other == c)
     }
@@ -101,7 +107,9 @@ impl Machine {
     fn idle_from(&self, t: usize, target: usize) -> Option<usize> {
         let task = &self.tasks[t];
         let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
-        for c in self.idle_cpus.from(target).filter(|&c| task.allowed[c]) {
+        let limited = !self.capacities_equal;
+        let allowed = self.idle_cpus.from(target).filter(|&c| task.allowed[c]);
+        for c in allowed.filter(|&c| !limited || self.is_searched(t, target, c)) {
             if self.fits_or_all_equal(t, c) {
                 if self.cpus[c].siblings.is_empty() {
                     return Some(c).filter(|&c| self.is_searched(t, target, c));
@@ -184,6 +192,28 @@ mod tests {
             idle(&mut machine, &[3]);
             let third = if util_avg > 512 { 1 } else { 3 };
             assert_eq!(machine.near(1, 1, 1), Some(third), "{kernel} {util_avg}");
+        }
+    }
+
+    /// A task of 850 that fits nowhere and sleeps on large CPU 3, which is busy, beside small ones 0 and 1 and large one 2, all
+    /// idle. By their utilisations 3 of 4 CPUs are looked at: 3, 0 and 1. CPU 3 at 1000 alone is a mean of 250: 4 x (1024 - 83) / 1024.
+    #[test]
+    fn a_large_cpu_may_be_beyond_the_search() {
+        for (kernel, found) in [("debian-6.12", 2), ("debian-7.3", 0)] {
+            let text = format!(
+                "platform = \"board-aarch64\"\nkernel = \"{kernel}\"\n[governor]\nname = \"ondemand\"\n\
+                 [[task]]\nkind = \"spin\"\n"
+            );
+            let scenario = read(&text, Source::text_only("x.toml", "x")).unwrap();
+            let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
+            let used = |util_avg| {
+                SchedAvg::from_state(SchedAvgState { util_avg, ..SchedAvgState::default() })
+            };
+            machine.cpus[3].cfs = used(1000);
+            machine.tasks[0].avg = used(850);
+            machine.limit_search();
+            idle(&mut machine, &[0, 1, 2]);
+            assert_eq!(machine.near(0, 3, 3), Some(found), "{kernel}");
         }
     }
 

@@ -30,6 +30,15 @@ impl Cpu {
         }
     }
 
+    /// What is left of the software's way out of idle, at operating point `to` instead of `from`.
+    pub(super) fn hurry(&mut self, now: u64, from: usize, to: usize) {
+        if self.awake_at > self.idle_until.max(now) {
+            let cycles = (self.awake_at - now) as f64 / self.ns_per_cycle[from];
+            let left = rounded_up(cycles * self.ns_per_cycle[to]);
+            self.awake_at = (now + left).max(self.idle_until);
+        }
+    }
+
     /// Computes when the running task, whose progress is accounted, is done at operating point
     /// `point`. To be called whenever either has changed.
     #[inline]

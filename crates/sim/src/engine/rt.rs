@@ -5,12 +5,15 @@ use super::Machine;
 use super::task::{Task, Urgency};
 use crate::observe::Observer;
 use flyball_governors::UtilFlags;
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 
 impl Machine {
     /// A real-time task stays on its previous CPU, also where a fair task runs there, unless one that is at
     /// least as urgent, or may run nowhere else, has it, or the CPU is smaller than the task's clamp. Then it gets the CPU with the
-    /// least urgent task of those that are large enough, the previous one of equals, an idle one before others.
+    /// least urgent task of those that are large enough (`find_lowest_rq`): of equals the previous one, then one of its clock domain,
+    /// whether it is idle or not. The kernel takes these by turns, the model a random one.
     pub(super) fn choose_for_fifo(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
         let holds = |c: usize| {
             self.cpus[c].current.map(|current| &self.tasks[current]).is_some_and(|current| {
@@ -36,11 +39,19 @@ impl Machine {
 
     fn least_urgent(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
         let all = task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
+        let domain = |c: usize| self.cpus[c].domain;
+        let is_far = |c: usize| previous.is_some_and(|previous| domain(previous) != domain(c));
+        let random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64();
+        let first = random % self.cpus.len() as u64;
         all.min_by_key(|&c| {
-            let busy = !self.cpus[c].is_idle();
             let urgency = self.urgency(c);
             let taken = urgency >= task.urgency();
-            (taken, self.too_small(task, c), urgency, previous != Some(c), busy, c)
+            // One that nobody creates begins on an idle CPU.
+            let (busy, turn) = match previous {
+                None => (!self.cpus[c].is_idle(), c),
+                Some(_) => (false, (c + self.cpus.len() - first as usize) % self.cpus.len()),
+            };
+            (taken, self.too_small(task, c), urgency, previous != Some(c), is_far(c), busy, turn)
         })
     }
 

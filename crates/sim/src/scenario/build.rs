@@ -68,7 +68,7 @@ impl Scenario {
             tasks: list,
             cgroups: self.cgroups.clone(),
             placement: self.placement,
-            random_periods: !self.measured_ticks.is_empty(),
+            before: in_turn(&self.measured_before, phase).cloned(),
             tick_phase: self.tick_phase(tick, phase),
             poll_phase: self.poll_phase(phase),
             controller,
@@ -98,9 +98,8 @@ impl Scenario {
     }
 
     fn tick_phase(&self, tick: Nanos, phase: u32) -> Nanos {
-        let playing = (phase as usize).checked_rem(self.measured_ticks.len());
-        let measured = playing.and_then(|at| self.measured_ticks.get(at)).copied();
-        measured.unwrap_or_else(|| part(tick, phase, self.phases))
+        let measured = in_turn(&self.measured_ticks, phase);
+        measured.copied().unwrap_or_else(|| part(tick, phase, self.phases))
     }
 
     /// The poll's phase within the shortest interval of the polling governors.
@@ -118,6 +117,11 @@ impl Scenario {
         let at = (u64::from(phase) * u64::from(step) % u64::from(self.phases.max(1))) as u32;
         intervals.min().map_or(Nanos::ZERO, |interval| part(interval, at, self.phases))
     }
+}
+
+/// What a phase has of those that the phases take in turn.
+fn in_turn<T>(measured: &[T], phase: u32) -> Option<&T> {
+    measured.get((phase as usize).checked_rem(measured.len())?)
 }
 
 /// `interval * at / of`.
@@ -246,9 +250,10 @@ impl<'a> Tasks<'a> {
         if let Some(set_up) = measured.set_up {
             behavior = Box::new(SetUp::new(set_up, behavior));
         }
-        let creator = match (spec.creator, measured.creator_cpu) {
-            (Creator::Nobody, Some(cpu)) => Creator::Cpu(cpu),
-            (stated, _) => stated,
+        let creator = match (spec.creator, measured.born_on, measured.creator_cpu) {
+            (Creator::Nobody, Some(cpu), _) => Creator::Chose(cpu),
+            (Creator::Nobody, None, Some(cpu)) => Creator::Cpu(cpu),
+            (stated, ..) => stated,
         };
         self.list.push(TaskSetup {
             name: self.names.next().unwrap_or_default(),

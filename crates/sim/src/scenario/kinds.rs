@@ -7,9 +7,8 @@ use super::model::{Making, PageSpec, Release, Workload};
 use super::parse::{Source, nonzero, unknown_name};
 use super::reader::{Fields, Key};
 use super::recorded;
-use crate::behavior::Work;
 use crate::workload::{
-    Amount, Batch, FullSpeed, Overrun, Periodic, Service, kernels, rt_app as rt_app_files,
+    Amount, Batch, FullSpeed, Overrun, Service, kernels, rt_app as rt_app_files,
 };
 use flyball_units::Nanos;
 
@@ -178,30 +177,22 @@ fn bursty(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioEr
     let phase = fields.duration_or("phase", Nanos::ZERO)?;
     // A burst of time keeps its CPU busy whatever the frequency; one of work takes as long as that
     // takes.
-    let (busy, work) = match (fields.get("busy"), fields.get("work")) {
-        (Some(busy), None) => (busy.span()?, None),
-        (None, Some(work)) => (Nanos::ZERO, Some(nonzero(&work, work.amount()?)?)),
+    let (work, memory) = match (fields.get("busy"), fields.get("work")) {
+        (Some(busy), None) => (Amount::Cycles(0), busy.span()?),
+        (None, Some(work)) => (nonzero(&work, work.amount()?)?, memory),
         (None, None) => {
             let busy = fields.require("busy").map_err(|error| {
                 error.hint("a burst has a time (busy) or an amount of work (work)")
             })?;
-            (busy.span()?, None)
+            (Amount::Cycles(0), busy.span()?)
         }
         (Some(_), Some(work)) => {
             return Err(work.wrong("expected `busy` or `work`, found both"));
         }
     };
-    let every = fields.require("every")?.interval()?;
-    let bursts = move |start: Nanos, full_speed: FullSpeed| {
-        let work = match work {
-            None => Work { cycles: 0, memory: busy },
-            Some(work) => work.work(memory, full_speed),
-        };
-        let mut bursts = Periodic::new(every, work);
-        bursts.phase = phase + start;
-        bursts
-    };
-    Ok((Making::of(bursts), None))
+    let period = fields.require("every")?.interval()?;
+    let (jitter, overrun) = (Nanos::ZERO, Overrun::Queue);
+    Ok((Workload::Periodic(Release { period, phase, jitter, overrun, work, memory }), None))
 }
 
 fn batch(fields: &Fields<'_>, _: Source<'_>) -> Result<WithDeadline, ScenarioError> {

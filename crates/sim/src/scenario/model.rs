@@ -1,7 +1,7 @@
 //! A scenario after it was read and checked.
 
 use crate::behavior::Behavior;
-use crate::setup::{Cgroup, Class, Creator, Hint, Placement};
+use crate::setup::{Before, Cgroup, Class, Creator, Hint, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_platform::{Kernel, Platform};
@@ -33,6 +33,8 @@ pub struct Scenario {
     /// Where in their period the ticks of several playings elsewhere were, which the phases take in turn; none: at even
     /// distances. No file says it.
     pub measured_ticks: Vec<Nanos>,
+    /// What was before those playings, in the same order; empty: nothing. No file says it.
+    pub measured_before: Vec<Before>,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.
@@ -126,6 +128,8 @@ pub struct TaskSpec {
 pub struct Measured {
     /// Where its creator was awake, if nobody is said to be.
     pub creator_cpu: Option<CpuId>,
+    /// Where it begins, if nobody is said to create it and that does not follow from where its creator was.
+    pub born_on: Option<CpuId>,
     /// Its first utilisation, if none is said.
     pub initial_util: Option<u32>,
     /// What is expected of it then.

@@ -29,7 +29,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
         cgroups: Vec::new(),
         hints: Vec::new(),
         placement: Placement::CapacityAware,
-        random_periods: false,
+        before: None,
         tick_phase: Nanos(0),
         poll_phase: Nanos(0),
         controller: Controller::default(),

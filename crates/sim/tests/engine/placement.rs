@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use flyball_sim::behavior::{Step, Work};
-use flyball_sim::setup::{Creator, Setup, TaskId};
+use flyball_sim::setup::{Before, Class, Creator, Left, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
 fn cycles(cycles: u64) -> Step {
@@ -102,6 +102,47 @@ fn a_parent_creates_from_where_it_runs() {
     assert!((0..4).contains(&born_on(Creator::Task(TaskId(0)), &[5], 0)));
     // On CPU 2 it leaves three small ones, and four big ones are idle.
     assert!((4..8).contains(&born_on(Creator::Task(TaskId(0)), &[2], 0)));
+}
+
+/// What ran before time began decides where the first tasks are born: on equal CPUs the least utilisation as it was last brought up to
+/// date, however long ago, and among those of another group who went idle last. As eight playings on a board have it, one of which is
+/// here: utilisations of 0, 10, 0 and 0, and a creator on CPU 3.
+#[test]
+fn what_was_left_decides_where_a_task_is_born() {
+    let born = |platform: &str, creator: u32, left: Vec<Left>| {
+        let mut setup = setup(platform, "debian-7.3", "schedutil", Nanos(20 * MS));
+        let mut one = task("one", Script::new(vec![cycles(1_000_000)]));
+        (one.creator, one.start) = (Creator::Cpu(CpuId(creator)), Nanos(MS));
+        setup.tasks.push(one);
+        setup.before = Some(Before { left, looked_after: Nanos(MS) });
+        run(setup).0.switches[0].2
+    };
+    let ago = |util_avg: u32, ms: u64| {
+        let long = Nanos(ms * MS);
+        Left { util_avg, updated: long, idle: long }
+    };
+    let utils = |utils: [u32; 4]| utils.map(|util| ago(util, 400)).to_vec();
+    assert_eq!(born("board-x86", 3, utils([0, 10, 0, 0])), 0, "the first of the least");
+    assert_eq!(born("board-x86", 3, utils([10, 10, 0, 0])), 2);
+    assert_eq!(born("board-x86", 3, utils([72, 7, 10, 0])), 1);
+    // The other cluster has two idle CPUs, where the creator's has one besides itself.
+    assert_eq!(born("board-aarch64", 0, [90, 90, 64, 13].map(|ms| ago(0, ms)).to_vec()), 3);
+    assert_eq!(born("board-aarch64", 0, [90, 90, 8, 13].map(|ms| ago(0, ms)).to_vec()), 2);
+}
+
+/// A wake-up that raises the frequency at once: the way to the task's first instruction, 60,000 cycles, is that fast, too. At 600 MHz
+/// it would be 100 us, at 3 GHz it is 20.
+#[test]
+fn the_way_to_a_task_is_as_fast_as_its_wake_up_asks_for() {
+    let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(60 * MS));
+    setup.platform.wake_path_cycles = 60_000;
+    let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(40 * MS)), cycles(100_000)];
+    let mut urgent = task("urgent", Script::new(steps));
+    (urgent.class, urgent.allowed) = (Class::Fifo { priority: 1 }, vec![CpuId(3)]);
+    setup.tasks.push(urgent);
+    let (log, _) = run(without_transitions(setup));
+    assert!(log.frequency.iter().any(|&(at, _, khz)| at == 40 * MS && khz == 3_000_000));
+    assert_eq!(log.switches[1].0, 40 * MS + MS / 50, "{:?}", log.switches);
 }
 
 /// A task with a utilisation of 20 that slept on a large core of the board, and where it wakes up: the estimate of energy

@@ -5,7 +5,7 @@ use crate::common::*;
 use flyball_governors::{Decision, Event};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::{Observer, SwitchOut};
-use flyball_sim::setup::{GovernorCost, Setup, TaskId};
+use flyball_sim::setup::{Before, GovernorCost, Setup, TaskId};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::collections::BTreeSet;
 
@@ -118,7 +118,9 @@ fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
 /// brings signals up to date at all, and one that begins with such a tick is never over at a busy CPU's.
 #[test]
 fn a_tick_that_wakes_its_cpu_reads_the_clock_later() {
-    let seen = seen(setup_of("conservative"));
+    let mut setup = setup_of("conservative");
+    setup.limits = vec![Some((KiloHertz(1_200_000), KiloHertz(1_200_000)))];
+    let seen = seen(setup);
     let at_busy_ticks =
         seen.polls[1..].iter().filter(|at| at.is_multiple_of(TICK) && seen.awake(**at));
     let kept = |at: &u64| {
@@ -132,6 +134,38 @@ fn a_tick_that_wakes_its_cpu_reads_the_clock_later() {
     assert!(idle.len() > 10 && busy.len() > 10, "{} {}", idle.len(), busy.len());
     assert!(over(&idle) > 0.9, "{} of {}", over(&idle), idle.len());
     assert!((0.2..0.6).contains(&over(&busy)), "{} of {}", over(&busy), busy.len());
+}
+
+/// The way to the clock is cycles: 60,000 are 100 us at 600 MHz and 19 at 3.2 GHz, and both vary by 25. So a period that begins with
+/// a tick at the one and would end with one at the other takes a tick more.
+#[test]
+fn a_slow_cpu_s_tick_reads_the_clock_later() {
+    for seed in 0..20 {
+        let mut setup = setup_of("ondemand");
+        let mut spin = task("spin", Periodic::new(100_000 * MS, u64::MAX / 4));
+        spin.allowed = vec![CpuId(1)];
+        spin.start = Nanos(1);
+        (setup.tasks, setup.seed) = (vec![spin], seed);
+        let polls = seen(setup).polls;
+        // The first takes what the second is compared with; that finds the CPU busy, and takes the highest frequency.
+        let ticks: Vec<u64> = polls.windows(2).map(|two| (two[1] - two[0]) / TICK).collect();
+        assert_eq!(ticks[1], 3, "{ticks:?}");
+        assert!(ticks[2..].contains(&2), "{ticks:?}");
+    }
+}
+
+/// Where a machine has been idle for long a sampler has looked long ago: it samples when it is next called, and finds no load.
+#[test]
+fn on_a_machine_that_idled_a_sampler_waits_for_a_call_from_the_beginning() {
+    let mut setup = setup_of("ondemand");
+    let mut spin = task("spin", Periodic::new(100_000 * MS, u64::MAX / 4));
+    spin.start = Nanos(10 * MS + 1);
+    setup.tasks = vec![spin];
+    setup.before = Some(Before::default());
+    let polls = seen(setup).polls;
+    // When it is created; and two or three ticks after that a tick.
+    assert_eq!(polls[0], 10 * MS + 1);
+    assert!([20 * MS, 24 * MS].contains(&polls[1]), "{polls:?}");
 }
 
 /// Wake-ups of the worker, what it did and the samples.

@@ -271,7 +271,7 @@ impl Trial<'_> {
             governors,
             governor_cost: GovernorCost::default(),
             tasks,
-            random_periods: false,
+            before: None,
             tick_phase: self.phases.tick,
             poll_phase: Nanos::ZERO,
             controller: Controller::default(),

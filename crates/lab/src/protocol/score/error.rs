@@ -1,6 +1,6 @@
 //! What stops a scenario from being played.
 
-use flyball_host::HostError;
+use flyball_host::{Errno, HostError};
 use flyball_qos::QosError;
 use flyball_units::{Diagnostic, ErrorKind};
 
@@ -68,6 +68,10 @@ impl Diagnostic for PlayError {
             PlayError::NoCpu => None,
             PlayError::Cgroup { .. } => Some(
                 "control groups need root, or a group of one's own (docs/playing.md)".to_owned(),
+            ),
+            PlayError::Host { error, .. } if error.errno() == Some(Errno::EOPNOTSUPP) => Some(
+                "clamps need a kernel with CONFIG_UCLAMP_TASK: leave uclamp_min and uclamp_max out, or take another kernel"
+                    .to_owned(),
             ),
             PlayError::Host { .. } => Some(
                 "real-time classes, negative nice values and clamps need root or CAP_SYS_NICE"

@@ -1,0 +1,12 @@
+//! Tests that do not disturb each other, as one program: to link each by itself took longer than to run it.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod model;
+mod model_blame;
+mod playing;
+mod rampup_model;
+mod score;
+mod switches_methods;
+mod switches_simulator;
+mod switches_table2;
