@@ -514,3 +514,38 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Source, read};
+    use flyball_pelt::{SchedAvg, SchedAvgState};
+
+    /// Three tasks on two large CPUs, which have less than they need from a utilisation of 1750 on: 2048 / 1.17. Of two idle small CPUs
+    /// of 409 the task that waits, of 850, needs more than the 818 that they have, the first time.
+    #[test]
+    fn small_cpus_take_from_large_ones_what_they_have_room_for() {
+        let text = "platform = \"board-aarch64\"\nkernel = \"debian-7.3\"\n[governor]\nname = \"performance\"\n\
+                    [[task]]\nkind = \"spin\"\ncount = 3\n";
+        let scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
+        let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
+        let used = |util: u32| {
+            let state =
+                SchedAvgState { util_avg: util, runnable_avg: util.into(), ..Default::default() };
+            SchedAvg::from_state(state)
+        };
+        machine.cpus[2].current = Some(2);
+        (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
+        machine.tasks[1].avg = used(850);
+        let mut takes = |utils: [u32; 2], in_vain: u32| {
+            machine.cpus[2].cfs = used(utils[0]);
+            machine.cpus[3].cfs = used(utils[1]);
+            machine.cpus[0].moved_in_vain = in_vain;
+            machine.may_cross(1, 3, 0)
+        };
+        assert!(!takes([800, 900], 1), "1700");
+        assert!(!takes([900, 900], 0), "850 of 818");
+        assert!(takes([900, 900], 1), "425 of 818");
+        assert!(machine.may_cross(1, 0, 3), "large ones take from small ones");
+    }
+}
