@@ -69,7 +69,8 @@ def drawn_tasks(rng: random.Random, cores: dict[str, tuple[int, ...]], clamps: b
     for number in range(1, count + 1):
         kind = rng.choices(("periodic", "bursty", "poisson", "spin", "rampup"), (55, 15, 10, 12, 8))[0]
         load = min(logarithmic(rng, 0.02, 0.7), room)
-        if room < 1 and kind in ("spin", "rampup") or any(task["kind"] == "rampup" for task in tasks):
+        # What never sleeps needs a CPU; and beside a ramp-up the others are periodic, so that it is one.
+        if any(task["kind"] == "rampup" for task in tasks) or (kind in ("spin", "rampup") and room < 1):
             kind = "periodic"
         task: dict = {"kind": kind, "name": f"{kind}-{number}"}
         match kind:

@@ -8,9 +8,11 @@
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
+//! runs ── before (what was there when a playing began) ──> given
 //! runs ── clocks (what ran at which speed) ── on_cpu (from when on) ──> given, figures
 //! ```
 
+mod before;
 mod chance;
 mod clocks;
 mod figures;

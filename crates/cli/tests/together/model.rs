@@ -1,5 +1,5 @@
 //! `flyball sim` and `flyball rampup` as a user meets them.
-#![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common::{flyball, folder, run};
 use std::path::Path;
@@ -430,6 +430,7 @@ fn what_is_no_part_of_the_same_sweep_is_refused() {
 
 /// The random scenarios of `scripts/board-vs-model` are scenarios, and the same for a seed, however many are drawn.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "starts a script from outside")]
 fn drawn_scenarios_are_read() {
     let dir = folder();
     let script =

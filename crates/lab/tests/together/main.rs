@@ -6,7 +6,6 @@
     reason = "a test stops at the first surprise"
 )]
 
-#[path = "../common/mod.rs"]
 mod common;
 mod model;
 mod model_blame;

@@ -12,7 +12,7 @@ use flyball_units::{KiloHertz, Nanos};
 
 /// Rows in memory.
 #[derive(Default)]
-struct Memory(Run);
+pub struct Memory(pub Run);
 
 impl Sink for Memory {
     fn trial(&mut self, trial: SwitchTrial) -> Result<(), TransitionError> {

@@ -2,12 +2,11 @@
 //! source's speed and run at the destination's.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr)]
 
-use flyball_lab::protocol::switches::TransitionError;
-use flyball_lab::protocol::switches::methods::{Method, Plan, Sink, run};
+use crate::switches_methods::Memory;
+use flyball_lab::protocol::switches::methods::{Method, Plan, run};
 use flyball_lab::protocol::switches::model::{Model, WriteRule};
 use flyball_platform::Platform;
 use flyball_report::kinds::switches::analyse;
-use flyball_run::{Run, SwitchTrial};
 use flyball_units::Nanos;
 
 /// MHz from and to, microseconds, as published.
@@ -43,20 +42,6 @@ const TABLE2: [(u64, u64, f64); 30] = [
     (600, 1000, 727.0),
     (600, 800, 832.0),
 ];
-
-#[derive(Default)]
-struct Memory(Run);
-
-impl Sink for Memory {
-    fn trial(&mut self, trial: SwitchTrial) -> Result<(), TransitionError> {
-        self.0.tables.trials.push(trial);
-        Ok(())
-    }
-
-    fn refused(&mut self, _: &str, _: &str) -> Result<(), TransitionError> {
-        Ok(())
-    }
-}
 
 #[test]
 fn downward_cells_follow_and_upward_ones_do_not() {

@@ -129,6 +129,10 @@ impl Machine {
     fn look_around<O: Observer>(&mut self, c: usize, observer: &mut O) {
         let now = self.last_tick();
         let busy = !self.cpus[c].is_idle();
+        if self.fair_waiting == 0 {
+            // Balanced: what it took in vain before is forgotten.
+            self.cpus[c].moved_in_vain = 0;
+        }
         let mut levels = std::mem::take(&mut self.cpus[c].levels);
         for level in levels.iter_mut().filter(|level| level.due(busy) <= now) {
             if level.others.len() + 1 == self.cpus.len() {
@@ -427,16 +431,21 @@ impl Machine {
         }
     }
 
-    /// Idle CPUs of other clusters took nothing from overloaded CPU `c`: they would take twice as much the next time.
+    /// Idle CPUs of other clusters had no room for a task that waits on CPU `c`, whose cluster is overloaded: the next time they
+    /// would take one twice as large.
     fn note_vain(&mut self, c: usize) {
         let own = self.cpus[c].domain;
-        if self.capacities_equal || !self.is_overloaded(own) {
+        if self.capacities_equal || self.idle_cpus.next(0).is_none() || !self.is_overloaded(own) {
             return;
         }
         let mut from = 0;
         while let Some(other) = self.idle_cpus.next(from) {
             from = other + 1;
-            self.cpus[other].moved_in_vain += u32::from(self.cpus[other].domain != own);
+            let may_run = |&t: &usize| self.tasks[t].allowed[other];
+            if self.cpus[other].domain != own && self.cpus[c].fair.iter().any(may_run) {
+                let cpu = &mut self.cpus[other];
+                cpu.moved_in_vain = cpu.moved_in_vain.saturating_add(1);
+            }
         }
     }
 
@@ -518,25 +527,35 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::cpu::Activity;
+    use crate::observe::Blind;
     use crate::scenario::{Source, read};
     use flyball_pelt::{SchedAvg, SchedAvgState};
 
-    /// Three tasks on two large CPUs, which have less than they need from a utilisation of 1750 on: 2048 / 1.17. Of two idle small CPUs
-    /// of 409 the task that waits, of 850, needs more than the 818 that they have, the first time.
-    #[test]
-    fn small_cpus_take_from_large_ones_what_they_have_room_for() {
+    fn used(util: u32) -> SchedAvg {
+        let state =
+            SchedAvgState { util_avg: util, runnable_avg: util.into(), ..Default::default() };
+        SchedAvg::from_state(state)
+    }
+
+    /// Two idle small CPUs of 409, and three tasks on two large ones, utilised by 900 each; that which waits has 850.
+    fn crowded() -> Machine {
         let text = "platform = \"board-aarch64\"\nkernel = \"debian-7.3\"\n[governor]\nname = \"performance\"\n\
                     [[task]]\nkind = \"spin\"\ncount = 3\n";
         let scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
         let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
-        let used = |util: u32| {
-            let state =
-                SchedAvgState { util_avg: util, runnable_avg: util.into(), ..Default::default() };
-            SchedAvg::from_state(state)
-        };
         machine.cpus[2].current = Some(2);
         (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
+        (machine.cpus[2].cfs, machine.cpus[3].cfs) = (used(900), used(900));
         machine.tasks[1].avg = used(850);
+        machine
+    }
+
+    /// Large CPUs have less than they need from a utilisation of 1750 on: 2048 / 1.17. A task of 850 needs more than the 818 that the
+    /// small ones have, the first time.
+    #[test]
+    fn small_cpus_take_from_large_ones_what_they_have_room_for() {
+        let mut machine = crowded();
         let mut takes = |utils: [u32; 2], in_vain: u32| {
             machine.cpus[2].cfs = used(utils[0]);
             machine.cpus[3].cfs = used(utils[1]);
@@ -547,5 +566,26 @@ mod tests {
         assert!(!takes([900, 900], 0), "850 of 818");
         assert!(takes([900, 900], 1), "425 of 818");
         assert!(machine.may_cross(1, 0, 3), "large ones take from small ones");
+    }
+
+    /// Each time that an idle small CPU has no room counts, if the task may run there, until nobody waits any more.
+    #[test]
+    fn what_was_taken_in_vain_is_forgotten_when_nobody_waits() {
+        let mut machine = crowded();
+        machine.set_activity(3, Activity::Busy);
+        let vain = |machine: &Machine| [0, 1].map(|c| machine.cpus[c].moved_in_vain);
+        machine.note_vain(3);
+        machine.tasks[1].allowed[1] = false;
+        machine.note_vain(3);
+        assert_eq!(vain(&machine), [2, 1]);
+        machine.fair_waiting = 1;
+        machine.look_around(0, &mut Blind);
+        assert_eq!(vain(&machine), [2, 1], "somebody waits");
+        machine.fair_waiting = 0;
+        machine.look_around(0, &mut Blind);
+        assert_eq!(vain(&machine), [0, 1]);
+        machine.cpus[2].cfs = used(0);
+        machine.note_vain(3);
+        assert_eq!(vain(&machine), [0, 1], "not overloaded");
     }
 }

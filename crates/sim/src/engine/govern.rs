@@ -202,9 +202,13 @@ impl Machine {
     fn lateness(&self, c: usize) -> u64 {
         let TickReading { busy_cycles, idle_cycles, jitter } = self.tick_reading;
         let cycles = if self.tick_wakes_cpu { idle_cycles } else { busy_cycles };
-        let random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64();
-        let varies = (u128::from(random) * u128::from(jitter.0)) >> 64;
+        let varies = (u128::from(self.drawn_now()) * u128::from(jitter.0)) >> 64;
         self.cpus[c].time_of(cycles, self.domains[self.cpus[c].domain].point) + varies as u64
+    }
+
+    /// A random number of this seed and this time, the same for all who ask now.
+    pub(super) fn drawn_now(&self) -> u64 {
+        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64()
     }
 
     /// Whether the governor of domain `d`, whose time has come, waits for the scheduler's call. What the

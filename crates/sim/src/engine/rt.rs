@@ -5,8 +5,6 @@ use super::Machine;
 use super::task::{Task, Urgency};
 use crate::observe::Observer;
 use flyball_governors::UtilFlags;
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 
 impl Machine {
@@ -41,15 +39,14 @@ impl Machine {
         let all = task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
         let domain = |c: usize| self.cpus[c].domain;
         let is_far = |c: usize| previous.is_some_and(|previous| domain(previous) != domain(c));
-        let random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ self.now).next_u64();
-        let first = random % self.cpus.len() as u64;
+        let first = (self.drawn_now() % self.cpus.len() as u64) as usize;
         all.min_by_key(|&c| {
             let urgency = self.urgency(c);
             let taken = urgency >= task.urgency();
             // One that nobody creates begins on an idle CPU.
             let (busy, turn) = match previous {
                 None => (!self.cpus[c].is_idle(), c),
-                Some(_) => (false, (c + self.cpus.len() - first as usize) % self.cpus.len()),
+                Some(_) => (false, (c + self.cpus.len() - first) % self.cpus.len()),
             };
             (taken, self.too_small(task, c), urgency, previous != Some(c), is_far(c), busy, turn)
         })
