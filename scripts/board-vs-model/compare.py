@@ -37,7 +37,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="some scenarios only")
     options = parser.parse_args()
     scenarios = in_folder(options.scenarios, options.names)
-    options.out.mkdir(parents=True, exist_ok=True)
+    if not scenarios or {path.stem for path in scenarios} < set(options.names):
+        known = ", ".join(path.stem for path in in_folder(options.scenarios, [])) or "none"
+        parser.error(f"expected scenarios of {options.scenarios}, which has {known}; found {' '.join(options.names) or 'none'}")
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--out: {error}")
     found = {}
     for path in scenarios:
         out = options.out / path.stem
@@ -51,7 +57,10 @@ def main() -> int:
         if result := read(latest(options.out, path.stem)):
             found[path.stem] = result
     print(counts(found) + "\n\n" + table(found, brief) if options.brief else table(found, worth_a_line))
-    return 0
+    missing = [path.stem for path in scenarios if path.stem not in found and not options.table_only]
+    if missing:
+        print(f"not compared: {', '.join(missing)}", file=sys.stderr)
+    return 1 if missing else 0
 
 
 def in_folder(folder: Path, names: list[str]) -> list[Path]:

@@ -31,10 +31,15 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    for number in range(1, options.count + 1):
-        name = f"seed-{options.seed}-{number:02}"
-        (options.out / f"{name}.toml").write_text(scenario(random.Random(f"{options.seed}/{number}"), name))
+    if options.count < 1:
+        parser.error(f"--count: expected a number from 1 on, found {options.count}")
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        for number in range(1, options.count + 1):
+            name = f"seed-{options.seed}-{number:02}"
+            (options.out / f"{name}.toml").write_text(scenario(random.Random(f"{options.seed}/{number}"), name))
+    except OSError as error:
+        parser.error(f"--out: {error}")
     return 0
 
 

@@ -32,6 +32,8 @@ def main() -> int:
     parser.add_argument("--flyball", type=Path, default=ROOT / "target" / "release" / "flyball")
     options = parser.parse_args()
     scenarios = {path.stem: path for path in in_folder(options.scenarios, [])}
+    if not scenarios:
+        parser.error(f"--scenarios: expected a folder of scenarios, found none in {options.scenarios}")
     if options.shrink:
         if options.shrink not in scenarios:
             parser.error(f"expected a scenario of {options.scenarios}, found {options.shrink}")

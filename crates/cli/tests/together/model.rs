@@ -445,6 +445,7 @@ fn drawn_scenarios_are_read() {
         return;
     };
     assert!(status.success() && draw("1", "again").unwrap().success());
+    assert!(!draw("0", "none").unwrap().success());
     let text = |path: &str| fs_err::read_to_string(dir.path().join(path)).unwrap();
     assert_eq!(text("drawn/seed-5-01.toml"), text("again/seed-5-01.toml"));
     for number in 1..=12 {
