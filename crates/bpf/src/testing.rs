@@ -97,7 +97,12 @@ pub fn scheduler() -> Vec<u8> {
     let average = make.structure(
         "sched_avg",
         64,
-        &[("runnable_avg", long, 24), ("util_avg", long, 32), ("util_est", u32, 40)],
+        &[
+            ("period_contrib", u32, 20),
+            ("runnable_avg", long, 24),
+            ("util_avg", long, 32),
+            ("util_est", u32, 40),
+        ],
     );
     let group = make.structure("task_group", 512, &[("parent", long, 400)]);
     let group = make.pointer(group);

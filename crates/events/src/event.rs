@@ -87,6 +87,8 @@ pub enum Event<'a> {
         runnable: Option<u32>,
         /// Sum of util_est.
         estimate: Option<u32>,
+        /// period_contrib: how much of the present period has passed, 0 to 1023 units of 1024 ns.
+        contrib: Option<u32>,
     },
     /// A probe on `sched_cpu_capacity_tp`.
     Capacity {

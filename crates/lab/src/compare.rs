@@ -8,8 +8,8 @@
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
-//! runs ── before (what was there when a playing began) ──> given
-//! runs ── clocks (what ran at which speed) ── on_cpu (from when on) ──> given, figures
+//! runs ── clocks (what ran at which speed) ─┬ reads (when the kernel looked at its clock) ── on_cpu (who ran when) ──> given, figures
+//!                                           └ reads ── before (what was there when a playing began) ──> given
 //! ```
 
 mod before;
@@ -22,6 +22,7 @@ mod informed;
 mod judge;
 mod on_cpu;
 mod one_step;
+mod reads;
 mod run;
 mod speed_up;
 mod text;

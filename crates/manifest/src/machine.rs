@@ -77,6 +77,10 @@ pub struct CpuRecord {
     /// Hardware threads of the same core, itself left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub siblings: Vec<u32>,
+    /// How long the longest look for work took it when it went idle, in ns, per scheduling domain, the smallest first
+    /// (`max_newidle_lb_cost`); known where the kernel's debug files are, and tell of domains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle_balance_costs_ns: Vec<u64>,
     /// Whether it is isolated from the scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolated: Option<bool>,

@@ -209,6 +209,14 @@ impl SchedAvg {
         self.last_update
     }
 
+    /// Whether an update at `now`, in ns, would cross the end of a period.
+    #[inline]
+    #[must_use]
+    pub const fn crosses(&self, now: u64) -> bool {
+        let units = now.saturating_sub(self.last_update) >> 10;
+        units + self.period_contrib as u64 >= PERIOD as u64
+    }
+
     /// Whether nothing was runnable in the time that the signals remember.
     #[inline]
     #[must_use]

@@ -17,7 +17,8 @@ mod shipped;
 
 pub use error::DescriptionError;
 pub use model::{
-    Architecture, ClockDomain, Cost, Cpu, FrequencyControl, IdleGovernor, IdleState, IdleTick,
-    Kernel, OperatingPoint, Platform, PointKind, Thermal, TickReading, Transition,
+    Architecture, ClockDomain, ClockReadings, Cost, Cpu, FrequencyControl, IdleBalanceCost,
+    IdleGovernor, IdleState, IdleTick, Kernel, OperatingPoint, Platform, PointKind, Thermal,
+    TickReading, Transition,
 };
 pub use shipped::{Catalogue, Entry, catalogue, is_file};

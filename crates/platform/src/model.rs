@@ -39,17 +39,43 @@ pub struct Platform {
     /// Cycles from a wake-up's choice of another, idle CPU until the task is in its queue: the interrupt that tells that CPU.
     /// Measured as well.
     pub remote_path_cycles: u64,
+    /// How long before events the kernel read its clock: measured as well.
+    pub clock_readings: ClockReadings,
     /// From one question to schedutil to the next that comes at once.
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.
     pub tick_spread: Nanos,
     /// From the tick that finds a task that does not fit its CPU to its move.
     pub balancer_latency: Nanos,
+    /// How long the longest look for work took a CPU that went idle.
+    pub idle_balance_cost: IdleBalanceCost,
     /// How heat leaves the package; None where it is not described.
     pub thermal: Option<Thermal>,
     /// Sources of the figures, by the path of what they cover: (`domains.e.opps`, text). A text
     /// starting with "assumed" marks a figure without a source.
     pub sources: Vec<(String, String)>,
+}
+
+/// How long the longest look for work took a CPU that went idle (`max_newidle_lb_cost`): it looks only where it is idle for longer
+/// on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleBalanceCost {
+    /// At the CPUs next to it: of its cluster, or all, where there are none.
+    pub near: Nanos,
+    /// At these and all others.
+    pub all: Nanos,
+}
+
+/// How long before events a CPU's clock is read, by which load tracking goes, in cycles of the reference kind of core. From a
+/// reading on, and until one, a task counts as running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ClockReadings {
+    /// For a wake-up of an idle CPU. Where it is 0, nothing is known.
+    pub wake_cycles: u64,
+    /// For a task that goes to sleep, where its signals cross no period.
+    pub sleep_cycles: u64,
+    /// And where they do, which takes time to record.
+    pub crossing_sleep_cycles: u64,
 }
 
 /// The architecture of a machine, as `uname -m` names it.

@@ -261,7 +261,7 @@ impl Shadow {
             Event::EntityAverages { tid: Some(tid), util, runnable: Some(runnable) } => {
                 self.waited.insert(tid, runnable.saturating_sub(util));
             }
-            Event::QueueAverages { cpu, util, runnable, estimate } => {
+            Event::QueueAverages { cpu, util, runnable, estimate, .. } => {
                 self.update(record, cpu, util, runnable, estimate.unwrap_or(0));
             }
             Event::Frequency { cpu, khz } => self.changed(t_ns, cpu, khz),

@@ -48,6 +48,7 @@ fn write_tick(writer: &mut RunWriter, tick: u64) -> Result<(), Box<dyn Error>> {
         util_avg: Some(util),
         runnable_avg: Some(util),
         util_est: Some(util / 2),
+        period_contrib: None,
         updater_cpu: None,
         trial: None,
     };

@@ -31,6 +31,7 @@ fn a_row_of_signals_takes_few_bytes() {
             util_avg: Some((late(row) % 1024) as u32),
             runnable_avg: Some((late(row) % 1000) as u32),
             util_est: Some((late(row) % 900) as u32),
+            period_contrib: None,
             updater_cpu: (!task).then_some(3),
             trial: Some(0),
         });

@@ -29,6 +29,7 @@ mod idle;
 mod leap;
 mod load;
 mod near;
+mod new_idle;
 mod place;
 mod pose;
 mod power;
@@ -59,7 +60,7 @@ use cpu::{Activity, Cpu};
 use cpu_bits::CpuBits;
 use domain::Domain;
 use flyball_pelt::Features;
-use flyball_platform::{IdleTick, TickReading};
+use flyball_platform::{ClockReadings, IdleTick, TickReading};
 use flyball_units::{CpuId, KernelRules, Nanos};
 use power::Temperature;
 use task::Task;
@@ -91,6 +92,8 @@ pub struct Machine {
     slice_timer: bool,
     /// From a wake-up of an idle CPU to its first instruction, at least, in cycles.
     wake_path: u64,
+    /// How long before events its clock is read.
+    readings: ClockReadings,
     /// From the interrupt to that wake-up, in cycles.
     interrupt_path: u64,
     /// From the choice of another CPU until a task is in its queue, in cycles.

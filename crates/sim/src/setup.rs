@@ -2,7 +2,7 @@
 
 use crate::behavior::Behavior;
 use flyball_governors::{Governor, ResponseRamp};
-use flyball_platform::{Kernel, Platform};
+use flyball_platform::{IdleBalanceCost, Kernel, Platform};
 use flyball_units::{CpuId, Mismatch, Nanos};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -56,7 +56,7 @@ pub struct Before {
 }
 
 /// What ran on a CPU left there: its signals as they were last brought up to date, which is what a task's creation looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Utilisation of its fair queue, 0 to 1024.
     pub util_avg: u32,
@@ -64,6 +64,12 @@ pub struct Left {
     pub updated: Nanos,
     /// For how long it has been idle.
     pub idle: Nanos,
+    /// How long its idle times before were, the latest last.
+    pub idle_times: Vec<Nanos>,
+    /// How much of a period of load tracking had passed then, 0 to 1023 units of 1024 ns; None: as the seed says.
+    pub period_contrib: Option<u32>,
+    /// How long the longest look for work took it when it went idle; None: as long as the platform says.
+    pub idle_balance_cost: Option<IdleBalanceCost>,
 }
 
 /// Whoever sets the clamps of ramps, from outside of the kernel.
@@ -139,6 +145,8 @@ pub enum Creator {
     Nobody,
     /// Nobody, as it was there long before and slept: nothing is left of its signals.
     Earlier,
+    /// The same, and when it last slept it had been denied a slice: it runs before others when it comes back.
+    Denied,
     /// A task, awake for it on the CPU on which it ran last.
     Task(TaskId),
     /// Somebody who is no task of the model, awake on this CPU.

@@ -162,6 +162,7 @@ fn queue(btf: &Btf) -> Result<Probe, String> {
     let util = field(btf, "cfs_rq", "avg.util_avg")?;
     let runnable = field(btf, "cfs_rq", "avg.runnable_avg")?;
     let estimate = util_est(btf, "cfs_rq")?;
+    let contrib = field(btf, "cfs_rq", "avg.period_contrib")?;
     let cpu = field(btf, "rq", "cpu")?;
     // With group scheduling a queue knows its CPU's queue, and its group: that of the root, alone
     // without a parent, is what the governor looks at. Without, it lies in its CPU's queue.
@@ -184,10 +185,11 @@ fn queue(btf: &Btf) -> Result<Probe, String> {
         event: "pelt_cfs",
         point: "pelt_cfs_tp",
         fields: format!(
-            "{cpu} {} {} {}{root}",
+            "{cpu} {} {} {} {}{root}",
             print("util", &util, "cfs_rq"),
             print("runnable", &runnable, "cfs_rq"),
-            print("ue", &estimate, "cfs_rq")
+            print("ue", &estimate, "cfs_rq"),
+            print("contrib", &contrib, "cfs_rq")
         ),
         filter,
     })
@@ -256,7 +258,7 @@ mod tests {
             [
                 "t:g/pelt_se pelt_se_tp pid=+2304(se):s32 my_q=+168(se):x64 util=+224(se):u64 runnable=+216(se):u64",
                 "t:g/uest_se sched_util_est_se_tp pid=+2304(se):s32 util=+224(se):u64 ue=+232(se):x32",
-                "t:g/pelt_cfs pelt_cfs_tp cpu=+2600(+256(cfs_rq)):s32 util=+160(cfs_rq):u64 runnable=+152(cfs_rq):u64 ue=+168(cfs_rq):u32 parent=+400(+264(cfs_rq)):x64",
+                "t:g/pelt_cfs pelt_cfs_tp cpu=+2600(+256(cfs_rq)):s32 util=+160(cfs_rq):u64 runnable=+152(cfs_rq):u64 ue=+168(cfs_rq):u32 contrib=+148(cfs_rq):u32 parent=+400(+264(cfs_rq)):x64",
                 "t:g/cap sched_cpu_capacity_tp cpu=+2600(rq):s32 cap=+2504(rq):u64",
                 "f:g/get_next_freq get_next_freq cpu=+32(+0(sg_policy)):u32 util=util max=max",
                 "f:g/get_next_freq_ret get_next_freq%return khz=$retval:u32",

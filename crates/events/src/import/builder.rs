@@ -177,9 +177,7 @@ impl Builder {
             Event::EntityEstimate { tid, util, estimate } => {
                 self.estimate(t_ns, tid, util, estimate);
             }
-            Event::QueueAverages { cpu, util, runnable, estimate } => {
-                self.queue(record, cpu, util, runnable, estimate);
-            }
+            Event::QueueAverages { .. } => self.queue(record),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use flyball_run::{GovernorStep, UtilizationSample};
 
 use super::builder::Builder;
 use super::clocks::name_of;
-use crate::event::Record;
+use crate::event::{Event, Record};
 
 impl Builder {
     pub(super) fn entity(&mut self, t_ns: u64, tid: Option<u32>, util: u32, runnable: Option<u32>) {
@@ -39,19 +39,16 @@ impl Builder {
             util_avg,
             runnable_avg,
             util_est,
+            period_contrib: None,
             updater_cpu: None,
             trial: None,
         });
     }
 
-    pub(super) fn queue(
-        &mut self,
-        record: &Record<'_>,
-        cpu: u32,
-        util: u32,
-        runnable_avg: Option<u32>,
-        util_est: Option<u32>,
-    ) {
+    pub(super) fn queue(&mut self, record: &Record<'_>) {
+        let Event::QueueAverages { cpu, util, runnable, estimate, contrib } = record.event else {
+            return;
+        };
         self.rows += 1;
         self.tables.utilization.push(UtilizationSample {
             t_ns: record.t_ns,
@@ -60,8 +57,9 @@ impl Builder {
             tid: None,
             task: None,
             util_avg: Some(util),
-            runnable_avg,
-            util_est,
+            runnable_avg: runnable,
+            util_est: estimate,
+            period_contrib: contrib,
             updater_cpu: Some(record.cpu),
             trial: None,
         });

@@ -107,6 +107,8 @@ pub struct Signals {
     pub runnable_avg: Option<u32>,
     /// util_est.
     pub util_est: Option<u32>,
+    /// How much of the period of load tracking had passed on a CPU, in units of 1024 ns, 0 to 1023.
+    pub period_contrib: Option<u32>,
     /// The CPU on which a run queue's were brought up to date, where that is known.
     pub updater: Option<u32>,
 }
@@ -224,6 +226,7 @@ fn signals(rows: &UtilizationSamples, subject: Subject, row: usize) -> Option<Si
         util_avg: rows.util_avg.get(row),
         runnable_avg: rows.runnable_avg.get(row),
         util_est: rows.util_est.get(row),
+        period_contrib: rows.period_contrib.get(row),
         updater: rows.updater_cpu.get(row),
     })
 }

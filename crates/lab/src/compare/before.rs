@@ -1,20 +1,19 @@
-//! What was on a board before a playing began: births follow from it, and when idle CPUs are next looked after.
+//! What was on a board before a playing began: births follow from it, when idle CPUs are next looked after, and when signals
+//! change.
 
+use super::reads::Reads;
 use flyball_events::Recording;
 use flyball_events::recording::Subject;
+use flyball_platform::IdleBalanceCost;
+use flyball_run::Run;
 use flyball_sim::scenario::Scenario;
 use flyball_sim::setup::{Before, Left};
 use flyball_units::Nanos;
-use std::collections::BTreeMap;
 
-/// What was on each CPU until `begin`: what its utilisation was last recorded as, and when, and when it last ran anything; and when
-/// one CPU last brought the signals of another one up to date, which is then mostly done for idle ones.
-pub(super) fn before(scenario: &Scenario, recording: &Recording<'_>, begin: u64) -> Before {
-    let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
-    for slice in recording.slices().filter(|slice| slice.from_ns < begin) {
-        let last = ran.entry(slice.cpu).or_default();
-        *last = slice.to_ns.min(begin).max(*last);
-    }
+/// What was on each CPU until `begin`, and when one CPU last brought the signals of another one up to date, which is then mostly
+/// done for idle ones.
+pub(super) fn before(scenario: &Scenario, run: &Run, reads: &Reads, begin: u64) -> Before {
+    let recording = Recording::of(run);
     let begins = recording.span().from_ns.min(begin);
     let mut looked_after = begins;
     let mut of_cpu = |cpu: u32| {
@@ -26,9 +25,24 @@ pub(super) fn before(scenario: &Scenario, recording: &Recording<'_>, begin: u64)
                 looked_after = looked_after.max(signals.t_ns);
             }
         }
-        let ran = ran.get(&cpu).copied().unwrap_or(begins);
-        Left { util_avg, updated: Nanos(begin - updated), idle: Nanos(begin - ran) }
+        let (idle_times, idle_since) = reads.idle_times(cpu, begin);
+        Left {
+            util_avg,
+            updated: Nanos(begin - updated),
+            idle: Nanos(begin - idle_since.max(begins)),
+            idle_times: idle_times.into_iter().map(Nanos).collect(),
+            period_contrib: reads.period_contrib(cpu, updated),
+            idle_balance_cost: idle_balance_cost(run, cpu),
+        }
     };
     let left = scenario.platform.cpus.iter().map(|cpu| of_cpu(cpu.id.0)).collect();
     Before { left, looked_after: Nanos(begin - looked_after) }
+}
+
+/// What the longest look for work took a CPU when it went idle: in its smallest domain, and in all together.
+fn idle_balance_cost(run: &Run, cpu: u32) -> Option<IdleBalanceCost> {
+    let cpus = &run.manifest.machine.as_ref()?.cpus;
+    let costs = &cpus.iter().find(|record| record.cpu == cpu)?.idle_balance_costs_ns;
+    let near = Nanos(*costs.first()?);
+    Some(IdleBalanceCost { near, all: Nanos(costs.iter().sum()) })
 }

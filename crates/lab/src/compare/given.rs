@@ -15,8 +15,10 @@ use super::before::before;
 use super::clocks::{Clocks, asleep};
 use super::figures::span;
 use super::on_cpu;
-use flyball_events::recording::{Ended, Ran, Subject, Woken, comm};
+use super::reads::Reads;
+use flyball_events::recording::{Ended, Ran, Signals, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
+use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
@@ -43,6 +45,8 @@ pub struct Stretch {
     pub cycles: f64,
     /// Whether a sampler may have been called for which a worker of its CPU then wakes up.
     pub is_call: bool,
+    /// Whether its task then moved to another CPU, with its utilisation, and went on there.
+    pub moves: bool,
 }
 
 /// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
@@ -97,6 +101,8 @@ pub struct Background {
     pub priority: i32,
     /// What is expected of it at first (util_est).
     pub util_est: u32,
+    /// Whether it had been denied time when it last slept: when it first woke up it ran before a fair task that ran there.
+    pub was_denied: bool,
     /// What it did.
     pub stretches: Vec<Stretch>,
 }
@@ -121,6 +127,8 @@ pub struct Played {
     pub tick_ns: Option<u64>,
     /// What was before.
     pub before: Before,
+    /// How long before events the kernel read its clock; None where that was not seen.
+    pub readings: Option<ClockReadings>,
     /// For how long a controller of clamps ran, each time.
     controller_ns: Vec<u64>,
 }
@@ -161,8 +169,9 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     let recording = span(&Recording::of(run))?;
     let begin = recording.span().from_ns;
     let at = Clocks::of(&scenario.platform, run, &recording);
+    let reads = Reads::of_run(&scenario.platform, scenario.kernel.rules, run);
     let priorities = recording.priorities();
-    let all = on_cpu::slices(&recording, &at);
+    let all = on_cpu::slices(&recording, &at, &reads);
     let moves: Vec<u64> = recording
         .seen()
         .into_iter()
@@ -185,23 +194,32 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             found.tasks.insert(name, worked(&recording, (tid, &slices), &all, &at));
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
-            let mut per_cpu: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
+            // On each CPU for itself, and apart from what comes after it has moved away, with its utilisation.
+            let mut per_cpu: BTreeMap<(u32, usize), Vec<Stretch>> = BTreeMap::new();
+            let mut stays: BTreeMap<u32, usize> = BTreeMap::new();
             for mut stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
                 stretch.is_call = calls.before(&stretch, &at);
-                per_cpu.entry(stretch.cpu).or_default().push(stretch);
+                let stay = stays.entry(stretch.cpu).or_default();
+                per_cpu.entry((stretch.cpu, *stay)).or_default().push(stretch);
+                *stay += usize::from(stretch.moves);
             }
-            let util_est = expected_before(&recording, tid);
-            found.background.extend(per_cpu.into_iter().map(|(cpu, stretches)| Background {
+            found.background.extend(per_cpu.into_iter().map(|((cpu, _), stretches)| Background {
                 name: name.clone(),
                 cpu,
                 priority,
-                util_est,
+                util_est: expected_at(
+                    &recording,
+                    tid,
+                    stretches.first().map_or(0, |of| of.woken_ns),
+                ),
+                was_denied: stretches.first().is_some_and(|of| goes_first(of, tid, &all, &at)),
                 stretches,
             }));
         }
     }
-    found.tick_ns = tick_ns(scenario, &recording, &all);
-    found.before = before(scenario, &Recording::of(run), begin);
+    found.tick_ns = tick_ns(scenario, &recording, &all, |of| reads.of_update(of, &at));
+    found.before = before(scenario, run, &reads, begin);
+    found.readings = reads.readings();
     wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
@@ -214,6 +232,21 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         since(&mut stretch.woken_ns);
     }
     Ok(found)
+}
+
+/// Cycles from a wake-up until another task has had to give way, at most.
+const GIVES_WAY_CYCLES: f64 = 200_000.0;
+
+/// Whether a fair task that ran on a CPU had to give way to one that woke up there.
+fn goes_first(stretch: &Stretch, tid: u32, all: &[Ran], clocks: &Clocks<'_>) -> bool {
+    let here = || all.iter().filter(|slice| slice.cpu == stretch.cpu);
+    let runs = |slice: &&Ran| {
+        slice.tid != tid && slice.from_ns < stretch.woken_ns && slice.to_ns > stretch.woken_ns
+    };
+    let own = here().find(|slice| slice.tid == tid && slice.from_ns >= stretch.woken_ns);
+    let Some((other, own)) = here().find(runs).zip(own) else { return false };
+    other.ended == Ended::Preempted
+        && clocks.cycles(stretch.cpu, stretch.woken_ns, own.from_ns) <= GIVES_WAY_CYCLES
 }
 
 /// When each CPU brought signals of its clock domain up to date, where a sampler may be called.
@@ -347,7 +380,12 @@ const NEAR_NS: u64 = 200_000;
 
 /// Where ticks come in their period, from the beginning of the scenario on: there the utilisations of busy CPUs change, once
 /// they have run for a while.
-fn tick_ns(scenario: &Scenario, recording: &Recording<'_>, slices: &[Ran]) -> Option<u64> {
+fn tick_ns(
+    scenario: &Scenario,
+    recording: &Recording<'_>,
+    slices: &[Ran],
+    read: impl Fn(&Signals) -> u64,
+) -> Option<u64> {
     let (begin, period) = (recording.span().from_ns, 1_000_000_000 / u64::from(scenario.kernel.hz));
     let mut per_cpu: BTreeMap<u32, Vec<&Ran>> = BTreeMap::new();
     for slice in slices {
@@ -362,7 +400,7 @@ fn tick_ns(scenario: &Scenario, recording: &Recording<'_>, slices: &[Ran]) -> Op
         .signals()
         .filter(|of| of.t_ns >= begin)
         .filter(|of| matches!(of.subject, Subject::Cpu(cpu) if runs_on(cpu, of.t_ns) == Some(true)))
-        .map(|of| (of.t_ns - begin) % period)
+        .map(|of| (read(&of).saturating_sub(begin)) % period)
         .collect();
     at.sort_unstable();
     // All around: what comes early in a period lies behind what comes late in the one before.
@@ -377,13 +415,19 @@ fn tick_ns(scenario: &Scenario, recording: &Recording<'_>, slices: &[Ran]) -> Op
     Some(tick % period)
 }
 
-/// What was expected of a task when it first woke up. When it sleeps a quarter of the way to its utilisation is gone,
-/// if that is less; what was more than that is not known.
-fn expected_before(recording: &Recording<'_>, tid: u32) -> u32 {
+/// What was expected of a task when it woke up: what was recorded when it last went to sleep. If that was before, it follows from what
+/// was recorded next: when it sleeps a quarter of the way to its utilisation is gone, if that is less; what was more than that is not known.
+fn expected_at(recording: &Recording<'_>, tid: u32, woken_ns: u64) -> u32 {
     let begin = recording.span().from_ns;
     let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
-    let first = signals.filter(|of| of.util_est.is_some()).min_by_key(|of| of.t_ns);
-    let Some((util, after)) = first.and_then(|of| Some((of.util_avg?, of.util_est?))) else {
+    let signals = signals.filter_map(|of| Some((of.t_ns, of.util_avg?, of.util_est?)));
+    let mut signals: Vec<(u64, u32, u32)> = signals.collect();
+    signals.sort_unstable();
+    let next = signals.partition_point(|of| of.0 <= woken_ns);
+    if let Some(last) = next.checked_sub(1).and_then(|last| signals.get(last)) {
+        return last.2;
+    }
+    let Some(&(_, util, after)) = signals.first() else {
         return 0;
     };
     if after > util { ((4 * after - util) / 3).min(1024) } else { 0 }
@@ -523,8 +567,17 @@ fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>
                 let woken = wakeups.iter().rev().map(|woken| woken.t_ns);
                 let mut woken = woken.filter(|t_ns| (slept_ns..=slice.from_ns).contains(t_ns));
                 let moved = goes_on_from.is_some();
+                if let Some(before) = found.last_mut().filter(|_| moved) {
+                    before.moves = true;
+                }
                 let woken_ns = woken.next().filter(|_| !moved).unwrap_or(slice.from_ns);
-                found.push(Stretch { cpu: slice.cpu, woken_ns, cycles, is_call: false });
+                found.push(Stretch {
+                    cpu: slice.cpu,
+                    woken_ns,
+                    cycles,
+                    is_call: false,
+                    moves: false,
+                });
             }
         }
         let slept = matches!(slice.ended, Ended::Slept | Ended::Exited);
@@ -572,6 +625,7 @@ impl Given {
                 json!({ "cpu": cpu, "wakeups": wakeups, "cycles": cycles.round() as u64 })
             });
             json!({
+                "clock_readings": playing.readings,
                 "tick_ns": playing.tick_ns,
                 "tasks": tasks.collect::<Vec<_>>(),
                 "background": background.collect::<Vec<_>>(),

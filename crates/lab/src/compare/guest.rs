@@ -35,7 +35,9 @@ const STEP: u64 = 250;
 const WARM_UP: u32 = 1;
 
 /// First argument: the scenario; second: the settings, as shell; the others: arguments of the player.
-const SCRIPT: &str = r#"printf %s "$1" >/run/board/scenario.toml && eval "$2" && shift 2 && exec \
+/// The kernel's debug files tell of scheduling domains where they are asked to.
+const SCRIPT: &str = r#"mount -t debugfs none /sys/kernel/debug; echo Y >/sys/kernel/debug/sched/verbose
+printf %s "$1" >/run/board/scenario.toml && eval "$2" && shift 2 && exec \
 flyball sim /run/board/scenario.toml --machine host --quiet --trace=sched,frequency,util,capacity "$@" >/dev/null"#;
 
 /// What the settings use: writes a value, and sees that it was taken.

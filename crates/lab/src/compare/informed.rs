@@ -3,7 +3,9 @@
 use super::given::{
     Background, Given, NICE_0, Played, Stretch, Task, median, usual_cycles, usual_ns,
 };
+use super::reads::UPDATE_CYCLES;
 use flyball_events::recording::comm;
+use flyball_platform::ClockReadings;
 use flyball_sim::behavior::Work;
 use flyball_sim::scenario::{Measured, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
@@ -27,6 +29,11 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     scenario.platform.wake_path_cycles = paths.switch;
     scenario.platform.interrupt_path_cycles = paths.interrupt;
     scenario.platform.remote_path_cycles = paths.remote;
+    scenario.platform.clock_readings = usual_readings(given);
+    if scenario.platform.clock_readings != ClockReadings::default() {
+        // Ticks are where they read the clock, from which on a sampler's call has to go this way, too.
+        scenario.platform.sampler_wake_cycles += UPDATE_CYCLES;
+    }
     // Each playing as often as the others.
     scenario.phases = scenario.phases.next_multiple_of(given.playings.len().max(1) as u32);
     let duration = scenario.duration;
@@ -46,6 +53,22 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     let others = without_samplers(&mut scenario, given);
     scenario.tasks.extend(stand_ins(&others, duration));
     scenario
+}
+
+/// How long before events the kernel reads its clock, as the median of the playings; 0 where one does not tell.
+fn usual_readings(given: &Given) -> ClockReadings {
+    let readings = given.playings.iter().map(|playing| playing.readings);
+    let Some(readings) = readings.collect::<Option<Vec<_>>>() else {
+        return ClockReadings::default();
+    };
+    let usual = |of: fn(&ClockReadings) -> u64| {
+        median(&mut readings.iter().map(of).collect::<Vec<_>>()).unwrap_or(0)
+    };
+    ClockReadings {
+        wake_cycles: usual(|of| of.wake_cycles),
+        sleep_cycles: usual(|of| of.sleep_cycles),
+        crossing_sleep_cycles: usual(|of| of.crossing_sleep_cycles),
+    }
 }
 
 /// What else ran in each playing, without the work of governors that sample: the model has its own, which takes as long as
@@ -106,6 +129,8 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     while let Some(released) = next_release(spec, &items).filter(|&released| released < duration) {
         items.push(due(released, works.work(items.len(), None)));
     }
+    // It does not end with the scenario's last item: it sleeps, and its utilisation stays where it is.
+    items.push(due(duration + duration, works.work(items.len(), None)));
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
     let after = |number: usize| Some(task.items.get(number)?.after_cycles?.round() as u64);
@@ -202,12 +227,14 @@ fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
             *number += 1;
             let measured =
                 tasks.entry(key).or_insert_with(|| vec![vec![absent.clone()]; playings.len()]);
-            // None of them ends: after the last time they sleep.
-            let last = due(never, cycles(1.0));
+            // None of them ends, but where it moves away: after the last time they sleep.
+            let moves = of.stretches.last().is_some_and(|stretch| stretch.moves);
+            let last = (!moves).then(|| due(never, cycles(1.0)));
             let did = Measured {
                 initial_util_est: of.util_est,
+                was_denied: of.was_denied,
                 start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
-                set_up: Some(of.stretches.iter().map(recorded).chain([last]).collect()),
+                set_up: Some(of.stretches.iter().map(recorded).chain(last).collect()),
                 ..Measured::default()
             };
             if let Some(playing) = measured.get_mut(at) {
@@ -297,6 +324,10 @@ mod tests {
         let (items, _) = measured.items.unwrap();
         let items: Vec<_> =
             items.iter().map(|item| (item.released.0 / MS, item.work.cycles)).collect();
-        assert_eq!(items, [(20, 2_000_000), (60, 2_000_000), (100, 2_000_000), (140, 2_000_000)]);
+        assert_eq!(
+            items,
+            [20, 60, 100, 140, 300].map(|ms| (ms, 2_000_000)),
+            "the last one never comes"
+        );
     }
 }

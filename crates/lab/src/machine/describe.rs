@@ -50,7 +50,7 @@ pub fn describe(topology: &Topology, host: &dyn Host) -> Machine {
         rt_runtime_us: topology.kernel.rt_runtime_us,
         core_type_evidence: (!evidence.is_empty()).then(|| evidence.join("; ")),
         temperature_celsius: temperature(topology, host),
-        cpus: topology.cpus.iter().map(|cpu| cpu_record(topology, cpu.id)).collect(),
+        cpus: topology.cpus.iter().map(|cpu| cpu_record(topology, host, cpu.id)).collect(),
         domains: topology.policies.iter().map(domain_record).collect(),
         idle_states: idle_states(topology),
         board: board::discover(host),
@@ -95,7 +95,17 @@ fn temperature(topology: &Topology, host: &dyn Host) -> Option<f64> {
     Some(hottest as f64 / 1000.0)
 }
 
-fn cpu_record(topology: &Topology, id: CpuId) -> CpuRecord {
+/// Root reads these, where `verbose` beside the domains is on.
+fn idle_balance_costs_ns(host: &dyn Host, id: CpuId) -> Vec<u64> {
+    let domains = format!("/sys/kernel/debug/sched/domains/cpu{}", id.0);
+    let cost = |level: usize| {
+        let file = format!("{domains}/domain{level}/max_newidle_lb_cost");
+        host.read(Path::new(&file)).ok()?.trim().parse().ok()
+    };
+    (0..).map_while(cost).collect()
+}
+
+fn cpu_record(topology: &Topology, host: &dyn Host, id: CpuId) -> CpuRecord {
     let cpu = topology.cpu(id);
     CpuRecord {
         cpu: id.0,
@@ -104,6 +114,7 @@ fn cpu_record(topology: &Topology, id: CpuId) -> CpuRecord {
         max_khz: cpu.and_then(|cpu| cpu.max_khz).map(|khz| khz.0),
         domain: topology.policy(id).map(|policy| format!("policy{}", policy.id)),
         siblings: topology.smt_siblings(id).iter().map(|sibling| sibling.0).collect(),
+        idle_balance_costs_ns: idle_balance_costs_ns(host, id),
         isolated: Some(topology.isolated.contains(id)),
         online: Some(topology.online.contains(id)),
     }

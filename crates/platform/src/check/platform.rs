@@ -3,8 +3,10 @@
 use super::{cpu_list, domain};
 use crate::error::Problem;
 use crate::file::At;
-use crate::file::platform::{Base, Cores, PlatformFile, Sampler, ThermalFile};
-use crate::model::{ClockDomain, Cpu, Platform, Thermal, TickReading};
+use crate::file::platform::{Balancer, Base, Cores, PlatformFile, Sampler, ThermalFile};
+use crate::model::{
+    ClockDomain, ClockReadings, Cpu, IdleBalanceCost, Platform, Thermal, TickReading,
+};
 use crate::shipped::catalogue;
 use flyball_units::{Capacity, CpuId, Nanos, nearest};
 use std::collections::BTreeMap;
@@ -60,6 +62,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         sources.push(("thermal".to_owned(), thermal.source.0.clone()));
     }
     let question = file.question.as_ref();
+    let balancer = file.balancer.as_ref();
     Ok(Platform {
         name,
         title: file.title,
@@ -75,12 +78,22 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         wake_path_cycles: 0,
         interrupt_path_cycles: 0,
         remote_path_cycles: 0,
+        clock_readings: ClockReadings::default(),
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
-        balancer_latency: file.balancer.map_or(Nanos::ZERO, |balancer| balancer.latency_us.0),
+        balancer_latency: balancer
+            .and_then(|of| of.latency_us.as_ref())
+            .map_or(Nanos::ZERO, |of| of.0),
+        idle_balance_cost: idle_balance_cost(balancer),
         thermal,
         sources,
     })
+}
+
+fn idle_balance_cost(balancer: Option<&Balancer>) -> IdleBalanceCost {
+    let near = balancer.and_then(|of| of.idle_cost_us.as_ref()).map_or(Nanos::ZERO, |of| of.0);
+    let all = balancer.and_then(|of| of.idle_cost_all_us.as_ref()).map_or(near, |of| of.0);
+    IdleBalanceCost { near, all }
 }
 
 fn tick_reading(sampler: Option<&Sampler>) -> TickReading {

@@ -349,16 +349,21 @@ pub(crate) struct Question {
     pub(crate) source: Source,
 }
 
-/// How long a task that does not fit its CPU takes to a larger one, where ticks are more than 1 ms apart (else it moves at the
-/// next tick).
+/// How long the kernel's balancers take.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "balancer"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Balancer {
-    /// From the tick that finds it to its move.
-    pub(crate) latency_us: Micros,
-    /// Where this figure comes from.
+    /// From the tick that finds a task that does not fit its CPU to its move to a larger one, where ticks are more than 1 ms
+    /// apart (else it moves at the next tick).
+    pub(crate) latency_us: Option<Micros>,
+    /// How long the longest look for work took a CPU that went idle (`max_newidle_lb_cost`), at the CPUs of its cluster: it looks
+    /// only where it is idle for longer on average.
+    pub(crate) idle_cost_us: Option<Micros>,
+    /// The same at these and all others; else the same figure.
+    pub(crate) idle_cost_all_us: Option<Micros>,
+    /// Where these figures come from.
     pub(crate) source: Source,
 }
 

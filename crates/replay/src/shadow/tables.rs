@@ -88,7 +88,7 @@ pub(super) fn feed(
                 (0, Event::EntityAverages { tid: Some(tid), util, runnable })
             }
             TableEvent::Cpu { cpu, util, runnable, estimate, updater } => {
-                (updater, Event::QueueAverages { cpu, util, runnable, estimate })
+                (updater, Event::QueueAverages { cpu, util, runnable, estimate, contrib: None })
             }
             TableEvent::Switch { cpu, prev, ref state, next } => {
                 let state = std::slice::from_ref(state);

@@ -138,6 +138,8 @@ table! {
         runnable_avg: Option<u32>,
         /// util_est: a task's own, a run queue's sum over its enqueued tasks.
         util_est: Option<u32>,
+        /// Of a run queue: how much of the present period of load tracking had passed, 0 to 1023 units of 1024 ns.
+        period_contrib: Option<u32>,
         /// The CPU on which a run queue's signals were brought up to date, and its governor asked;
         /// null where that is not known, and for a task.
         updater_cpu: Option<u32>,

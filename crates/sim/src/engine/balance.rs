@@ -3,6 +3,7 @@
 
 use super::Machine;
 use super::cpu::{BalanceLevel, Cpu};
+use super::new_idle::Reach;
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
@@ -159,6 +160,7 @@ impl Machine {
         if self.idle_tick == IdleTick::Stops
             && self.cpus.len() > 1
             && self.idle_blocked
+            && !self.cpus[c].new_idle.is_short()
             && self.last_tick() >= self.decay_at
         {
             let care = Care { decays: true, balances: false, counts: false };
@@ -373,8 +375,13 @@ impl Machine {
                 self.fair_waiting > 0 || self.cpus.iter().any(|cpu| cpu.queued_count() > 1);
             self.update_blocked(c, observer);
         }
+        let reach = self.cpus[c].new_idle.begin(self.now);
         let gives = |other| self.gives(other);
-        if self.fair_waiting == 0 || !self.crowded.from(0).any(gives) || !self.spreads() {
+        if reach == Reach::Nowhere
+            || self.fair_waiting == 0
+            || !self.crowded.from(0).any(gives)
+            || !self.spreads()
+        {
             return false;
         }
         let is_near = |other: usize| self.cpus[other].domain == self.cpus[c].domain;
@@ -386,7 +393,7 @@ impl Machine {
         let mut most = None;
         let mut from = None;
         for other in self.crowded.from(0).filter(|&other| other != c) {
-            if !gives(other) {
+            if !gives(other) || (reach == Reach::Near && !is_near(other)) {
                 continue;
             }
             // Of equals the first.
@@ -400,6 +407,7 @@ impl Machine {
         }
         match from {
             Some((other, t)) => {
+                self.cpus[c].new_idle.forget();
                 self.move_task(t, (other, c), c, observer);
                 true
             }
@@ -528,9 +536,12 @@ impl Machine {
 mod tests {
     use super::*;
     use crate::engine::cpu::Activity;
+    use crate::engine::new_idle::NewIdle;
     use crate::observe::Blind;
     use crate::scenario::{Source, read};
     use flyball_pelt::{SchedAvg, SchedAvgState};
+    use flyball_platform::IdleBalanceCost;
+    use flyball_units::Nanos;
 
     fn used(util: u32) -> SchedAvg {
         let state =
@@ -566,6 +577,29 @@ mod tests {
         assert!(!takes([900, 900], 0), "850 of 818");
         assert!(takes([900, 900], 1), "425 of 818");
         assert!(machine.may_cross(1, 0, 3), "large ones take from small ones");
+    }
+
+    /// On the x86 board a task runs on CPU 3, and another one waits there. CPU 1 goes idle, whose longest look took 3 ms: it takes that one
+    /// where its idle times were 8 ms, not where they were 1 ms.
+    #[test]
+    fn who_is_seldom_idle_for_long_does_not_look_for_work() {
+        let takes = |idle_ms: u64| {
+            let text = "platform = \"board-x86\"\nkernel = \"debian-7.3\"\n[governor]\nname = \"performance\"\n\
+                        [[task]]\nkind = \"spin\"\ncount = 2\n";
+            let scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
+            let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
+            (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
+            (machine.fair_waiting, machine.tasks[1].cpu) = (1, 3);
+            machine.crowded.set(3, true);
+            machine.set_activity(3, Activity::Busy);
+            let cost = Nanos(3_000_000);
+            let mut new_idle = NewIdle::costing(IdleBalanceCost { near: cost, all: cost });
+            new_idle.remember(&[Nanos(1_000_000 * idle_ms); 40]);
+            new_idle.forget();
+            machine.cpus[1].new_idle = new_idle;
+            machine.pull_when_idle(1, &mut Blind)
+        };
+        assert!(takes(8) && !takes(1));
     }
 
     /// Each time that an idle small CPU has no room counts, if the task may run there, until nobody waits any more.

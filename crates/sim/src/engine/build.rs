@@ -11,6 +11,7 @@ use super::domain::{Domain, EnergyPoint};
 use super::govern::{of_simulation, since_boot};
 use super::hints;
 use super::idle::{IdleRules, Sleeps};
+use super::new_idle::NewIdle;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
@@ -70,10 +71,15 @@ pub(super) fn build(setup: Setup) -> Machine {
     let before = setup.before.as_ref();
     let mut left = before.map_or(&[][..], |before| &before.left).iter();
     for cpu in &mut cpus {
+        let left = left.next();
         if before.is_some() {
-            cpu.cfs = cpu.cfs.with_period_contrib(uniform(&mut random, 1024) as u32);
+            let random = uniform(&mut random, 1024) as u32;
+            let contrib = left.and_then(|left| left.period_contrib).unwrap_or(random);
+            for avg in [&mut cpu.cfs, &mut cpu.rt, &mut cpu.dl] {
+                *avg = avg.with_period_contrib(contrib);
+            }
         }
-        if let Some(left) = left.next() {
+        if let Some(left) = left {
             leave(cpu, left);
         }
         // Every task may come to wait there; nothing is to be allocated while time passes.
@@ -131,6 +137,7 @@ pub(super) fn build(setup: Setup) -> Machine {
             && !kernel.rules.has(KernelRule::Cfs)
             && platform.architecture == Some(Architecture::X86_64),
         wake_path: platform.wake_path_cycles,
+        readings: platform.clock_readings,
         interrupt_path: platform.interrupt_path_cycles,
         remote_path: platform.remote_path_cycles,
         question: platform.question.0,
@@ -424,6 +431,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         tick_stopped: false,
         calls: 0,
         sleeps: Sleeps::new(&domain.idle, idle),
+        new_idle: NewIdle::costing(platform.idle_balance_cost),
         iowait_count: 0,
         power: 0.0,
         nanowatts: 0,
@@ -444,6 +452,10 @@ fn leave(cpu: &mut Cpu, left: &Left) {
     cpu.clock.advance_idle(left.updated.0);
     cpu.idle_before = left.idle.0;
     cpu.has_blocked = left.util_avg > 0;
+    if let Some(cost) = left.idle_balance_cost {
+        cpu.new_idle = NewIdle::costing(cost);
+    }
+    cpu.new_idle.remember(&left.idle_times);
 }
 
 fn new_task(

@@ -1,6 +1,7 @@
 //! A CPU as the engine sees it.
 
 use super::idle::Sleeps;
+use super::new_idle::NewIdle;
 use super::timers::OwnTimers;
 use crate::setup::Class;
 use flyball_governors::CpuTimes;
@@ -212,6 +213,8 @@ pub(super) struct Cpu {
     /// In leaps, how often the scheduler called cpufreq outside ticks.
     pub(super) calls: u64,
     pub(super) sleeps: Sleeps,
+    /// Whether it looks for work elsewhere when it goes idle.
+    pub(super) new_idle: NewIdle,
     /// Tasks of this CPU that sleep for I/O.
     pub(super) iowait_count: u32,
 

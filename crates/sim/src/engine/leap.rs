@@ -68,7 +68,7 @@ impl Machine {
             Some("idle CPUs may poll")
         } else if (0..self.domains.len()).any(|d| self.keeps_tick_once(d)) {
             Some("idle CPUs keep their tick once")
-        } else if self.wake_path > 0 || self.interrupt_path > 0 {
+        } else if self.wake_path > 0 || self.interrupt_path > 0 || self.readings.wake_cycles > 0 {
             Some("wake-ups take as long as was measured")
         } else if self.domains.iter().any(|domain| self.ticks_may_count_idle_time(domain)) {
             Some("ticks count the idle time that a governor sees")

@@ -42,6 +42,13 @@ impl Cpu {
         }
     }
 
+    /// Brings the clocks to a time before now, at which they were read, if they were not brought to a later one.
+    pub(super) fn touch_at(&mut self, read: u64) {
+        if read > self.clock_at {
+            self.touch(read);
+        }
+    }
+
     /// An interrupt took the last `delta` ns: the task clock stood still.
     fn count_interrupt(&mut self, delta: u64, now: u64) {
         self.irq.update_irq(now, delta, self.speed(), self.clock.multiplier());

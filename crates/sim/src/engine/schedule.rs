@@ -6,6 +6,7 @@ use super::task::{Program, Segment, State};
 use crate::behavior::{Step, Work};
 use crate::observe::{Observer, SwitchOut};
 use crate::setup::TaskId;
+use flyball_platform::ClockReadings;
 use flyball_units::{CpuId, Nanos};
 use std::cmp::Reverse;
 
@@ -168,7 +169,10 @@ impl Machine {
 
     fn switch_in<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         self.flush(c);
-        self.cpus[c].touch(self.now);
+        if self.readings.wake_cycles == 0 {
+            // Else the clock was read for what made it run: it is not read again.
+            self.cpus[c].touch(self.now);
+        }
         if self.tasks[t].is_fair() {
             // It has waited up to now.
             self.cpus[c].fair.push(t);
@@ -182,6 +186,7 @@ impl Machine {
         task.exec_start = cpu.clock.clock_task();
         task.protected = true;
         task.ran = 0;
+        cpu.new_idle.end(self.now);
         cpu.current = Some(t);
         cpu.runs = Runs::of(task.class);
         cpu.progress_at = self.now;
@@ -307,10 +312,23 @@ impl Machine {
         false
     }
 
+    /// Brings the clocks of CPU `c` up to date for its running task, which goes to sleep: they were read a while ago.
+    fn read_for_sleep(&mut self, t: usize, c: usize) {
+        let ClockReadings { sleep_cycles, crossing_sleep_cycles, .. } = self.readings;
+        for cycles in [crossing_sleep_cycles, sleep_cycles] {
+            let ago = self.cpu_time(c, cycles);
+            let cpu = &mut self.cpus[c];
+            cpu.touch_at(self.now.saturating_sub(ago));
+            if self.tasks[t].avg.crosses(cpu.clock.now()) {
+                break;
+            }
+        }
+    }
+
     /// The running task of CPU `c` gives it up and is not runnable any more.
     fn leave_cpu<O: Observer>(&mut self, t: usize, c: usize, state: State, observer: &mut O) {
         self.progress(c);
-        self.cpus[c].touch(self.now);
+        self.read_for_sleep(t, c);
         // cpufreq sees the signals with the task but the clamps without it.
         self.aggregate_clamps(c, |other| other != t, None);
         if self.tasks[t].is_fair() {

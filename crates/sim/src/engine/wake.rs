@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::cpu::Activity;
+use super::fair::virtual_time;
 use super::idle::WakeUp;
 use super::task::{Program, State};
 use crate::observe::{Observer, SwitchOut};
@@ -58,10 +59,14 @@ impl Machine {
         let c = self.choose_for_new(t);
         // Which is its creator's, if it has one.
         self.caller = self.tasks[t].recent;
-        self.cpus[c].touch(self.now);
+        self.read_for_wakeup(c);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;
-        let new = self.tasks[t].creator != Creator::Earlier;
+        let creator = self.tasks[t].creator;
+        let new = !matches!(creator, Creator::Earlier | Creator::Denied);
+        if creator == Creator::Denied {
+            self.tasks[t].lag = virtual_time(self.slice, self.tasks[t].weight);
+        }
         if new && self.tasks[t].is_fair() {
             self.tasks[t].avg = self.new_signals(t, c);
         }
@@ -133,9 +138,24 @@ impl Machine {
         observer.migrated(Nanos(self.now), TaskId(t as u32), from, to);
     }
 
+    /// Brings the clocks of CPU `c` up to date for a task that joins its queue: an idle one's were read a while ago.
+    fn read_for_wakeup(&mut self, c: usize) {
+        let ago = match self.cpus[c].activity {
+            Activity::Idle(_) => self.cpu_time(c, self.readings.wake_cycles),
+            Activity::Waking | Activity::Busy => 0,
+        };
+        let cpu = &mut self.cpus[c];
+        cpu.touch_at(self.now.saturating_sub(ago).max(cpu.idle_since));
+    }
+
+    /// What so many cycles of the reference kind of core take CPU `c` at its present frequency, in ns.
+    pub(super) fn cpu_time(&self, c: usize, cycles: u64) -> u64 {
+        self.cpus[c].time_of(cycles, self.domains[self.cpus[c].domain].point)
+    }
+
     /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
     pub(super) fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
-        self.cpus[c].touch(self.now);
+        self.read_for_wakeup(c);
         if !self.tasks[t].is_interrupt() {
             self.call_simply(c);
         }

@@ -253,6 +253,7 @@ impl<'a> Tasks<'a> {
         let creator = match (spec.creator, measured.born_on, measured.creator_cpu) {
             (Creator::Nobody, Some(cpu), _) => Creator::Chose(cpu),
             (Creator::Nobody, None, Some(cpu)) => Creator::Cpu(cpu),
+            (Creator::Earlier, ..) if measured.was_denied => Creator::Denied,
             (stated, ..) => stated,
         };
         self.list.push(TaskSetup {

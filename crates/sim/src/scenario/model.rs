@@ -128,6 +128,8 @@ pub struct TaskSpec {
 pub struct Measured {
     /// Where its creator was awake, if nobody is said to be.
     pub creator_cpu: Option<CpuId>,
+    /// Whether it had been denied a slice when it last slept, if it was there before.
+    pub was_denied: bool,
     /// Where it begins, if nobody is said to create it and that does not follow from where its creator was.
     pub born_on: Option<CpuId>,
     /// Its first utilisation, if none is said.

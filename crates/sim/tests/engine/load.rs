@@ -1,6 +1,7 @@
 //! Load tracking across CPUs: what a task that wakes up elsewhere leaves behind, and until when.
 
 use crate::common::*;
+use flyball_platform::ClockReadings;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Blind, Observer, SwitchOut};
@@ -312,4 +313,45 @@ impl Observer for Worker {
             self.0.push(at.0);
         }
     }
+}
+
+/// The kernel reads its clock 1 ms before a wake-up is complete, and 0.5 ms before a task sleeps, here: a task that is awake at 41 ms,
+/// and runs for 10 ms, has the utilisation of one that runs from 40 to 50.5. With 0.7 ms, where the period from 50.4 on would be
+/// crossed, it has that of one that runs to 50.3.
+#[test]
+fn a_task_counts_from_one_reading_of_the_clock_to_another() {
+    let utilization = |wake: u64, busy: u64, readings: ClockReadings| {
+        let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(60 * MS));
+        setup.platform.clock_readings = readings;
+        let cycles = busy * 32 / 10;
+        let run = Step::Run(Work { cycles, memory: Nanos::ZERO });
+        let mut one = task(
+            "one",
+            Script::new(vec![Step::SleepUntil(Nanos(wake)), run, Step::SleepUntil(Nanos(90 * MS))]),
+        );
+        one.initial_util = Some(0);
+        one.allowed = vec![CpuId(0)];
+        setup.tasks.push(one);
+        run_util(setup)
+    };
+    let ms = |tenths: u64| tenths * 3_200_000 / 10;
+    let readings = |crossing: u64| ClockReadings {
+        wake_cycles: ms(10),
+        sleep_cycles: ms(5),
+        crossing_sleep_cycles: ms(crossing),
+    };
+    let (none, tenth) = (ClockReadings::default(), MS / 10);
+    assert_eq!(
+        utilization(41 * MS, 100 * tenth, readings(5)),
+        utilization(40 * MS, 105 * tenth, none)
+    );
+    assert_eq!(
+        utilization(41 * MS, 100 * tenth, readings(7)),
+        utilization(40 * MS, 103 * tenth, none)
+    );
+}
+
+/// The last utilisation that is shown.
+fn run_util(setup: Setup) -> u32 {
+    run(setup).0.util.last().unwrap().1
 }

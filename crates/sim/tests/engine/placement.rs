@@ -119,7 +119,7 @@ fn what_was_left_decides_where_a_task_is_born() {
     };
     let ago = |util_avg: u32, ms: u64| {
         let long = Nanos(ms * MS);
-        Left { util_avg, updated: long, idle: long }
+        Left { util_avg, updated: long, idle: long, ..Left::default() }
     };
     let utils = |utils: [u32; 4]| utils.map(|util| ago(util, 400)).to_vec();
     assert_eq!(born("board-x86", 3, utils([0, 10, 0, 0])), 0, "the first of the least");

@@ -46,6 +46,7 @@ pub(crate) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Parsed<'a, Event<'a>
             util: any(text, &["util=", "util_avg="]).ok_or(missing("util=", text))?,
             runnable: any(text, &["runnable=", "runnable_avg="]),
             estimate: any(text, &["ue=", "util_est="]).map(|estimate| estimate & ESTIMATE_MASK),
+            contrib: any(text, &["contrib=", "period_contrib="]),
         }),
         Some(Point::Capacity) => Ok(Event::Capacity {
             cpu: need(text, "cpu=")?,

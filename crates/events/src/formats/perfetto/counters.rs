@@ -78,6 +78,7 @@ impl Last {
                 util: self.util?,
                 runnable: self.runnable,
                 estimate: self.estimate,
+                contrib: None,
             }),
             (Subject::Task { tid, .. }, Signal::Estimate) => {
                 Some(Event::EntityEstimate { tid: *tid, util: self.util, estimate: value })
@@ -111,7 +112,13 @@ mod tests {
     fn signals_of_one_subject_stand_together() {
         let (cpu, mut last) = (Subject::Cpu(1), Last::default());
         assert_eq!(last.reading(&cpu, Signal::Runnable, 40.0), None, "no utilisation yet");
-        let event = Event::QueueAverages { cpu: 1, util: 30, runnable: Some(40), estimate: None };
+        let event = Event::QueueAverages {
+            cpu: 1,
+            util: 30,
+            runnable: Some(40),
+            estimate: None,
+            contrib: None,
+        };
         assert_eq!(last.reading(&cpu, Signal::Util, 30.0), Some(event));
         assert_eq!(last.reading(&cpu, Signal::Util, f64::NAN), None);
     }

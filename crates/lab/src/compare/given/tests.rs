@@ -158,9 +158,9 @@ fn ticks_are_where_busy_cpus_change() {
     run.tables.slices.push(Slice { cpu: 0, tid: 1, from_ns: 0, to_ns, ..Slice::default() });
     let recording = Recording::of(&run);
     let slices: Vec<Ran> = recording.slices().collect();
-    let tick = tick_ns(&scenario, &recording, &slices).unwrap();
+    let tick = tick_ns(&scenario, &recording, &slices, |of| of.t_ns).unwrap();
     assert!((3_900_000..4 * MS).contains(&tick) || tick <= 50_000, "{tick}");
-    assert_eq!(tick_ns(&scenario, &recording, &[]), None);
+    assert_eq!(tick_ns(&scenario, &recording, &[], |of| of.t_ns), None);
 }
 
 /// Three items are due at once, two of them of tasks that are woken on CPU 1: those come 1 ns apart, as late as the second of
@@ -207,7 +207,8 @@ fn a_wake_up_on_another_cpu_has_its_own_part() {
 #[test]
 fn a_call_is_as_long_before_its_worker_as_the_way_takes() {
     // 114 us at 1 GHz, and the worker of CPU 3 is awake at 1049 ms.
-    let stretch = Stretch { cpu: 3, woken_ns: 1_049 * MS, cycles: 1.0, is_call: false };
+    let stretch =
+        Stretch { cpu: 3, woken_ns: 1_049 * MS, cycles: 1.0, is_call: false, moves: false };
     let is_call = |updates: &[(u64, u32, Option<u32>)]| {
         let mut run = playing();
         for &(us_before, cpu, updater_cpu) in updates {

@@ -70,6 +70,7 @@ pub(super) fn machine(model: &Model) -> Machine {
                     max_khz: domain.map(|domain| domain.opps.max().0),
                     domain: domain.map(|domain| domain.name.clone()),
                     siblings: cpu.siblings.iter().map(|sibling| sibling.0).collect(),
+                    idle_balance_costs_ns: Vec::new(),
                     isolated: Some(false),
                     online: Some(true),
                 }

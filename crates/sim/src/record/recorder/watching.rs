@@ -51,6 +51,7 @@ impl Observer for Recorder<'_> {
             util_avg: Some(util),
             runnable_avg: None,
             util_est: Some(util_est),
+            period_contrib: None,
             updater_cpu: None,
             trial: Some(self.trial),
         });
@@ -69,6 +70,7 @@ impl Observer for Recorder<'_> {
             util_avg: Some(util),
             runnable_avg: Some(runnable),
             util_est: Some(util_est),
+            period_contrib: None,
             updater_cpu: None,
             trial: Some(self.trial),
         });

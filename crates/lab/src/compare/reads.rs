@@ -1,0 +1,297 @@
+//! When the kernel read its clock.
+//!
+//! Load tracking goes by a CPU's clock, which is read at the beginning of what brings signals up to date: a wake-up, a tick.
+//! What is recorded of it is later, on a board's slow CPUs by 10 to 300 us. How much of a period of load tracking had passed
+//! at the reading (`period_contrib`) tells when that was, as an idle CPU's periods have the same length, one after the other:
+//!
+//! ```text
+//!   reading = begin of a period + 1024 ns * period_contrib = recorded time - cycles / frequency
+//! ```
+
+use super::clocks::Clocks;
+use flyball_events::Recording;
+use flyball_events::recording::{Ended, Ran, Signals, Subject};
+use flyball_platform::{ClockReadings, Platform};
+use flyball_run::Run;
+use flyball_stats::median_of;
+use flyball_units::{KernelRule, KernelRules};
+use std::collections::BTreeMap;
+
+/// A period of load tracking, in ns.
+const PERIOD: u64 = 1024 * 1024;
+
+/// Cycles of the reference kind of core from the reading of the clock to the probe, where a tick or another CPU brings signals up to date:
+/// by how much later that is at lower frequencies, 39,000 (x86 board), 37,000 and 43,000 (arm64 board, big and little CPUs).
+pub(super) const UPDATE_CYCLES: u64 = 40_000;
+
+/// A wake-up is recorded this long after the queue's signals, at most, in ns.
+const NEAR_NS: u64 = 500_000;
+
+/// When clocks were read in a playing.
+#[derive(Default)]
+pub(super) struct Reads {
+    of_cpus: BTreeMap<u32, OfCpu>,
+    readings: ClockReadings,
+}
+
+#[derive(Default)]
+struct OfCpu {
+    /// From when to when it was busy, in order.
+    busy: Vec<(u64, u64)>,
+    /// Where a period of load tracking begins, from 0 to [`PERIOD`].
+    period: Option<u64>,
+}
+
+impl OfCpu {
+    /// Since when it has had nothing to do; None where it is busy.
+    fn idle_since(&self, t_ns: u64) -> Option<u64> {
+        let before = self.busy.partition_point(|&(from_ns, _)| from_ns < t_ns).checked_sub(1);
+        let Some(&(_, to_ns)) = before.and_then(|before| self.busy.get(before)) else {
+            return Some(0);
+        };
+        (to_ns < t_ns).then_some(to_ns)
+    }
+}
+
+impl Reads {
+    /// Of a whole run, also of what was before the scenario began.
+    pub(super) fn of_run(platform: &Platform, rules: KernelRules, run: &Run) -> Reads {
+        let recording = Recording::of(run);
+        Reads::of(&recording, &Clocks::of(platform, run, &recording), rules)
+    }
+
+    fn of(recording: &Recording<'_>, clocks: &Clocks<'_>, rules: KernelRules) -> Reads {
+        let mut reads = Reads::default();
+        let mut slices: Vec<Ran> = recording.slices().collect();
+        slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
+        for slice in slices {
+            let busy = &mut reads.of_cpus.entry(slice.cpu).or_default().busy;
+            match busy.last_mut() {
+                Some(last) if slice.from_ns <= last.1 => last.1 = slice.to_ns.max(last.1),
+                _ => busy.push((slice.from_ns, slice.to_ns)),
+            }
+        }
+        let mut woken: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for of in recording.wakeups() {
+            woken.entry(of.cpu).or_default().push(of.t_ns);
+        }
+        let mut ways = Vec::new();
+        for (&cpu, of) in &mut reads.of_cpus {
+            let woken = woken.entry(cpu).or_default();
+            woken.sort_unstable();
+            let signals = recording.signals_of(Subject::Cpu(cpu));
+            let signals = signals.filter(|signals| of.idle_since(signals.t_ns).is_some());
+            let is_own = |of: &Signals| of.updater.is_none_or(|updater| updater == cpu);
+            let woken_by = |of: &Signals| {
+                let next = *woken.get(woken.partition_point(|&t_ns| t_ns < of.t_ns))?;
+                (is_own(of) && next - of.t_ns < NEAR_NS).then_some(next)
+            };
+            let (wakeups, others): (Vec<Signals>, Vec<Signals>) =
+                signals.partition(|of| woken_by(of).is_some());
+            of.period = period(&others, cpu, clocks);
+            let Some(period) = of.period else { continue };
+            ways.extend(wakeups.iter().filter_map(|of| {
+                let (woken_ns, contrib) = (woken_by(of)?, of.period_contrib?);
+                let later = after(period, woken_ns, contrib);
+                Some(later as f64 * clocks.cycles_per_ns(cpu, of.t_ns)?)
+            }));
+        }
+        let (plain, crossing) = sleeps(recording, clocks, rules);
+        let usual = |cycles: Vec<f64>| median_of(cycles).map(|cycles| cycles.round() as u64);
+        let (plain, crossing) = (usual(plain), usual(crossing));
+        reads.readings = ClockReadings {
+            wake_cycles: usual(ways).unwrap_or(0),
+            sleep_cycles: plain.or(crossing).unwrap_or(0),
+            crossing_sleep_cycles: crossing.or(plain).unwrap_or(0),
+        };
+        reads
+    }
+
+    /// Whether it is known when clocks were read.
+    pub(super) fn are_known(&self) -> bool {
+        self.readings.wake_cycles > 0
+    }
+
+    /// How long before events it is read.
+    pub(super) fn readings(&self) -> Option<ClockReadings> {
+        self.are_known().then_some(self.readings)
+    }
+
+    /// When the clock was read for an update of signals by a tick.
+    pub(super) fn of_update(&self, of: &Signals, clocks: &Clocks<'_>) -> u64 {
+        let Subject::Cpu(cpu) = of.subject else { return of.t_ns };
+        match read_ns(of, cpu, clocks) {
+            Some(read_ns) if self.are_known() => read_ns,
+            _ => of.t_ns,
+        }
+    }
+
+    /// How much of a period of load tracking has passed on a CPU at a time, in units of 1024 ns, if it was idle until then.
+    pub(super) fn period_contrib(&self, cpu: u32, t_ns: u64) -> Option<u32> {
+        let period = self.of_cpus.get(&cpu)?.period?;
+        Some((after(period, t_ns, 0) / 1024) as u32)
+    }
+
+    /// How long a CPU's idle times until then were, and since when it was idle: 0 where it was always.
+    pub(super) fn idle_times(&self, cpu: u32, until: u64) -> (Vec<u64>, u64) {
+        let busy = self.of_cpus.get(&cpu).map_or(&[][..], |of| &of.busy);
+        let busy = &busy[..busy.partition_point(|&(from_ns, _)| from_ns < until)];
+        let times = busy.windows(2).map(|two| two[1].0 - two[0].1).collect();
+        (times, busy.last().map_or(0, |&(_, to_ns)| to_ns.min(until)))
+    }
+}
+
+/// For how long a period that has so much behind it was going on longer at `t_ns`, in ns.
+fn after(period: u64, t_ns: u64, contrib: u32) -> u64 {
+    (t_ns % PERIOD + 2 * PERIOD - period - 1024 * u64::from(contrib)) % PERIOD
+}
+
+/// When the clock was read for an update of signals of this CPU by a tick, or by another CPU.
+fn read_ns(of: &Signals, cpu: u32, clocks: &Clocks<'_>) -> Option<u64> {
+    let rate = clocks.cycles_per_ns(of.updater.unwrap_or(cpu), of.t_ns)?;
+    of.t_ns.checked_sub((UPDATE_CYCLES as f64 / rate).round() as u64)
+}
+
+/// Where an idle CPU's periods begin.
+fn period(idle: &[Signals], cpu: u32, clocks: &Clocks<'_>) -> Option<u64> {
+    let begins =
+        idle.iter().filter_map(|of| Some(after(0, read_ns(of, cpu, clocks)?, of.period_contrib?)));
+    let begins: Vec<u64> = begins.collect();
+    // All around: as seen from one of them.
+    let turned = *begins.first()? + PERIOD / 2;
+    let turned_back = begins.iter().map(|begin| (begin + 2 * PERIOD - turned) % PERIOD);
+    let median = median_of(turned_back.map(|ns| ns as f64))?;
+    Some((median.round() as u64 + turned) % PERIOD)
+}
+
+/// Cycles from the reading for a sleep to the record of the switch, at most: with three probes.
+const MOST_CYCLES: f64 = 300_000.0;
+/// Cycles between the two updates of one sleep, at most.
+const APART_CYCLES: f64 = 130_000.0;
+
+/// Cycles from the reading for a sleep to the record of the switch: of sleeps that crossed no period of load tracking, and of those
+/// that did, whose probes take their time. What is expected of a task changes at a sleep alone, and its signals if it has crossed a
+/// period: just before, or, with `UtilEstBeforeUpdate`, just after.
+fn sleeps(
+    recording: &Recording<'_>,
+    clocks: &Clocks<'_>,
+    rules: KernelRules,
+) -> (Vec<f64>, Vec<f64>) {
+    let (mut plain, mut crossing) = (Vec::new(), Vec::new());
+    for tid in recording.seen() {
+        let of = |wanted: fn(&Signals) -> bool| {
+            let signals = recording.signals_of(Subject::Task(tid)).filter(wanted);
+            let mut times: Vec<u64> = signals.map(|of| of.t_ns).collect();
+            times.sort_unstable();
+            times
+        };
+        let updates = of(|of| of.util_est.is_none());
+        let estimates = of(|of| of.util_est.is_some());
+        for slice in recording.slices_of(tid).iter().filter(|slice| slice.ended == Ended::Slept) {
+            let last = |times: &[u64], until: u64, most: f64| {
+                let before = times.partition_point(|&t_ns| t_ns <= until).checked_sub(1)?;
+                let at = *times.get(before)?;
+                let is_near = clocks.cycles(slice.cpu, at, until) <= most;
+                (at >= slice.from_ns && is_near).then_some(at)
+            };
+            let Some(estimated) = last(&estimates, slice.to_ns, MOST_CYCLES) else { continue };
+            let updated = match rules.has(KernelRule::UtilEstBeforeUpdate) {
+                true => last(&updates, slice.to_ns, MOST_CYCLES).filter(|&at| at > estimated),
+                false => last(&updates, estimated, APART_CYCLES),
+            };
+            let reading = updated.map_or(estimated, |updated| updated.min(estimated));
+            let cycles = clocks.cycles(slice.cpu, reading, slice.to_ns);
+            if updated.is_some() { &mut crossing } else { &mut plain }.push(cycles);
+        }
+    }
+    (plain, crossing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::clocks::x86_at;
+    use flyball_run::{Slice, UtilizationSample, Wakeup};
+
+    const US: u64 = 1000;
+    const MS: u64 = 1_000_000;
+    /// Where periods begin on CPU 1.
+    const BEGIN: u64 = 300 * US;
+
+    /// At 1 GHz a task runs on CPU 1 for 5 of every 20 ms. The clock is read 100 us before its wake-up is recorded, 40 us before a
+    /// tick's update is, and before the record of its sleep 30 us, or 130 where its signals are updated as well.
+    fn playing() -> Run {
+        let mut run = x86_at(1_000_000);
+        let tables = &mut run.tables;
+        let mut told = |t_ns: u64, read_ns: Option<u64>, util_est: Option<u32>| {
+            let contrib = read_ns.map(|read_ns| ((read_ns - BEGIN) % PERIOD / 1024) as u32);
+            tables.utilization.push(UtilizationSample {
+                t_ns,
+                kind: if contrib.is_some() { "cpu" } else { "task" }.to_owned(),
+                cpu: Some(1),
+                tid: contrib.is_none().then_some(7),
+                util_avg: Some(9),
+                util_est,
+                period_contrib: contrib,
+                updater_cpu: contrib.and(Some(1)),
+                ..UtilizationSample::default()
+            });
+        };
+        for number in 1..40 {
+            let woken_ns = number * 20 * MS;
+            let (from_ns, to_ns) = (woken_ns + 50 * US, woken_ns + 5 * MS + number * 13 * US);
+            told(woken_ns - 20 * US, Some(woken_ns - 100 * US), None);
+            if number % 2 == 0 {
+                told(to_ns - 130 * US, None, None);
+            }
+            told(to_ns - 30 * US, None, Some(9));
+            let tick_ns = woken_ns + 11 * MS + number * 7 * US;
+            told(tick_ns, Some(tick_ns - 40 * US), None);
+            let (cpu, tid, why) = (1, 7, Some("slept".to_owned()));
+            tables.wakeups.push(Wakeup { woken_ns, cpu, tid, ..Wakeup::default() });
+            tables.slices.push(Slice { cpu, tid, from_ns, to_ns, why, ..Slice::default() });
+        }
+        run
+    }
+
+    fn read(run: &Run) -> Reads {
+        Reads::of_run(&Platform::named("board-x86").unwrap(), KernelRules::newest(), run)
+    }
+
+    #[test]
+    fn periods_tell_when_clocks_were_read() {
+        let reads = read(&playing());
+        let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles } =
+            reads.readings().unwrap();
+        assert!(wake_cycles.abs_diff(100_000) < 1024, "{wake_cycles}");
+        assert_eq!((sleep_cycles, crossing_sleep_cycles), (30_000, 130_000));
+        // 250 us after a period's begin.
+        let contrib = reads.period_contrib(1, 70 * PERIOD + BEGIN + 250 * US).unwrap();
+        assert!(contrib.abs_diff(244) <= 1, "{contrib}");
+        assert_eq!(reads.period_contrib(0, 0), None, "nothing was seen there");
+    }
+
+    #[test]
+    fn idle_times_are_those_that_ended_before() {
+        let reads = read(&playing());
+        let (times, since) = reads.idle_times(1, 65 * MS);
+        assert_eq!(times, [15_037 * US, 15_024 * US]);
+        assert_eq!(since, 65 * MS, "until then");
+        assert_eq!(reads.idle_times(0, MS), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn without_periods_nothing_is_known() {
+        let mut run = playing();
+        let rows: Vec<_> = (0..run.tables.utilization.len())
+            .filter_map(|row| flyball_run::Table::row(&run.tables.utilization, row))
+            .collect();
+        run.tables.utilization = flyball_run::UtilizationSamples::default();
+        for row in rows {
+            let row = UtilizationSample { period_contrib: None, ..row };
+            run.tables.utilization.push(row);
+        }
+        let reads = read(&run);
+        assert!(!reads.are_known() && reads.readings().is_none());
+    }
+}
