@@ -590,6 +590,7 @@ mod tests {
             let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
             (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
             (machine.fair_waiting, machine.tasks[1].cpu) = (1, 3);
+            (machine.cpus[3].fair_count, machine.cpus[3].weight) = (2, 2048);
             machine.crowded.set(3, true);
             machine.set_activity(3, Activity::Busy);
             let cost = Nanos(3_000_000);
