@@ -44,5 +44,6 @@ fn idle_balance_cost(run: &Run, cpu: u32) -> Option<IdleBalanceCost> {
     let cpus = &run.manifest.machine.as_ref()?.cpus;
     let costs = &cpus.iter().find(|record| record.cpu == cpu)?.idle_balance_costs_ns;
     let near = Nanos(*costs.first()?);
-    Some(IdleBalanceCost { near, all: Nanos(costs.iter().sum()) })
+    let all = Nanos(costs.iter().fold(0, |sum, cost| sum.saturating_add(*cost)));
+    Some(IdleBalanceCost { near, all })
 }

@@ -143,7 +143,8 @@ impl Reads {
 
 /// For how long a period that has so much behind it was going on longer at `t_ns`, in ns.
 fn after(period: u64, t_ns: u64, contrib: u32) -> u64 {
-    (t_ns % PERIOD + 2 * PERIOD - period - 1024 * u64::from(contrib)) % PERIOD
+    // A file may say more than a period.
+    (t_ns % PERIOD + 2 * PERIOD - period - 1024 * u64::from(contrib % 1024)) % PERIOD
 }
 
 /// When the clock was read for an update of signals of this CPU by a tick, or by another CPU.

@@ -40,7 +40,7 @@ impl NewIdle {
     }
 
     fn most(&self) -> u64 {
-        2 * self.cost.all.0.max(MIGRATION_COST)
+        self.cost.all.0.max(MIGRATION_COST).saturating_mul(2)
     }
 
     fn count(&mut self, time: u64) {

@@ -4,7 +4,7 @@ use crate::common::*;
 use flyball_platform::Cost;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, SetupError};
-use flyball_sim::setup::{Class, Setup, TaskId};
+use flyball_sim::setup::{Class, Creator, Setup, TaskId};
 use flyball_units::{CpuId, KernelRule, KiloHertz, Nanos};
 
 /// One CPU at 1 to 1.7 GHz under a governor, HZ=1000.
@@ -108,6 +108,23 @@ fn of_equals_the_one_that_came_first_runs() {
     let (log, _) = run(without_transitions(setup));
     let order: Vec<u32> = log.switches.iter().map(|&(_, task, _)| task).collect();
     assert_eq!(order, [3, 2, 1, 0]);
+}
+
+/// A thread that was there before comes back beside a spinning task whose slice has just begun: one that was denied a slice runs at once, the
+/// other one when that slice is over.
+#[test]
+fn who_was_denied_time_goes_first() {
+    let waited = |creator: Creator| {
+        let mut setup = one_cpu("performance", 60);
+        setup.tasks.push(task("spin", Spin));
+        let mut thread = task("thread", Script::new(vec![cycles(1000)]));
+        (thread.creator, thread.start) = (creator, Nanos(30 * MS));
+        setup.tasks.push(thread);
+        let log = run(setup).0;
+        log.switches.iter().find(|&&(_, task, _)| task == 1).unwrap().0 - 30 * MS
+    };
+    let (denied, earlier) = (waited(Creator::Denied), waited(Creator::Earlier));
+    assert!(denied < earlier, "{denied} {earlier}");
 }
 
 #[test]

@@ -137,6 +137,27 @@ fn threads_go_on_where_they_did_not_sleep() {
     };
     assert_eq!(of(false), [(0, 8, 25), (1, 58, 10)]);
     assert_eq!(of(true), [(0, 8, 15), (1, 30, 10), (1, 58, 10)]);
+    let moves = stretches(&slices, &wakeups, true, &clocks).into_iter().map(|of| of.moves);
+    assert_eq!(moves.collect::<Vec<_>>(), [true, false, false]);
+}
+
+/// At 1 GHz a thread wakes up on CPU 0 at 1 ms: beside a task that gives way 0.1 ms later, or 0.3; beside one that sleeps then; alone.
+#[test]
+fn who_goes_first_had_been_denied_time() {
+    let platform = flyball_platform::Platform::named("board-x86").unwrap();
+    let mut run = x86_at(1_000_000);
+    run.tables.slices.push(Slice { to_ns: 9 * MS, ..Slice::default() });
+    let recording = Recording::of(&run);
+    let clocks = Clocks::of(&platform, &run, &recording);
+    let stretch = Stretch { cpu: 0, woken_ns: MS, cycles: 1.0, is_call: false, moves: false };
+    let first = |us: u64, ended: Ended, cpu: u32| {
+        let other = Ran { tid: 2, ..ran(cpu, 0, MS + us * 1000, ended) };
+        let own = ran(0, MS + us * 1000, 2 * MS, Ended::Slept);
+        goes_first(&stretch, own.tid, &[other, own], &clocks)
+    };
+    assert!(first(100, Ended::Preempted, 0));
+    assert!(!first(300, Ended::Preempted, 0) && !first(100, Ended::Slept, 0));
+    assert!(!first(100, Ended::Preempted, 1), "elsewhere");
 }
 
 #[test]
