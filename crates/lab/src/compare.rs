@@ -8,10 +8,11 @@
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
-//! runs ── clocks (what ran at which speed) ─┬ reads (when the kernel looked at its clock) ── on_cpu (who ran when) ──> given, figures
-//!                                           └ reads ── before (what was there when a playing began) ──> given
+//! runs ── clocks (what ran at which speed) ── readings (when the kernel looked at its clock) ─┬ on_cpu (who ran when) ──> given, figures
+//!                       before (what was there when a playing began), background (what else ran) ──> given
 //! ```
 
+mod background;
 mod before;
 mod chance;
 mod clocks;
@@ -22,15 +23,18 @@ mod informed;
 mod judge;
 mod on_cpu;
 mod one_step;
-mod reads;
+mod readings;
 mod run;
 mod speed_up;
+mod stretch;
 mod text;
 
+pub use background::Background;
 pub use figures::{Figures, Quantity, of_outcome, of_run};
-pub use given::{Background, ControllerCost, Given, Item, Played, Stretch, Task, given};
+pub use given::{ControllerCost, Given, Item, Played, Task, given};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};
 pub use informed::informed;
 pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, Sides, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};
+pub use stretch::Stretch;

@@ -177,7 +177,9 @@ impl Builder {
             Event::EntityEstimate { tid, util, estimate } => {
                 self.estimate(t_ns, tid, util, estimate);
             }
-            Event::QueueAverages { .. } => self.queue(record),
+            Event::QueueAverages { cpu, util, runnable, estimate, contrib } => {
+                self.queue(record, cpu, util, runnable, estimate, contrib);
+            }
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use flyball_run::{GovernorStep, UtilizationSample};
 
 use super::builder::Builder;
 use super::clocks::name_of;
-use crate::event::{Event, Record};
+use crate::event::Record;
 
 impl Builder {
     pub(super) fn entity(&mut self, t_ns: u64, tid: Option<u32>, util: u32, runnable: Option<u32>) {
@@ -45,10 +45,15 @@ impl Builder {
         });
     }
 
-    pub(super) fn queue(&mut self, record: &Record<'_>) {
-        let Event::QueueAverages { cpu, util, runnable, estimate, contrib } = record.event else {
-            return;
-        };
+    pub(super) fn queue(
+        &mut self,
+        record: &Record<'_>,
+        cpu: u32,
+        util: u32,
+        runnable_avg: Option<u32>,
+        util_est: Option<u32>,
+        period_contrib: Option<u32>,
+    ) {
         self.rows += 1;
         self.tables.utilization.push(UtilizationSample {
             t_ns: record.t_ns,
@@ -57,9 +62,9 @@ impl Builder {
             tid: None,
             task: None,
             util_avg: Some(util),
-            runnable_avg: runnable,
-            util_est: estimate,
-            period_contrib: contrib,
+            runnable_avg,
+            util_est,
+            period_contrib,
             updater_cpu: Some(record.cpu),
             trial: None,
         });

@@ -46,7 +46,7 @@ fn rules_of(version: KernelVersion, release: &str) -> KernelRules {
     let patch = release.split(['.', '-']).nth(2).and_then(|patch| patch.parse::<u32>().ok());
     let changes = [
         (6, 1, 192, KernelRule::ConservativeStopsAtEnds),
-        (6, 1, 192, KernelRule::ConservativeKeepsRequest),
+        (6, 1, 176, KernelRule::ConservativeKeepsRequest),
         (6, 12, 80, KernelRule::ConservativeKeepsRequest),
         (6, 12, 97, KernelRule::ConservativeStopsAtEnds),
         (6, 12, 117, KernelRule::DeferredStepsAtAnyLoad),

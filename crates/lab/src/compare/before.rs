@@ -1,7 +1,7 @@
 //! What was on a board before a playing began: births follow from it, when idle CPUs are next looked after, and when signals
 //! change.
 
-use super::reads::Reads;
+use super::readings::Readings;
 use flyball_events::Recording;
 use flyball_events::recording::Subject;
 use flyball_platform::IdleBalanceCost;
@@ -12,7 +12,7 @@ use flyball_units::Nanos;
 
 /// What was on each CPU until `begin`, and when one CPU last brought the signals of another one up to date, which is then mostly
 /// done for idle ones.
-pub(super) fn before(scenario: &Scenario, run: &Run, reads: &Reads, begin: u64) -> Before {
+pub(super) fn before(scenario: &Scenario, run: &Run, readings: &Readings, begin: u64) -> Before {
     let recording = Recording::of(run);
     let begins = recording.span().from_ns.min(begin);
     let mut looked_after = begins;
@@ -25,13 +25,13 @@ pub(super) fn before(scenario: &Scenario, run: &Run, reads: &Reads, begin: u64) 
                 looked_after = looked_after.max(signals.t_ns);
             }
         }
-        let (idle_times, idle_since) = reads.idle_times(cpu, begin);
+        let (idle_times, idle_since) = readings.idle_times(cpu, begin);
         Left {
             util_avg,
             updated: Nanos(begin - updated),
             idle: Nanos(begin - idle_since.max(begins)),
             idle_times: idle_times.into_iter().map(Nanos).collect(),
-            period_contrib: reads.period_contrib(cpu, updated),
+            period_contrib: readings.period_contrib(cpu, updated),
             idle_balance_cost: idle_balance_cost(run, cpu),
         }
     };

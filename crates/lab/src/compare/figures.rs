@@ -1,7 +1,7 @@
 //! The figures that are compared, of one playing or of one simulated phase.
 
 use super::clocks::Clocks;
-use super::reads::Reads;
+use super::readings::Readings;
 use super::{on_cpu, speed_up};
 use crate::protocol::score::{BEGIN, END};
 use flyball_events::questions::rise::{Rise, Target};
@@ -130,7 +130,7 @@ pub fn of_run(scenario: &Scenario, built: &Built, run: &Run) -> Result<Figures, 
     let slices = on_cpu::slices(
         &recording,
         &clocks,
-        &Reads::of_run(&scenario.platform, scenario.kernel.rules, run),
+        &Readings::of_run(&scenario.platform, scenario.kernel.rules, run),
     );
     add_times_to_speed(&mut figures, scenario, built, &recording, (&slices, &clocks));
     for group in &built.groups {

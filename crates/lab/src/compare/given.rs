@@ -11,12 +11,14 @@
 //!   thread's queue;
 //! - when the tick came, and what it cost a controller of clamps to set one.
 
+use super::background::{Background, Calls, NICE_0, Thread, background};
 use super::before::before;
 use super::clocks::{Clocks, asleep};
 use super::figures::span;
 use super::on_cpu;
-use super::reads::Reads;
-use flyball_events::recording::{Ended, Ran, Signals, Subject, Woken, comm};
+use super::readings::Readings;
+use super::stretch::{Stretch, stretches, wakeups_of};
+use flyball_events::recording::{Ran, Signals, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
@@ -33,21 +35,6 @@ const TIMER_SLACK_NS: u64 = 50_000;
 
 /// The kernel's threads that move running tasks, one per CPU. Each is the watchdog of its CPU, too.
 const MOVERS: &str = "migration/";
-
-/// Work from one sleep to the next, on one CPU.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
-    /// The CPU.
-    pub cpu: u32,
-    /// When its task woke up.
-    pub woken_ns: u64,
-    /// Cycles.
-    pub cycles: f64,
-    /// Whether a sampler may have been called for which a worker of its CPU then wakes up.
-    pub is_call: bool,
-    /// Whether its task then moved to another CPU, with its utilisation, and went on there.
-    pub moves: bool,
-}
 
 /// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,23 +75,6 @@ pub struct Task {
     pub set_up: Vec<Stretch>,
     /// Its items, by release.
     pub items: Vec<Item>,
-}
-
-/// What a thread that is not the scenario's did on one CPU.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Background {
-    /// Its name.
-    pub name: String,
-    /// The CPU.
-    pub cpu: u32,
-    /// The kernel's priority: below 100 real-time, 120 for a nice value of 0.
-    pub priority: i32,
-    /// What is expected of it at first (util_est).
-    pub util_est: u32,
-    /// Whether it had been denied time when it last slept: when it first woke up it ran before a fair task that ran there.
-    pub was_denied: bool,
-    /// What it did.
-    pub stretches: Vec<Stretch>,
 }
 
 /// What it cost to set clamps.
@@ -169,9 +139,9 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     let recording = span(&Recording::of(run))?;
     let begin = recording.span().from_ns;
     let at = Clocks::of(&scenario.platform, run, &recording);
-    let reads = Reads::of_run(&scenario.platform, scenario.kernel.rules, run);
+    let readings = Readings::of_run(&scenario.platform, scenario.kernel.rules, run);
     let priorities = recording.priorities();
-    let all = on_cpu::slices(&recording, &at, &reads);
+    let all = on_cpu::slices(&recording, &at, &readings);
     let moves: Vec<u64> = recording
         .seen()
         .into_iter()
@@ -194,32 +164,13 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             found.tasks.insert(name, worked(&recording, (tid, &slices), &all, &at));
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
-            // On each CPU for itself, and apart from what comes after it has moved away, with its utilisation.
-            let mut per_cpu: BTreeMap<(u32, usize), Vec<Stretch>> = BTreeMap::new();
-            let mut stays: BTreeMap<u32, usize> = BTreeMap::new();
-            for mut stretch in stretches(&slices, &wakeups_of(&recording, tid), true, &at) {
-                stretch.is_call = calls.before(&stretch, &at);
-                let stay = stays.entry(stretch.cpu).or_default();
-                per_cpu.entry((stretch.cpu, *stay)).or_default().push(stretch);
-                *stay += usize::from(stretch.moves);
-            }
-            found.background.extend(per_cpu.into_iter().map(|((cpu, _), stretches)| Background {
-                name: name.clone(),
-                cpu,
-                priority,
-                util_est: expected_at(
-                    &recording,
-                    tid,
-                    stretches.first().map_or(0, |of| of.woken_ns),
-                ),
-                was_denied: stretches.first().is_some_and(|of| goes_first(of, tid, &all, &at)),
-                stretches,
-            }));
+            let thread = Thread { tid, name: &name, priority, slices: &slices };
+            found.background.extend(background(&recording, &thread, &all, (&calls, &at)));
         }
     }
-    found.tick_ns = tick_ns(scenario, &recording, &all, |of| reads.of_update(of, &at));
-    found.before = before(scenario, run, &reads, begin);
-    found.readings = reads.readings();
+    found.tick_ns = tick_ns(scenario, &recording, &all, |of| readings.of_update(of, &at));
+    found.before = before(scenario, run, &readings, begin);
+    found.readings = readings.ago();
     wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
@@ -232,70 +183,6 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         since(&mut stretch.woken_ns);
     }
     Ok(found)
-}
-
-/// Cycles from a wake-up until another task has had to give way, at most.
-const GIVES_WAY_CYCLES: f64 = 200_000.0;
-
-/// Whether a fair task that ran on a CPU had to give way to one that woke up there.
-fn goes_first(stretch: &Stretch, tid: u32, all: &[Ran], clocks: &Clocks<'_>) -> bool {
-    let here = || all.iter().filter(|slice| slice.cpu == stretch.cpu);
-    let runs = |slice: &&Ran| {
-        slice.tid != tid && slice.from_ns < stretch.woken_ns && slice.to_ns > stretch.woken_ns
-    };
-    let own = here().find(|slice| slice.tid == tid && slice.from_ns >= stretch.woken_ns);
-    let Some((other, own)) = here().find(runs).zip(own) else { return false };
-    other.ended == Ended::Preempted
-        && clocks.cycles(stretch.cpu, stretch.woken_ns, own.from_ns) <= GIVES_WAY_CYCLES
-}
-
-/// When each CPU brought signals of its clock domain up to date, where a sampler may be called.
-struct Calls {
-    /// From such a time until the sampler's worker wakes up.
-    way_cycles: f64,
-    /// By CPU, in order.
-    by_cpu: BTreeMap<u32, Vec<u64>>,
-}
-
-impl Calls {
-    fn of(scenario: &Scenario, recording: &Recording<'_>) -> Calls {
-        let domains = &scenario.platform.domains;
-        let domain = |cpu: u32| domains.iter().position(|of| of.cpus.iter().any(|c| c.0 == cpu));
-        let mut by_cpu: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for of in recording.signals() {
-            let Subject::Cpu(cpu) = of.subject else { continue };
-            let by = of.updater.unwrap_or(cpu);
-            if domain(by) == domain(cpu) {
-                by_cpu.entry(by).or_default().push(of.t_ns);
-            }
-        }
-        by_cpu.values_mut().for_each(|times| times.sort_unstable());
-        Calls { way_cycles: scenario.platform.sampler_wake_cycles as f64, by_cpu }
-    }
-
-    /// Whether that was before `stretch` began, about as long as the way takes. The worker's own wake-up is nearer.
-    fn before(&self, stretch: &Stretch, clocks: &Clocks<'_>) -> bool {
-        /// Of the way, what it takes at least and at most.
-        const WAY: (f64, f64) = (0.6, 2.2);
-        if self.by_cpu.is_empty() || self.way_cycles == 0.0 {
-            // Nothing is known.
-            return true;
-        }
-        let times = self.by_cpu.get(&stretch.cpu).map_or(&[][..], Vec::as_slice);
-        let before = &times[..times.partition_point(|t_ns| *t_ns <= stretch.woken_ns)];
-        let cycles = |t_ns: &u64| clocks.cycles(stretch.cpu, *t_ns, stretch.woken_ns);
-        let ways = before.iter().rev().map(|t_ns| cycles(t_ns) / self.way_cycles);
-        ways.take_while(|ways| *ways <= WAY.1).any(|ways| ways >= WAY.0)
-    }
-}
-
-/// The kernel's priority of a nice value of 0.
-pub(super) const NICE_0: i32 = 120;
-
-fn wakeups_of(recording: &Recording<'_>, tid: u32) -> Vec<Woken> {
-    let mut wakeups: Vec<Woken> = recording.wakeups_of(tid).collect();
-    wakeups.sort_unstable_by_key(|woken| woken.t_ns);
-    wakeups
 }
 
 /// What a task of the scenario did; times are the recording's.
@@ -413,24 +300,6 @@ fn tick_ns(
         at.iter().map(near).max_by_key(|&(count, first)| (count, Reverse(first)))?;
     let tick = ends.get(first + count / 2).filter(|_| count >= LEAST_TICKS)?;
     Some(tick % period)
-}
-
-/// What was expected of a task when it woke up: what was recorded when it last went to sleep. If that was before, it follows from what
-/// was recorded next: when it sleeps a quarter of the way to its utilisation is gone, if that is less; what was more than that is not known.
-fn expected_at(recording: &Recording<'_>, tid: u32, woken_ns: u64) -> u32 {
-    let begin = recording.span().from_ns;
-    let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
-    let signals = signals.filter_map(|of| Some((of.t_ns, of.util_avg?, of.util_est?)));
-    let mut signals: Vec<(u64, u32, u32)> = signals.collect();
-    signals.sort_unstable();
-    let next = signals.partition_point(|of| of.0 <= woken_ns);
-    if let Some(last) = next.checked_sub(1).and_then(|last| signals.get(last)) {
-        return last.2;
-    }
-    let Some(&(_, util, after)) = signals.first() else {
-        return 0;
-    };
-    if after > util { ((4 * after - util) / 3).min(1024) } else { 0 }
 }
 
 /// The utilisation of a task at its creation that has this one at `t_ns`; None where that was so long after that hardly
@@ -551,42 +420,6 @@ pub(super) fn usual_cycles<'a>(items: impl Iterator<Item = &'a Item> + Clone) ->
         remote: usual(|item| item.remote_cycles),
         switch: usual(|item| item.switch_cycles),
     }
-}
-
-/// What a thread did from sleep to sleep, on each CPU for itself if these are told `apart`; times are the recording's.
-fn stretches(slices: &[Ran], wakeups: &[Woken], apart: bool, clocks: &Clocks<'_>) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
-    // The slice before, if the thread did not sleep after it, and when it last did.
-    let (mut goes_on_from, mut slept_ns): (Option<u32>, u64) = (None, 0);
-    for slice in slices {
-        let cycles = clocks.cycles(slice.cpu, slice.from_ns, slice.to_ns);
-        let goes_on = goes_on_from.is_some_and(|cpu| !apart || cpu == slice.cpu);
-        match found.last_mut().filter(|_| goes_on) {
-            Some(stretch) => stretch.cycles += cycles,
-            None => {
-                let woken = wakeups.iter().rev().map(|woken| woken.t_ns);
-                let mut woken = woken.filter(|t_ns| (slept_ns..=slice.from_ns).contains(t_ns));
-                let moved = goes_on_from.is_some();
-                if let Some(before) = found.last_mut().filter(|_| moved) {
-                    before.moves = true;
-                }
-                let woken_ns = woken.next().filter(|_| !moved).unwrap_or(slice.from_ns);
-                found.push(Stretch {
-                    cpu: slice.cpu,
-                    woken_ns,
-                    cycles,
-                    is_call: false,
-                    moves: false,
-                });
-            }
-        }
-        let slept = matches!(slice.ended, Ended::Slept | Ended::Exited);
-        goes_on_from = (!slept).then_some(slice.cpu);
-        if slept {
-            slept_ns = slice.to_ns;
-        }
-    }
-    found
 }
 
 pub(super) fn median(values: &mut [u64]) -> Option<u64> {

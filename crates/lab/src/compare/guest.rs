@@ -36,7 +36,7 @@ const WARM_UP: u32 = 1;
 
 /// First argument: the scenario; second: the settings, as shell; the others: arguments of the player.
 /// The kernel's debug files tell of scheduling domains where they are asked to.
-const SCRIPT: &str = r#"mount -t debugfs none /sys/kernel/debug; echo Y >/sys/kernel/debug/sched/verbose
+const SCRIPT: &str = r#"{ mount -t debugfs none /sys/kernel/debug; echo Y >/sys/kernel/debug/sched/verbose; } 2>/dev/null
 printf %s "$1" >/run/board/scenario.toml && eval "$2" && shift 2 && exec \
 flyball sim /run/board/scenario.toml --machine host --quiet --trace=sched,frequency,util,capacity "$@" >/dev/null"#;
 

@@ -1,9 +1,9 @@
 //! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
 
-use super::given::{
-    Background, Given, NICE_0, Played, Stretch, Task, median, usual_cycles, usual_ns,
-};
-use super::reads::UPDATE_CYCLES;
+use super::background::{Background, NICE_0};
+use super::given::{Given, Played, Task, median, usual_cycles, usual_ns};
+use super::readings::UPDATE_CYCLES;
+use super::stretch::Stretch;
 use flyball_events::recording::comm;
 use flyball_platform::ClockReadings;
 use flyball_sim::behavior::Work;

@@ -14,7 +14,7 @@
 //! counts as running before he is awake, which a new task is not long before it runs.
 
 use super::clocks::{Clocks, asleep};
-use super::reads::Reads;
+use super::readings::Readings;
 use flyball_events::Recording;
 use flyball_events::recording::{Ended, Ran, Subject};
 use std::collections::BTreeMap;
@@ -33,10 +33,14 @@ const HALF: f64 = 0.5;
 
 /// All slices of a recording by the times that count, in order of their begin; those after an idle time of their CPU begin
 /// earlier than was recorded, unless it is known when the kernel reads its clock: then the model counts from there.
-pub(super) fn slices(recording: &Recording<'_>, clocks: &Clocks<'_>, reads: &Reads) -> Vec<Ran> {
+pub(super) fn slices(
+    recording: &Recording<'_>,
+    clocks: &Clocks<'_>,
+    readings: &Readings,
+) -> Vec<Ran> {
     let mut slices: Vec<Ran> = recording.slices().collect();
     slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
-    if reads.are_known() {
+    if readings.are_known() {
         return slices;
     }
     let idle_since = idle_since(&slices, recording.span().from_ns);
@@ -181,7 +185,7 @@ mod tests {
         let (platform, run) = (Platform::named("board-x86").unwrap(), playing());
         let recording = Recording::of(&run);
         let clocks = Clocks::of(&platform, &run, &recording);
-        let slices = slices(&recording, &clocks, &Reads::default());
+        let slices = slices(&recording, &clocks, &Readings::default());
         assert_eq!(slices.len(), 200);
         for (slice, recorded) in slices.iter().zip(recording.slices()) {
             let earlier = recorded.from_ns - slice.from_ns;
@@ -198,7 +202,7 @@ mod tests {
         run.tables.wakeups.push(Wakeup { woken_ns, cpu: 1, tid: 7, ..Wakeup::default() });
         let recording = Recording::of(&run);
         let slices =
-            slices(&recording, &Clocks::of(&platform, &run, &recording), &Reads::default());
+            slices(&recording, &Clocks::of(&platform, &run, &recording), &Readings::default());
         assert_eq!(slices[1].from_ns, woken_ns);
         assert!(slices[2].from_ns < 60_200 * US - 60 * US, "it was awake long before");
     }
@@ -211,7 +215,7 @@ mod tests {
         run.tables.slices.push(Slice { cpu: 1, tid: 8, from_ns, to_ns, ..Slice::default() });
         let recording = Recording::of(&run);
         let clocks = Clocks::of(&platform, &run, &recording);
-        let after = slices(&recording, &clocks, &Reads::default())
+        let after = slices(&recording, &clocks, &Readings::default())
             .into_iter()
             .find(|slice| slice.tid == 8)
             .unwrap();

@@ -30,7 +30,7 @@ pub(crate) struct PlatformFile {
     pub(crate) sampler: Option<Sampler>,
     /// How far apart questions to schedutil are that come at once; without this table not at all.
     pub(crate) question: Option<Question>,
-    /// How long a task that does not fit its CPU takes to a larger one; without this table no time.
+    /// How long the kernel's balancers take; without this table no time.
     pub(crate) balancer: Option<Balancer>,
     /// First-order thermal model; without this table nothing heats up.
     pub(crate) thermal: Option<ThermalFile>,

@@ -203,7 +203,7 @@ impl Machine {
         let TickReading { busy_cycles, idle_cycles, jitter } = self.tick_reading;
         let cycles = if self.tick_wakes_cpu { idle_cycles } else { busy_cycles };
         let varies = (u128::from(self.drawn_now()) * u128::from(jitter.0)) >> 64;
-        self.cpus[c].time_of(cycles, self.domains[self.cpus[c].domain].point) + varies as u64
+        self.cpu_time(c, cycles) + varies as u64
     }
 
     /// A random number of this seed and this time, the same for all who ask now.

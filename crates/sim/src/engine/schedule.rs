@@ -314,7 +314,10 @@ impl Machine {
 
     /// Brings the clocks of CPU `c` up to date for its running task, which goes to sleep: they were read a while ago.
     fn read_for_sleep(&mut self, t: usize, c: usize) {
-        let ClockReadings { sleep_cycles, crossing_sleep_cycles, .. } = self.readings;
+        let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles } = self.readings;
+        if wake_cycles == 0 {
+            return self.cpus[c].touch(self.now);
+        }
         for cycles in [crossing_sleep_cycles, sleep_cycles] {
             let ago = self.cpu_time(c, cycles);
             let cpu = &mut self.cpus[c];

@@ -108,10 +108,10 @@ impl Machine {
 
     /// A task is on its way to CPU `c`. Until that knows, nobody sees the task there; but the CPU does not look idle.
     fn send(&mut self, t: usize, c: usize) {
-        let point = self.domains[self.cpus[c].domain].point;
+        let way = self.cpu_time(c, self.remote_path);
         let cpu = &mut self.cpus[c];
         if cpu.arriving == 0 {
-            cpu.arrive_at = self.now + cpu.time_of(self.remote_path, point);
+            cpu.arrive_at = self.now + way;
         }
         cpu.arriving += 1;
         self.tasks[t].arrives = true;

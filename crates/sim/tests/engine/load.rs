@@ -324,15 +324,19 @@ fn a_task_counts_from_one_reading_of_the_clock_to_another() {
         let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(60 * MS));
         setup.platform.clock_readings = readings;
         let cycles = busy * 32 / 10;
-        let run = Step::Run(Work { cycles, memory: Nanos::ZERO });
+        let work = Step::Run(Work { cycles, memory: Nanos::ZERO });
         let mut one = task(
             "one",
-            Script::new(vec![Step::SleepUntil(Nanos(wake)), run, Step::SleepUntil(Nanos(90 * MS))]),
+            Script::new(vec![
+                Step::SleepUntil(Nanos(wake)),
+                work,
+                Step::SleepUntil(Nanos(90 * MS)),
+            ]),
         );
         one.initial_util = Some(0);
         one.allowed = vec![CpuId(0)];
         setup.tasks.push(one);
-        run_util(setup)
+        run(setup).0.util.last().unwrap().1
     };
     let ms = |tenths: u64| tenths * 3_200_000 / 10;
     let readings = |crossing: u64| ClockReadings {
@@ -349,9 +353,4 @@ fn a_task_counts_from_one_reading_of_the_clock_to_another() {
         utilization(41 * MS, 100 * tenth, readings(7)),
         utilization(40 * MS, 103 * tenth, none)
     );
-}
-
-/// The last utilisation that is shown.
-fn run_util(setup: Setup) -> u32 {
-    run(setup).0.util.last().unwrap().1
 }

@@ -3,12 +3,13 @@
 use super::super::clocks::x86_at;
 use super::*;
 use crate::protocol::score::{BEGIN, END};
+use flyball_events::recording::Ended;
 use flyball_run::{Item as ItemRow, Marker, Migration, Slice, UtilizationSample, Wakeup};
 use flyball_sim::scenario::{Source, read};
 
 const MS: u64 = 1_000_000;
 
-fn ran(cpu: u32, from_ns: u64, to_ns: u64, ended: Ended) -> Ran {
+pub(in crate::compare) fn ran(cpu: u32, from_ns: u64, to_ns: u64, ended: Ended) -> Ran {
     Ran { cpu, tid: 1, from_ns, to_ns, ended }
 }
 
@@ -117,50 +118,6 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
 }
 
 #[test]
-fn threads_go_on_where_they_did_not_sleep() {
-    let platform = flyball_platform::Platform::named("board-x86").unwrap();
-    let mut run = x86_at(1_000_000);
-    run.tables.slices.push(Slice { to_ns: 100, ..Slice::default() });
-    let recording = Recording::of(&run);
-    let clocks = Clocks::of(&platform, &run, &recording);
-    let slices = [
-        ran(0, 10, 20, Ended::Preempted),
-        ran(0, 25, 30, Ended::Migrated),
-        ran(1, 30, 40, Ended::Slept),
-        ran(1, 60, 70, Ended::Unknown),
-    ];
-    let woken = |t_ns: u64| Woken { t_ns, ran_ns: None, cpu: 0, tid: 1, waker: None };
-    let wakeups = [woken(8), woken(58)];
-    let of = |apart: bool| -> Vec<(u32, u64, u64)> {
-        let stretches = stretches(&slices, &wakeups, apart, &clocks);
-        stretches.iter().map(|of| (of.cpu, of.woken_ns, of.cycles as u64)).collect()
-    };
-    assert_eq!(of(false), [(0, 8, 25), (1, 58, 10)]);
-    assert_eq!(of(true), [(0, 8, 15), (1, 30, 10), (1, 58, 10)]);
-    let moves = stretches(&slices, &wakeups, true, &clocks).into_iter().map(|of| of.moves);
-    assert_eq!(moves.collect::<Vec<_>>(), [true, false, false]);
-}
-
-/// At 1 GHz a thread wakes up on CPU 0 at 1 ms: beside a task that gives way 0.1 ms later, or 0.3; beside one that sleeps then; alone.
-#[test]
-fn who_goes_first_had_been_denied_time() {
-    let platform = flyball_platform::Platform::named("board-x86").unwrap();
-    let mut run = x86_at(1_000_000);
-    run.tables.slices.push(Slice { to_ns: 9 * MS, ..Slice::default() });
-    let recording = Recording::of(&run);
-    let clocks = Clocks::of(&platform, &run, &recording);
-    let stretch = Stretch { cpu: 0, woken_ns: MS, cycles: 1.0, is_call: false, moves: false };
-    let first = |us: u64, ended: Ended, cpu: u32| {
-        let other = Ran { tid: 2, ..ran(cpu, 0, MS + us * 1000, ended) };
-        let own = ran(0, MS + us * 1000, 2 * MS, Ended::Slept);
-        goes_first(&stretch, own.tid, &[other, own], &clocks)
-    };
-    assert!(first(100, Ended::Preempted, 0));
-    assert!(!first(300, Ended::Preempted, 0) && !first(100, Ended::Slept, 0));
-    assert!(!first(100, Ended::Preempted, 1), "elsewhere");
-}
-
-#[test]
 fn ticks_are_where_busy_cpus_change() {
     let scenario = scenario(1);
     let mut run = Run::default();
@@ -223,33 +180,4 @@ fn a_wake_up_on_another_cpu_has_its_own_part() {
     assert_eq!((first.remote_cycles, first.switch_cycles), (Some(3e5), Some(2.5e5)));
     assert!(first.interrupt_cycles.is_none() && second.remote_cycles.is_none());
     assert_eq!(second.interrupt_cycles, Some(4.5e5), "less the timer's slack");
-}
-
-#[test]
-fn a_call_is_as_long_before_its_worker_as_the_way_takes() {
-    // 114 us at 1 GHz, and the worker of CPU 3 is awake at 1049 ms.
-    let stretch =
-        Stretch { cpu: 3, woken_ns: 1_049 * MS, cycles: 1.0, is_call: false, moves: false };
-    let is_call = |updates: &[(u64, u32, Option<u32>)]| {
-        let mut run = playing();
-        for &(us_before, cpu, updater_cpu) in updates {
-            let (t_ns, kind) = (stretch.woken_ns - us_before * 1000, "cpu".to_owned());
-            let (cpu, util_avg) = (Some(cpu), Some(1));
-            let sample =
-                UtilizationSample { t_ns, kind, cpu, util_avg, updater_cpu, ..Default::default() };
-            run.tables.utilization.push(sample);
-        }
-        let (scenario, recording) = (scenario(1), Recording::of(&run));
-        let clocks = Clocks::of(&scenario.platform, &run, &recording);
-        Calls::of(&scenario, &recording).before(&stretch, &clocks)
-    };
-    assert!(is_call(&[(120, 3, Some(3))]) && is_call(&[(120, 3, None)]));
-    assert!(
-        is_call(&[(200, 1, Some(3)), (40, 3, Some(3))]),
-        "of another CPU's signals, by its own"
-    );
-    assert!(!is_call(&[(40, 3, Some(3))]), "its own wake-up's");
-    assert!(!is_call(&[(300, 3, Some(3)), (120, 3, Some(1))]), "long ago; by another CPU");
-    assert!(!is_call(&[(120, 1, Some(1))]));
-    assert!(is_call(&[]), "nothing is known");
 }

@@ -29,9 +29,9 @@ const NEAR_NS: u64 = 500_000;
 
 /// When clocks were read in a playing.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(super) struct Readings {
     of_cpus: BTreeMap<u32, OfCpu>,
-    readings: ClockReadings,
+    ago: ClockReadings,
 }
 
 #[derive(Default)]
@@ -53,19 +53,19 @@ impl OfCpu {
     }
 }
 
-impl Reads {
+impl Readings {
     /// Of a whole run, also of what was before the scenario began.
-    pub(super) fn of_run(platform: &Platform, rules: KernelRules, run: &Run) -> Reads {
+    pub(super) fn of_run(platform: &Platform, rules: KernelRules, run: &Run) -> Readings {
         let recording = Recording::of(run);
-        Reads::of(&recording, &Clocks::of(platform, run, &recording), rules)
+        Readings::of(&recording, &Clocks::of(platform, run, &recording), rules)
     }
 
-    fn of(recording: &Recording<'_>, clocks: &Clocks<'_>, rules: KernelRules) -> Reads {
-        let mut reads = Reads::default();
+    fn of(recording: &Recording<'_>, clocks: &Clocks<'_>, rules: KernelRules) -> Readings {
+        let mut readings = Readings::default();
         let mut slices: Vec<Ran> = recording.slices().collect();
         slices.sort_by_key(|slice| (slice.from_ns, slice.to_ns));
         for slice in slices {
-            let busy = &mut reads.of_cpus.entry(slice.cpu).or_default().busy;
+            let busy = &mut readings.of_cpus.entry(slice.cpu).or_default().busy;
             match busy.last_mut() {
                 Some(last) if slice.from_ns <= last.1 => last.1 = slice.to_ns.max(last.1),
                 _ => busy.push((slice.from_ns, slice.to_ns)),
@@ -76,7 +76,7 @@ impl Reads {
             woken.entry(of.cpu).or_default().push(of.t_ns);
         }
         let mut ways = Vec::new();
-        for (&cpu, of) in &mut reads.of_cpus {
+        for (&cpu, of) in &mut readings.of_cpus {
             let woken = woken.entry(cpu).or_default();
             woken.sort_unstable();
             let signals = recording.signals_of(Subject::Cpu(cpu));
@@ -99,22 +99,22 @@ impl Reads {
         let (plain, crossing) = sleeps(recording, clocks, rules);
         let usual = |cycles: Vec<f64>| median_of(cycles).map(|cycles| cycles.round() as u64);
         let (plain, crossing) = (usual(plain), usual(crossing));
-        reads.readings = ClockReadings {
+        readings.ago = ClockReadings {
             wake_cycles: usual(ways).unwrap_or(0),
             sleep_cycles: plain.or(crossing).unwrap_or(0),
             crossing_sleep_cycles: crossing.or(plain).unwrap_or(0),
         };
-        reads
+        readings
     }
 
     /// Whether it is known when clocks were read.
     pub(super) fn are_known(&self) -> bool {
-        self.readings.wake_cycles > 0
+        self.ago.wake_cycles > 0
     }
 
     /// How long before events it is read.
-    pub(super) fn readings(&self) -> Option<ClockReadings> {
-        self.are_known().then_some(self.readings)
+    pub(super) fn ago(&self) -> Option<ClockReadings> {
+        self.are_known().then_some(self.ago)
     }
 
     /// When the clock was read for an update of signals by a tick.
@@ -255,30 +255,30 @@ mod tests {
         run
     }
 
-    fn read(run: &Run) -> Reads {
-        Reads::of_run(&Platform::named("board-x86").unwrap(), KernelRules::newest(), run)
+    fn read(run: &Run) -> Readings {
+        Readings::of_run(&Platform::named("board-x86").unwrap(), KernelRules::newest(), run)
     }
 
     #[test]
     fn periods_tell_when_clocks_were_read() {
-        let reads = read(&playing());
+        let readings = read(&playing());
         let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles } =
-            reads.readings().unwrap();
+            readings.ago().unwrap();
         assert!(wake_cycles.abs_diff(100_000) < 1024, "{wake_cycles}");
         assert_eq!((sleep_cycles, crossing_sleep_cycles), (30_000, 130_000));
         // 250 us after a period's begin.
-        let contrib = reads.period_contrib(1, 70 * PERIOD + BEGIN + 250 * US).unwrap();
+        let contrib = readings.period_contrib(1, 70 * PERIOD + BEGIN + 250 * US).unwrap();
         assert!(contrib.abs_diff(244) <= 1, "{contrib}");
-        assert_eq!(reads.period_contrib(0, 0), None, "nothing was seen there");
+        assert_eq!(readings.period_contrib(0, 0), None, "nothing was seen there");
     }
 
     #[test]
     fn idle_times_are_those_that_ended_before() {
-        let reads = read(&playing());
-        let (times, since) = reads.idle_times(1, 65 * MS);
+        let readings = read(&playing());
+        let (times, since) = readings.idle_times(1, 65 * MS);
         assert_eq!(times, [15_037 * US, 15_024 * US]);
         assert_eq!(since, 65 * MS, "until then");
-        assert_eq!(reads.idle_times(0, MS), (Vec::new(), 0));
+        assert_eq!(readings.idle_times(0, MS), (Vec::new(), 0));
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             let row = UtilizationSample { period_contrib: None, ..row };
             run.tables.utilization.push(row);
         }
-        let reads = read(&run);
-        assert!(!reads.are_known() && reads.readings().is_none());
+        let readings = read(&run);
+        assert!(!readings.are_known() && readings.ago().is_none());
     }
 }
