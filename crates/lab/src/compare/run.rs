@@ -117,7 +117,8 @@ pub fn compare(
         });
     }
     for playing in &rehearsed.playings {
-        whole(playing)?;
+        // It has its beginning and its end.
+        in_playing(playing, span(&Recording::of(&playing.run)))?;
     }
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
@@ -142,11 +143,11 @@ pub fn compare(
     let board = rehearsed
         .playings
         .iter()
-        .map(|playing| of_run(scenario, &built, &playing.run))
+        .map(|playing| in_playing(playing, of_run(scenario, &built, &playing.run)))
         .collect::<Result<Vec<_>, _>>()?;
     let mut ahead = OneStep::default();
     for playing in &rehearsed.playings {
-        ahead.add(one_step(scenario, &built, &playing.run)?);
+        ahead.add(in_playing(playing, one_step(scenario, &built, &playing.run))?);
     }
     let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
     let again = earlier.is_none();
@@ -173,11 +174,12 @@ pub fn compare(
     Ok(Some(Compared { json, text, differs }))
 }
 
-/// A playing has its beginning and its end.
-fn whole(playing: &Playing) -> Result<(), Missing> {
-    let Err(mut missing) = span(&Recording::of(&playing.run)) else { return Ok(()) };
-    missing.object = format!("{}: {}", playing.dir.display(), missing.object);
-    Err(missing)
+/// What is missing is missing in this playing.
+fn in_playing<T>(playing: &Playing, found: Result<T, Missing>) -> Result<T, Missing> {
+    found.map_err(|mut missing| {
+        missing.object = format!("{}: {}", playing.dir.display(), missing.object);
+        missing
+    })
 }
 
 #[cfg(test)]
@@ -188,7 +190,8 @@ mod tests {
     #[test]
     fn a_playing_without_its_marker_is_named() {
         let playing = Playing { dir: "boot-1/2".into(), lost_share: 0.0, run: Run::default() };
-        let error = CompareError::from(whole(&playing).expect_err("no marker"));
+        let missing = in_playing(&playing, span(&Recording::of(&playing.run)));
+        let error = CompareError::from(missing.expect_err("no marker"));
         assert!(error.to_string().starts_with("boot-1/2: marker `scenario begin`"), "{error}");
         assert_eq!(error.kind(), ErrorKind::BadInput);
         assert!(error.hint().is_some_and(|hint| hint.contains("`markers`")), "{error:?}");

@@ -84,16 +84,27 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         balancer_latency: balancer
             .and_then(|of| of.latency_us.as_ref())
             .map_or(Nanos::ZERO, |of| of.0),
-        idle_balance_cost: idle_balance_cost(balancer),
+        idle_balance_cost: idle_balance_cost(balancer)?,
         thermal,
         sources,
     })
 }
 
-fn idle_balance_cost(balancer: Option<&Balancer>) -> IdleBalanceCost {
-    let near = balancer.and_then(|of| of.idle_cost_us.as_ref()).map_or(Nanos::ZERO, |of| of.0);
-    let all = balancer.and_then(|of| of.idle_cost_all_us.as_ref()).map_or(near, |of| of.0);
-    IdleBalanceCost { near, all }
+fn idle_balance_cost(balancer: Option<&Balancer>) -> Result<IdleBalanceCost, Problem> {
+    let near = balancer.and_then(|of| of.idle_cost_us).map_or(Nanos::ZERO, |of| of.0);
+    let Some(all) = balancer.and_then(|of| of.idle_cost_all_us.as_ref()) else {
+        return Ok(IdleBalanceCost { near, all: near });
+    };
+    match (near, all.value.0) {
+        (near, all) if near > Nanos::ZERO && all >= near => Ok(IdleBalanceCost { near, all }),
+        (near, found) => {
+            let message = match near {
+                Nanos::ZERO => "expected `idle_cost_us` beside it, found none".to_owned(),
+                near => format!("expected {near} or more, which `idle_cost_us` is, found {found}"),
+            };
+            Err(Problem::at(&all.span, message))
+        }
+    }
 }
 
 fn tick_reading(sampler: Option<&Sampler>) -> TickReading {

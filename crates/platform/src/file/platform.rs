@@ -361,8 +361,8 @@ pub(crate) struct Balancer {
     /// How long the longest look for work took a CPU that went idle (`max_newidle_lb_cost`), at the CPUs of its cluster: it looks
     /// only where it is idle for longer on average.
     pub(crate) idle_cost_us: Option<Micros>,
-    /// The same at these and all others; else the same figure.
-    pub(crate) idle_cost_all_us: Option<Micros>,
+    /// The same at these and all others, not less; else the same figure.
+    pub(crate) idle_cost_all_us: Option<At<Micros>>,
     /// Where these figures come from.
     pub(crate) source: Source,
 }

@@ -111,6 +111,18 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("capacity = 400", "capacity = \"400\"", "expected a whole number from 0 to 4294967295", ""),
     ("khz = 900_000", "khz = -900_000", "expected a whole number", ""),
     ("[thermal]", "[[thermal]]", "invalid type: map", "one table [name]"),
+    (
+        "[thermal]",
+        "[balancer]\nidle_cost_us = 5\nidle_cost_all_us = 4\nsource = \"assumed\"\n[thermal]",
+        "expected 5us or more, which `idle_cost_us` is, found 4us",
+        "",
+    ),
+    (
+        "[thermal]",
+        "[balancer]\nidle_cost_all_us = 4\nsource = \"assumed\"\n[thermal]",
+        "expected `idle_cost_us` beside it, found none",
+        "",
+    ),
     // Sources.
     (
         "fast_switch = true\nsource = \"assumed: a test\"",
