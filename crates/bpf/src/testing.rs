@@ -110,7 +110,16 @@ pub fn scheduler() -> Vec<u8> {
     let to_queue = make.pointer(queue);
     let to_rq = make.pointer(queue + 1);
     make.structure("cfs_rq", 384, &[("avg", average, 128), ("rq", to_rq, 256), ("tg", group, 264)]);
-    make.structure("rq", 4096, &[("cpu", int, 2600), ("cpu_capacity", long, 2500 + 4)]);
+    make.structure(
+        "rq",
+        4096,
+        &[
+            ("avg_rt", average, 1024),
+            ("avg_dl", average, 1088),
+            ("cpu_capacity", long, 2500 + 4),
+            ("cpu", int, 2600),
+        ],
+    );
     let entity =
         make.structure("sched_entity", 320, &[("my_q", to_queue, 168), ("avg", average, 192)]);
     make.structure("task_struct", 9000, &[("se", entity, 192), ("pid", int, 2496)]);
@@ -119,7 +128,14 @@ pub fn scheduler() -> Vec<u8> {
     let sugov = make.structure("sugov_policy", 200, &[("policy", policy, 0)]);
     let sugov = make.pointer(sugov);
     make.function("get_next_freq", &[("sg_policy", sugov), ("util", long), ("max", long)]);
-    for name in ["pelt_se_tp", "sched_util_est_se_tp", "pelt_cfs_tp", "sched_cpu_capacity_tp"] {
+    for name in [
+        "pelt_se_tp",
+        "sched_util_est_se_tp",
+        "pelt_cfs_tp",
+        "pelt_rt_tp",
+        "pelt_dl_tp",
+        "sched_cpu_capacity_tp",
+    ] {
         make.alias(&format!("btf_trace_{name}"), TYPEDEF, to_queue);
     }
     make.bytes()

@@ -1,5 +1,7 @@
 //! The vocabulary: what a recorded event says, whichever reader it came from.
 
+use serde::{Deserialize, Serialize};
+
 /// A task as an event names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRef<'a> {
@@ -90,6 +92,17 @@ pub enum Event<'a> {
         /// period_contrib: how much of the present period has passed, 0 to 1023 units of 1024 ns.
         contrib: Option<u32>,
     },
+    /// A probe on `pelt_rt_tp` or `pelt_dl_tp`: what a class besides the fair one used of a CPU.
+    ClassAverages {
+        /// The class.
+        class: Class,
+        /// The CPU.
+        cpu: u32,
+        /// util_avg.
+        util: u32,
+        /// period_contrib: how much of the present period has passed, 0 to 1023 units of 1024 ns.
+        contrib: Option<u32>,
+    },
     /// A probe on `sched_cpu_capacity_tp`.
     Capacity {
         /// The CPU.
@@ -119,6 +132,26 @@ pub enum Event<'a> {
     Mark(&'a [u8]),
     /// Anything else, by name.
     Other(&'a [u8]),
+}
+
+/// A class of tasks that runs before the fair one, as far as load tracking has a signal of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// FIFO and round-robin tasks.
+    RealTime,
+    /// Deadline tasks.
+    Deadline,
+}
+
+impl Class {
+    /// As the kernel writes it, and the column `kind` of the table `utilization`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::RealTime => "rt",
+            Class::Deadline => "dl",
+        }
+    }
 }
 
 /// An interrupt as an event names it.

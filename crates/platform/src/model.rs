@@ -34,6 +34,8 @@ pub struct Platform {
     /// Cycles from a wake-up of an idle CPU to the task's first instruction, where that takes longer than the idle state's exit
     /// latency: software's way. No description says it; it is measured.
     pub wake_path_cycles: u64,
+    /// The same from a task's creation on; 0: as after a wake-up. Measured as well.
+    pub birth_path_cycles: u64,
     /// Cycles from the interrupt that ends a CPU's idle time to the wake-up that it brings: measured as well.
     pub interrupt_path_cycles: u64,
     /// Cycles from a wake-up's choice of another, idle CPU until the task is in its queue: the interrupt that tells that CPU.
@@ -45,6 +47,8 @@ pub struct Platform {
     pub question: Nanos,
     /// From the tick of one CPU to that of another, on average.
     pub tick_spread: Nanos,
+    /// From a busy CPU's question at its tick to that of the idle CPU that it wakes to balance, on average.
+    pub round_spread: Nanos,
     /// From the tick that finds a task that does not fit its CPU to its move.
     pub balancer_latency: Nanos,
     /// How long the longest look for work took a CPU that went idle.

@@ -101,6 +101,21 @@ impl Shadowed {
     }
 }
 
+/// An update of real-time and deadline tasks' signals.
+struct Updating {
+    t_ns: u64,
+    cpu: u32,
+    by: u32,
+}
+
+/// What is told of a fair queue.
+struct Told {
+    util: u32,
+    runnable: Option<u32>,
+    util_est: u32,
+    contrib: Option<u32>,
+}
+
 /// Governors beside a recorded kernel.
 pub struct Shadow {
     domains: Vec<Shadowed>,
@@ -111,6 +126,8 @@ pub struct Shadow {
     decisions: Vec<Change>,
     updates: Vec<(u64, usize)>,
     gaps: Vec<u64>,
+    /// An update of all that a CPU has, of which the fair queue's signals are not seen yet.
+    updating: Option<Updating>,
     /// Clamps of tasks, by their numbers.
     clamps: HashMap<u32, (u32, u32)>,
     /// Up to when time was accounted, how long CPUs were busy then, and how long with the frequency that the
@@ -129,7 +146,7 @@ fn with_tasks(
 ) -> CpuSignals {
     let urgent = queue.is_urgent();
     let (low, high) = if urgent { (SCALE, SCALE) } else { queue.clamps(clamps) };
-    let signals = signals.rt(queue.rt()).rt_runnable(urgent);
+    let signals = signals.rt(queue.rt()).dl(queue.dl()).rt_runnable(urgent);
     if uclamp_used { signals.uclamp_min(low).uclamp_max(high) } else { signals }
 }
 
@@ -175,6 +192,7 @@ impl Shadow {
             decisions: Vec::new(),
             updates: Vec::new(),
             gaps: Vec::new(),
+            updating: None,
             clamps: HashMap::new(),
             accounted_ns: 0,
             busy_ns: 0,
@@ -229,6 +247,7 @@ impl Shadow {
     fn record(&mut self, record: &Record<'_>) {
         let t_ns = record.t_ns;
         self.account(t_ns);
+        self.end_update(record);
         match record.event {
             Event::Switch { prev, state, next } => {
                 let asks =
@@ -261,12 +280,36 @@ impl Shadow {
             Event::EntityAverages { tid: Some(tid), util, runnable: Some(runnable) } => {
                 self.waited.insert(tid, runnable.saturating_sub(util));
             }
-            Event::QueueAverages { cpu, util, runnable, estimate, .. } => {
-                self.update(record, cpu, util, runnable, estimate.unwrap_or(0));
+            Event::QueueAverages { cpu, util, runnable, estimate, contrib } => {
+                self.updating.take_if(|updating| updating.cpu == cpu);
+                let told = Told { util, runnable, util_est: estimate.unwrap_or(0), contrib };
+                self.update(record, cpu, told);
+            }
+            Event::ClassAverages { class, cpu, util, contrib } => {
+                let queue = self.queues.get_mut(&cpu);
+                if queue.is_some_and(|queue| queue.tell(t_ns, class, util, contrib)) {
+                    self.updating = Some(Updating { t_ns, cpu, by: record.cpu });
+                }
             }
             Event::Frequency { cpu, khz } => self.changed(t_ns, cpu, khz),
             _ => {}
         }
+    }
+
+    /// Where an update of all that a CPU has changed nothing of its fair queue, the kernel asks all the same, as real-time and
+    /// deadline tasks' utilisations changed. A change of frequency is the answer.
+    fn end_update(&mut self, record: &Record<'_>) {
+        let answers = matches!(record.event, Event::Frequency { .. });
+        let is_over = |of: &mut Updating| answers || record.t_ns.saturating_sub(of.t_ns) > LAG_NS;
+        let Some(Updating { t_ns, cpu, by }) = self.updating.take_if(is_over) else { return };
+        let Some(queue) = self.queues.get(&cpu) else { return };
+        let number = queue.domain();
+        let Some(shadowed) = self.domains.get_mut(number) else { return };
+        let at = shadowed.domain.cpus.iter().position(|own| own.0 == cpu);
+        if let Some(signals) = at.and_then(|at| shadowed.signals.get_mut(at)) {
+            *signals = with_tasks(*signals, queue, &self.clamps, shadowed.domain.uclamp_used);
+        }
+        self.ask((t_ns, by), number, cpu);
     }
 
     /// Counts the time up to now in which CPUs of a domain were busy.
@@ -311,13 +354,16 @@ impl Shadow {
         let Some(at) = shadowed.domain.cpus.iter().position(|own| own.0 == cpu) else { return };
         if let Some(signals) = shadowed.signals.get_mut(at) {
             *signals = with_tasks(*signals, queue, &self.clamps, shadowed.domain.uclamp_used);
+            if !queue.is_urgent() {
+                *signals = signals.rt(queue.rt_before(record.t_ns));
+            }
         }
         let now = Nanos(record.t_ns);
         let answered = shadowed.answered.take_if(|(at, _)| record.t_ns - *at < LAG_NS);
         if let Some((_, before)) = answered {
             shadowed.governor.on(&GovernorEvent::Applied { frequency: KiloHertz(before) }, now);
         }
-        self.ask(record, number, cpu);
+        self.ask((record.t_ns, record.cpu), number, cpu);
         let current = self.domains.get(number).and_then(|shadowed| shadowed.current_khz);
         if let (Some(_), Some(khz), Some(shadowed)) =
             (answered, current, self.domains.get_mut(number))
@@ -344,11 +390,10 @@ impl Shadow {
         &mut self,
         record: &Record<'_>,
         cpu: u32,
-        util: u32,
-        runnable: Option<u32>,
-        util_est: u32,
+        Told { util, runnable, util_est, contrib }: Told,
     ) {
         let Some(queue) = self.queues.get_mut(&cpu) else { return };
+        let now = queue.clock_of_update(record.t_ns, contrib);
         let waiting = queue.waiting(record.t_ns);
         // Where nobody fair is enqueued, it was the update of everything that a CPU has.
         if util_est == 0 || queue.runs_urgent() {
@@ -360,6 +405,9 @@ impl Shadow {
         let runnable = runnable.unwrap_or(util.saturating_add(waiting));
         let told = CpuSignals::IDLE.util(util).runnable(runnable).util_est(util_est);
         let mut told = with_tasks(told, queue, &self.clamps, shadowed.domain.uclamp_used);
+        if !shadowed.domain.uclamp_used && queue.is_left(record.t_ns, contrib) {
+            told = told.rt_runnable(false);
+        }
         // Fair tasks were there a moment ago: what changes are their averages.
         if shadowed.domain.rules.has(KernelRule::FairServer) {
             told = told.bw_dl(RESERVED_FOR_FAIR);
@@ -377,17 +425,17 @@ impl Shadow {
             let idle_calls = signals.idle_calls;
             (*signals, *known) = (told.idle_calls(idle_calls), true);
         }
-        self.ask(record, number, cpu);
+        self.ask((now, record.cpu), number, cpu);
     }
 
-    /// Asks a domain's governor on behalf of a CPU.
-    fn ask(&mut self, record: &Record<'_>, number: usize, cpu: u32) {
+    /// Asks a domain's governor on behalf of a CPU; when, and which CPU does.
+    fn ask(&mut self, (t_ns, by): (u64, u32), number: usize, cpu: u32) {
         let Some(shadowed) = self.domains.get_mut(number) else { return };
-        let own = shadowed.domain.cpus.contains(&CpuId(record.cpu));
+        let own = shadowed.domain.cpus.contains(&CpuId(by));
         if !own || !shadowed.known.iter().all(|known| *known) {
             return;
         }
-        let now = Nanos(record.t_ns);
+        let now = Nanos(t_ns);
         let mut first = None;
         if !shadowed.started {
             match shadowed.start(now) {
@@ -398,7 +446,7 @@ impl Shadow {
         let signals = shadowed.signals.as_slice().into();
         let event = GovernorEvent::Util { cpu: CpuId(cpu), signals, flags: UtilFlags::default() };
         let decision = shadowed.governor.on(&event, now);
-        self.updates.push((record.t_ns, number));
+        self.updates.push((t_ns, number));
         // Of a start and the first answer to a signal the latter counts.
         let starts = first.is_some();
         let point = shadowed.point(&decision);
@@ -413,7 +461,7 @@ impl Shadow {
         shadowed.asked_khz = Some(khz);
         let in_force = starts && shadowed.current_khz.unwrap_or(khz) == khz;
         if !in_force && !repeats {
-            self.decisions.push(Change { t_ns: record.t_ns, domain: number, khz });
+            self.decisions.push(Change { t_ns, domain: number, khz });
         }
     }
 

@@ -92,6 +92,8 @@ pub struct Machine {
     slice_timer: bool,
     /// From a wake-up of an idle CPU to its first instruction, at least, in cycles.
     wake_path: u64,
+    /// The same from a task's creation on, in cycles.
+    birth_path: u64,
     /// How long before events its clock is read.
     readings: ClockReadings,
     /// From the interrupt to that wake-up, in cycles.
@@ -111,10 +113,14 @@ pub struct Machine {
     tick_reading: TickReading,
     /// From the tick of one CPU to that of another, on average.
     tick_spread: Nanos,
+    /// From the question of a busy CPU's tick to the first one of the round that it begins, on average.
+    round_spread: Nanos,
     /// From the tick that finds a misfit to its move, in ns.
     balancer_latency: u64,
     /// A CPU's tick begins: its question comes some time after that of another CPU.
     tick_begins: bool,
+    /// An idle CPU was woken by a tick, and asks for the first time.
+    round_begins: bool,
     /// A tick that found its CPU idle lets signals decay.
     tick_wakes_cpu: bool,
     /// CPUs on which the running task may have to give way.

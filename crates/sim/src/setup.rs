@@ -70,6 +70,10 @@ pub struct Left {
     pub period_contrib: Option<u32>,
     /// How long the longest look for work took it when it went idle; None: as long as the platform says.
     pub idle_balance_cost: Option<IdleBalanceCost>,
+    /// The CPU to which it last pushed a deadline task: the next one has its turn after that; None: CPU 0.
+    pub pushed_to: Option<CpuId>,
+    /// When, from now on, timers of the kernel's own expire there, in order: where its tick is stopped it comes then.
+    pub timers: Vec<Nanos>,
 }
 
 /// Whoever sets the clamps of ramps, from outside of the kernel.

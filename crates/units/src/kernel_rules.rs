@@ -114,6 +114,8 @@ pub enum KernelRule {
     SliceByTimer,
     /// A fair task that sleeps and had more than its share stays in its queue until it would be next.
     DelayedDequeue,
+    /// A new task does not preempt the fair one that runs on its CPU.
+    BirthKeepsCurrent,
 }
 
 /// What is known of a rule.
@@ -155,7 +157,7 @@ const fn version(major: u32, minor: u32) -> Option<KernelVersion> {
 }
 
 /// Every rule, in the order of [`KernelRule`].
-pub const KERNEL_RULES: [KernelRuleInfo; 26] = [
+pub const KERNEL_RULES: [KernelRuleInfo; 27] = [
     KernelRuleInfo {
         rule: KernelRule::RequestBeforeClamp,
         name: "request-before-clamp",
@@ -391,6 +393,15 @@ pub const KERNEL_RULES: [KernelRuleInfo; 26] = [
                  wakes up on its CPU, also where another one is idle, and others run behind it sooner",
         change: "6.12: sched/fair: Implement delayed dequeue",
     },
+    KernelRuleInfo {
+        rule: KernelRule::BirthKeepsCurrent,
+        name: "birth-keeps-current",
+        first: version(7, 2),
+        last: None,
+        effect: "a new task waits for the fair one that runs on its CPU, which before it could preempt at once: threads that are \
+                 created one after the other begin later where their creator is",
+        change: "read in wakeup_preempt_fair() of 7.2.13 and 7.3.4 (WF_FORK), absent from 6.12.117; begun somewhere between",
+    },
 ];
 
 /// Which rules hold.
@@ -532,6 +543,7 @@ mod tests {
                 "capacity-search-limit",
                 "slice-by-timer",
                 "delayed-dequeue",
+                "birth-keeps-current",
             ]
         );
         let only_since_7_3 = |rule: &&str| !held("7.2.0").contains(rule);

@@ -14,6 +14,8 @@ pub enum Group {
     Idle,
     /// Load tracking of tasks and run queues.
     Util,
+    /// Load tracking of real-time and deadline tasks.
+    Classes,
     /// Capacities of the CPUs.
     Capacity,
     /// What schedutil was given and what it answered.
@@ -31,22 +33,24 @@ pub(super) const BEGINS_AND_ENDS: &str = "_entry/_exit";
 
 impl Group {
     /// All groups.
-    pub const ALL: [Group; 7] = [
+    pub const ALL: [Group; 8] = [
         Group::Sched,
         Group::Frequency,
         Group::Idle,
         Group::Util,
+        Group::Classes,
         Group::Capacity,
         Group::Governor,
         Group::Irq,
     ];
 
     /// Those that are captured unless told otherwise, as far as the kernel has them.
-    pub const DEFAULT: [Group; 6] = [
+    pub const DEFAULT: [Group; 7] = [
         Group::Sched,
         Group::Frequency,
         Group::Idle,
         Group::Util,
+        Group::Classes,
         Group::Capacity,
         Group::Governor,
     ];
@@ -58,6 +62,7 @@ impl Group {
             Group::Frequency => "frequency",
             Group::Idle => "idle",
             Group::Util => "util",
+            Group::Classes => "classes",
             Group::Capacity => "capacity",
             Group::Governor => "governor",
             Group::Irq => "irq",
@@ -89,7 +94,7 @@ impl Group {
                 ("irq_vectors", &[BEGINS_AND_ENDS]),
                 ("ipi", &[BEGINS_AND_ENDS]),
             ],
-            Group::Util | Group::Capacity | Group::Governor => &[],
+            Group::Util | Group::Classes | Group::Capacity | Group::Governor => &[],
         }
     }
 

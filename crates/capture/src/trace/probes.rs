@@ -24,6 +24,8 @@ const WANTED: &[&str] = &[
     "btf_trace_pelt_se_tp",
     "btf_trace_sched_util_est_se_tp",
     "btf_trace_pelt_cfs_tp",
+    "btf_trace_pelt_rt_tp",
+    "btf_trace_pelt_dl_tp",
     "btf_trace_sched_cpu_capacity_tp",
 ];
 
@@ -67,6 +69,9 @@ pub(super) fn parse(bytes: Vec<u8>) -> Result<Btf, BtfError> {
 pub(super) fn of(group: Group, btf: &Btf) -> Vec<Result<Probe, Lacking>> {
     let probes = match group {
         Group::Util => vec![entity(btf), estimate(btf), queue(btf)],
+        Group::Classes => {
+            vec![class(btf, RT), class(btf, DEADLINE)]
+        }
         Group::Capacity => vec![capacity(btf)],
         Group::Governor => match governor(btf) {
             Ok(pair) => pair.into_iter().map(Ok).collect(),
@@ -195,6 +200,30 @@ fn queue(btf: &Btf) -> Result<Probe, String> {
     })
 }
 
+/// A class's averages in its CPU's queue: the event's name, the tracepoint, the field of `rq`.
+type Class = (&'static str, &'static str, &'static str);
+const RT: Class = ("pelt_rt", "pelt_rt_tp", "avg_rt");
+const DEADLINE: Class = ("pelt_dl", "pelt_dl_tp", "avg_dl");
+
+fn class(btf: &Btf, (event, point, averages): Class) -> Result<Probe, String> {
+    tracepoint(btf, point)?;
+    let of = |name: &str| field(btf, "rq", &format!("{averages}.{name}"));
+    let (cpu, util, contrib) = (field(btf, "rq", "cpu")?, of("util_avg")?, of("period_contrib")?);
+    Ok(Probe {
+        group: Group::Classes,
+        kind: 't',
+        event,
+        point,
+        fields: format!(
+            "{} {} {}",
+            print("cpu", &cpu, "rq"),
+            print("util", &util, "rq"),
+            print("contrib", &contrib, "rq")
+        ),
+        filter: None,
+    })
+}
+
 fn capacity(btf: &Btf) -> Result<Probe, String> {
     tracepoint(btf, "sched_cpu_capacity_tp")?;
     let (cpu, capacity) = (field(btf, "rq", "cpu")?, field(btf, "rq", "cpu_capacity")?);
@@ -259,6 +288,8 @@ mod tests {
                 "t:g/pelt_se pelt_se_tp pid=+2304(se):s32 my_q=+168(se):x64 util=+224(se):u64 runnable=+216(se):u64",
                 "t:g/uest_se sched_util_est_se_tp pid=+2304(se):s32 util=+224(se):u64 ue=+232(se):x32",
                 "t:g/pelt_cfs pelt_cfs_tp cpu=+2600(+256(cfs_rq)):s32 util=+160(cfs_rq):u64 runnable=+152(cfs_rq):u64 ue=+168(cfs_rq):u32 contrib=+148(cfs_rq):u32 parent=+400(+264(cfs_rq)):x64",
+                "t:g/pelt_rt pelt_rt_tp cpu=+2600(rq):s32 util=+1056(rq):u64 contrib=+1044(rq):u32",
+                "t:g/pelt_dl pelt_dl_tp cpu=+2600(rq):s32 util=+1120(rq):u64 contrib=+1108(rq):u32",
                 "t:g/cap sched_cpu_capacity_tp cpu=+2600(rq):s32 cap=+2504(rq):u64",
                 "f:g/get_next_freq get_next_freq cpu=+32(+0(sg_policy)):u32 util=util max=max",
                 "f:g/get_next_freq_ret get_next_freq%return khz=$retval:u32",
@@ -269,7 +300,7 @@ mod tests {
     #[test]
     fn what_is_lacking_is_named() {
         let btf = parse(Maker::new().bytes()).unwrap();
-        let lacking: Vec<String> = [Group::Util, Group::Capacity, Group::Governor]
+        let lacking: Vec<String> = [Group::Util, Group::Classes, Group::Capacity, Group::Governor]
             .iter()
             .flat_map(|group| of(*group, &btf))
             .map(|probe| probe.unwrap_err().what)
@@ -280,6 +311,8 @@ mod tests {
                 "tracepoint pelt_se_tp",
                 "tracepoint sched_util_est_se_tp",
                 "tracepoint pelt_cfs_tp",
+                "tracepoint pelt_rt_tp",
+                "tracepoint pelt_dl_tp",
                 "tracepoint sched_cpu_capacity_tp",
                 "function get_next_freq",
             ]

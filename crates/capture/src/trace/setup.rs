@@ -204,7 +204,7 @@ impl Setup {
         groups: &[Group],
         lacking: &mut Vec<(Group, String)>,
     ) -> Result<(), CaptureError> {
-        let probed = [Group::Util, Group::Capacity, Group::Governor];
+        let probed = [Group::Util, Group::Classes, Group::Capacity, Group::Governor];
         let groups: Vec<Group> =
             groups.iter().copied().filter(|group| probed.contains(group)).collect();
         if groups.is_empty() {

@@ -140,7 +140,8 @@ impl Builder {
             Event::Leaves(interrupt) => self.leave(t_ns, record.cpu, interrupt),
             Event::EntityAverages { .. }
             | Event::EntityEstimate { .. }
-            | Event::QueueAverages { .. } => self.signal(record),
+            | Event::QueueAverages { .. }
+            | Event::ClassAverages { .. } => self.signal(record),
             Event::Capacity { cpu, capacity } => self.clocks.capacity(t_ns, cpu, capacity),
             Event::GovernorAsked { cpu, util, max } => {
                 self.cpu(record.cpu).asked = Some((cpu, util, max));
@@ -179,6 +180,9 @@ impl Builder {
             }
             Event::QueueAverages { cpu, util, runnable, estimate, contrib } => {
                 self.queue(record, cpu, util, runnable, estimate, contrib);
+            }
+            Event::ClassAverages { class, cpu, util, contrib } => {
+                self.class(record, class, cpu, util, contrib);
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use flyball_run::{GovernorStep, UtilizationSample};
 
 use super::builder::Builder;
 use super::clocks::name_of;
-use crate::event::Record;
+use crate::event::{Class, Record};
 
 impl Builder {
     pub(super) fn entity(&mut self, t_ns: u64, tid: Option<u32>, util: u32, runnable: Option<u32>) {
@@ -64,6 +64,30 @@ impl Builder {
             util_avg: Some(util),
             runnable_avg,
             util_est,
+            period_contrib,
+            updater_cpu: Some(record.cpu),
+            trial: None,
+        });
+    }
+
+    pub(super) fn class(
+        &mut self,
+        record: &Record<'_>,
+        class: Class,
+        cpu: u32,
+        util: u32,
+        period_contrib: Option<u32>,
+    ) {
+        self.rows += 1;
+        self.tables.utilization.push(UtilizationSample {
+            t_ns: record.t_ns,
+            kind: class.name().to_owned(),
+            cpu: Some(cpu),
+            tid: None,
+            task: None,
+            util_avg: Some(util),
+            runnable_avg: None,
+            util_est: None,
             period_contrib,
             updater_cpu: Some(record.cpu),
             trial: None,

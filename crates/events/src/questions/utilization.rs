@@ -79,6 +79,7 @@ fn name(recording: &Recording<'_>, subject: Subject) -> String {
     match subject {
         Subject::Task(tid) => format!("task {} ({tid})", recording.task(tid).name),
         Subject::Cpu(cpu) => format!("cpu{cpu}"),
+        Subject::Class(class, cpu) => format!("{} of cpu{cpu}", class.name()),
     }
 }
 
@@ -107,7 +108,7 @@ fn over_time(
         }
         let task = match subject {
             Subject::Task(tid) => Some(recording.task(tid)),
-            Subject::Cpu(_) => None,
+            Subject::Cpu(_) | Subject::Class(..) => None,
         };
         (!points.is_empty()).then_some(UtilizationOverTime { subject, task, points })
     };
@@ -170,7 +171,7 @@ fn residency(
         return Err(Missing::rows(name(recording, subject), "utilization"));
     }
     let own_cpu = match subject {
-        Subject::Cpu(cpu) => Some(cpu),
+        Subject::Cpu(cpu) | Subject::Class(_, cpu) => Some(cpu),
         Subject::Task(_) => None,
     };
     let mut tally = Tally::default();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{RowsBySubject, RowsByTask};
 use super::{Recording, Span, Steps};
+use crate::event::Class;
 
 /// Why a task gave a CPU up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +93,8 @@ pub enum Subject {
     Task(u32),
     /// A CPU's root fair run queue.
     Cpu(u32),
+    /// What a class besides the fair one used of a CPU.
+    Class(Class, u32),
 }
 
 /// Load-tracking signals at a time.
@@ -214,6 +217,8 @@ pub(super) fn subject(rows: &UtilizationSamples, row: usize) -> Option<Subject> 
     match rows.kind.get(row)? {
         "task" => Some(Subject::Task(rows.tid.get(row)?)),
         "cpu" => Some(Subject::Cpu(rows.cpu.get(row)?)),
+        "rt" => Some(Subject::Class(Class::RealTime, rows.cpu.get(row)?)),
+        "dl" => Some(Subject::Class(Class::Deadline, rows.cpu.get(row)?)),
         _ => None,
     }
 }

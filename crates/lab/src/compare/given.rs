@@ -24,7 +24,7 @@ use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
-use flyball_sim::setup::Before;
+use flyball_sim::setup::{Before, Class};
 use flyball_stats::median_high;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -71,6 +71,8 @@ pub struct Task {
     /// Its utilisation then, which follows from what else its creator did: the first recorded one less what it ran
     /// until then.
     pub util: Option<u32>,
+    /// What its CPU could have executed from then until it ran; None where somebody was in the way.
+    pub birth_cycles: Option<f64>,
     /// What it did until its first item or its mark.
     pub set_up: Vec<Stretch>,
     /// Its items, by release.
@@ -161,15 +163,25 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
-            found.tasks.insert(name, worked(&recording, (tid, &slices), &all, &at));
+            let changed = class_changed(scenario, &recording, &name, (tid, &slices));
+            let (set_up, own) = split(&slices, changed);
+            // Until then it was a fair thread.
+            let thread = Thread { tid, name: &name, priority: NICE_0, slices: &set_up };
+            found.background.extend(background(&recording, &thread, &all, (&calls, &at)));
+            let mut task = worked(&recording, (tid, &own), &all, (&readings, &at));
+            task.created_ns = changed.or(task.created_ns);
+            found.tasks.insert(name, task);
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
             let thread = Thread { tid, name: &name, priority, slices: &slices };
             found.background.extend(background(&recording, &thread, &all, (&calls, &at)));
         }
     }
+    for stretch in found.background.iter_mut().flat_map(|of| &mut of.stretches) {
+        stretch.begin_at_reading(&readings, &at);
+    }
     found.tick_ns = tick_ns(scenario, &recording, &all, |of| readings.of_update(of, &at));
-    found.before = before(scenario, run, &readings, begin);
+    found.before = before(scenario, run, (&readings, &at), (begin, found.tick_ns));
     found.readings = readings.ago();
     wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
@@ -185,12 +197,52 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     Ok(found)
 }
 
+/// When a thread took its class, which is another one than the fair class in which it was created: its utilisation is then no longer
+/// part of its CPU's.
+fn class_changed(
+    scenario: &Scenario,
+    recording: &Recording<'_>,
+    name: &str,
+    (tid, slices): (u32, &[Ran]),
+) -> Option<u64> {
+    let mut specs = scenario.tasks.iter();
+    let spec = specs.find(|spec| spec.names().iter().any(|own| comm(own) == name))?;
+    if matches!(spec.class, Class::Fair { .. }) {
+        return None;
+    }
+    let begin = recording.span().from_ns;
+    let first = recording.items().filter(|item| item.tid == tid).map(|item| item.released_ns).min();
+    let last = first.unwrap_or(u64::MAX);
+    slices.iter().filter(|slice| slice.from_ns >= begin && slice.from_ns < last).find_map(|slice| {
+        let own = recording.signals_of(Subject::Task(tid));
+        let own = own.filter(|of| (slice.from_ns..=slice.to_ns).contains(&of.t_ns));
+        let own = own.filter_map(|of| of.util_avg).max()?;
+        let queue = recording.signals_of(Subject::Cpu(slice.cpu));
+        let mut queue: Vec<(u64, u32)> = queue
+            .filter(|of| of.t_ns <= slice.to_ns.min(last))
+            .filter_map(|of| Some((of.t_ns, of.util_avg?)))
+            .collect();
+        queue.sort_unstable();
+        let mut falls = queue.windows(2).filter(|two| two[1].0 >= slice.from_ns);
+        falls.find(|two| two[1].1 + own / 2 < two[0].1).map(|two| two[1].0)
+    })
+}
+
+/// What a thread ran until a time, and from then on.
+fn split(slices: &[Ran], at: Option<u64>) -> (Vec<Ran>, Vec<Ran>) {
+    let at = at.unwrap_or(0);
+    let before = slices.iter().map(|slice| Ran { to_ns: slice.to_ns.min(at), ..*slice });
+    let behind = slices.iter().map(|slice| Ran { from_ns: slice.from_ns.max(at), ..*slice });
+    let ran = |slice: &Ran| slice.from_ns < slice.to_ns;
+    (before.filter(ran).collect(), behind.filter(ran).collect())
+}
+
 /// What a task of the scenario did; times are the recording's.
 fn worked(
     recording: &Recording<'_>,
     (tid, slices): (u32, &[Ran]),
     all: &[Ran],
-    clocks: &Clocks<'_>,
+    (readings, clocks): (&Readings, &Clocks<'_>),
 ) -> Task {
     let mut task = Task::default();
     let wakeups = wakeups_of(recording, tid);
@@ -204,10 +256,26 @@ fn worked(
     let begin = recording.span().from_ns;
     task.born_on = slices.first().map(|slice| slice.cpu);
     let first_run = slices.first().map(|slice| slice.from_ns);
-    task.created_ns = first.map(|woken| woken.t_ns).into_iter().chain(first_run).min();
+    // Its CPU is chosen when the clock is read, which is some time before that is recorded.
+    let created_ns = first.map(|woken| {
+        let rate = clocks.cycles_per_ns(task.creator_cpu.unwrap_or(woken.cpu), woken.t_ns);
+        let cycles = readings.ago().map_or(0.0, |ago| ago.wake_cycles as f64);
+        woken.t_ns - rate.map_or(0, |rate| (cycles / rate).round() as u64)
+    });
+    task.created_ns = created_ns.into_iter().chain(first_run).min();
+    task.birth_cycles = created_ns.zip(slices.first()).and_then(|(created_ns, ran)| {
+        let here = all.iter().filter(|of| of.cpu == ran.cpu && of.tid != tid);
+        let mut others = here.filter(|of| of.from_ns < ran.from_ns && of.to_ns > created_ns);
+        let alone = created_ns <= ran.from_ns && others.next().is_none();
+        alone.then(|| clocks.cycles(ran.cpu, created_ns, ran.from_ns))
+    });
     let signals = recording.signals_of(Subject::Task(tid)).filter(|of| of.t_ns >= begin);
-    let first = signals.filter_map(|of| Some((of.t_ns, of.util_avg?))).min_by_key(|of| of.0);
-    task.util = first.and_then(|(t_ns, util)| util_at_birth(util, t_ns, slices, clocks));
+    let first = signals.filter(|of| of.util_avg.is_some()).min_by_key(|of| of.t_ns);
+    task.util = first.and_then(|of| match of.util_est {
+        // What is expected of it changed, so it slept, and before it crossed no period in which its utilisation would have changed.
+        Some(_) => of.util_avg,
+        None => util_at_birth(of.util_avg?, of.t_ns, slices, clocks),
+    });
     let mut own: Vec<_> = recording.items().filter(|item| item.tid == tid).collect();
     own.sort_unstable_by_key(|item| (item.released_ns, item.ended_ns));
     let mark = recording.marks().find(|mark| mark.tid == Some(tid)).map(|mark| mark.t_ns);
@@ -216,6 +284,13 @@ fn worked(
         let cut = |slice: &Ran| Ran { to_ns: slice.to_ns.min(until), ..*slice };
         let before: Vec<Ran> = before.map(cut).collect();
         task.set_up = stretches(&before, &wakeups, false, clocks);
+        for (number, of) in task.set_up.iter_mut().enumerate() {
+            match number {
+                // It begins as soon as it is there.
+                0 => of.woken_ns = task.created_ns.unwrap_or(of.woken_ns),
+                _ => of.begin_at_reading(readings, clocks),
+            }
+        }
     }
     let ends: Vec<(u64, u64)> =
         own.iter().map(|item| (item.released_ns, item.ended_ns.unwrap_or(u64::MAX))).collect();
@@ -234,7 +309,8 @@ fn worked(
     task.items.extend(own.iter().zip(cycles).map(|(item, (cycles, after_cycles))| {
         let wake_up = item
             .ended_ns
-            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves));
+            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves))
+            .map(|of| of.since_reading(item.released_ns, readings, clocks));
         let executed = |of: &WakeUp, from_ns: u64, ns: u64| {
             clocks.cycles(of.cpu, item.released_ns + from_ns, item.released_ns + from_ns + ns)
         };
@@ -338,24 +414,29 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
 }
 
 /// Timers that expire at once on one CPU are one interrupt: whom it wakes there runs only when all are awake. They count as
-/// woken as late as the median of them, in their order, 1 ns apart.
+/// woken as late as the last of them, in their order, 1 ns apart, and the way to the first that runs begins there.
 fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
-    let mut due = BTreeMap::<(u64, u32), Vec<&mut u64>>::new();
-    for item in items.filter(|item| item.remote_cycles.is_none()) {
-        if let Some((late_ns, cpu)) = item.late_ns.as_mut().zip(item.woken_on) {
-            due.entry((item.released_ns, cpu)).or_default().push(late_ns);
+    let mut due = BTreeMap::<(u64, u32), Vec<&mut Item>>::new();
+    for item in items.filter(|item| item.remote_cycles.is_none() && item.late_ns.is_some()) {
+        if let Some(cpu) = item.woken_on {
+            due.entry((item.released_ns, cpu)).or_default().push(item);
         }
     }
-    for mut together in due.into_values() {
-        together.sort_unstable();
-        let middle = together.get(together.len() / 2).map_or(0, |late_ns| **late_ns);
-        for (rank, late_ns) in together.into_iter().enumerate() {
-            *late_ns = middle + rank as u64;
+    for mut together in due.into_values().filter(|together| together.len() > 1) {
+        together.sort_unstable_by_key(|item| item.late_ns);
+        let last = together.last().and_then(|item| item.late_ns).unwrap_or(0);
+        for (rank, item) in together.into_iter().enumerate() {
+            let until = last - item.late_ns.unwrap_or(last);
+            let part = |ns: u64| ns.saturating_sub(until) as f64 / ns.max(1) as f64;
+            let part = item.switch_ns.map(part).filter(|part| *part > 0.0);
+            item.switch_ns = item.switch_ns.zip(part).map(|(ns, part)| (ns as f64 * part) as u64);
+            item.switch_cycles = item.switch_cycles.zip(part).map(|(cycles, part)| cycles * part);
+            item.late_ns = Some(last + rank as u64);
         }
     }
 }
 
-/// How a task that slept came to an item.
+/// How a task that slept came to an item, from when its CPU read the clock for that.
 #[derive(Clone, Copy)]
 struct WakeUp {
     /// From the release until its CPU was chosen.
@@ -366,6 +447,18 @@ struct WakeUp {
     switch_ns: Option<u64>,
     /// Where it was woken.
     cpu: u32,
+}
+
+impl WakeUp {
+    /// What is recorded is later than the clock's reading, with which the task is in its queue.
+    fn since_reading(self, released_ns: u64, readings: &Readings, clocks: &Clocks<'_>) -> WakeUp {
+        let woken_ns = released_ns + self.late_ns + self.remote_ns.unwrap_or(0);
+        let ago = readings.before_wakeup(self.cpu, woken_ns, clocks);
+        match self.remote_ns {
+            Some(remote_ns) => WakeUp { remote_ns: Some(remote_ns.saturating_sub(ago)), ..self },
+            None => WakeUp { late_ns: self.late_ns.saturating_sub(ago), ..self },
+        }
+    }
 }
 
 /// How a task came to the item that was `released` and `ended` then; None where it did not sleep.

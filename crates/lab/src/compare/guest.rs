@@ -10,6 +10,7 @@ use flyball_board::{Arch, BoardError, Ready, Request, arch_for};
 use flyball_host::Host;
 use flyball_run::Run;
 use flyball_sim::scenario::{Scenario, Source, read};
+use flyball_sim::setup::Class;
 use flyball_units::Nanos;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,7 +39,7 @@ const WARM_UP: u32 = 1;
 /// The kernel's debug files tell of scheduling domains where they are asked to.
 const SCRIPT: &str = r#"{ mount -t debugfs none /sys/kernel/debug; echo Y >/sys/kernel/debug/sched/verbose; } 2>/dev/null
 printf %s "$1" >/run/board/scenario.toml && eval "$2" && shift 2 && exec \
-flyball sim /run/board/scenario.toml --machine host --quiet --trace=sched,frequency,util,capacity "$@" >/dev/null"#;
+flyball sim /run/board/scenario.toml --machine host --quiet "$@" >/dev/null"#;
 
 /// What the settings use: writes a value, and sees that it was taken.
 const SETTER: &str = r#"set_one() {
@@ -228,6 +229,7 @@ fn ready(
 ) -> Result<Ready, MachineError> {
     let arch: Arch = arch_for(&scenario.platform);
     let repeats_text = (repeats + WARM_UP).to_string();
+    let trace = trace(scenario);
     let command: Vec<String> = [
         "sh",
         "-c",
@@ -235,6 +237,7 @@ fn ready(
         "sh",
         &scenario.text,
         settings,
+        &trace,
         "--repeats",
         &repeats_text,
         "--out",
@@ -257,6 +260,14 @@ fn ready(
         ..Request::default()
     };
     Ok(request.ready_for_flyball(host.as_ref(), cache)?)
+}
+
+/// What is recorded: each event takes its time from the CPU, so of classes only those that the scenario has.
+fn trace(scenario: &Scenario) -> String {
+    let tasks = scenario.setup(0).setup.tasks;
+    let only_fair = tasks.iter().all(|task| matches!(task.class, Class::Fair { .. }));
+    let classes = if only_fair { "" } else { ",classes" };
+    format!("--trace=sched,frequency,util,capacity{classes}")
 }
 
 /// Governors, limits and tunables of the scenario, as shell.

@@ -27,6 +27,10 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
     let paths = usual_cycles(tasks.flat_map(|task| &task.items));
     scenario.platform.wake_path_cycles = paths.switch;
+    let births = given.playings.iter().flat_map(|playing| playing.tasks.values());
+    let mut births: Vec<u64> =
+        births.filter_map(|task| Some(task.birth_cycles?.round() as u64)).collect();
+    scenario.platform.birth_path_cycles = median(&mut births).unwrap_or(0);
     scenario.platform.interrupt_path_cycles = paths.interrupt;
     scenario.platform.remote_path_cycles = paths.remote;
     scenario.platform.clock_readings = usual_readings(given);
@@ -111,8 +115,9 @@ const WORKERS: [&str; 2] = ["ondemand", "conservative"];
 
 /// What a task did as the model does it.
 fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed) -> Measured {
-    // Real-time tasks are born on CPUs by turns, and whose turn it is follows from all that were ever pushed.
-    let by_turns = matches!(spec.class, Class::Fifo { .. });
+    // Real-time tasks are born on CPUs by turns, and whose turn it is follows from all that were ever pushed; deadline tasks
+    // are fair threads at first.
+    let by_turns = matches!(spec.class, Class::Fifo { .. } | Class::Deadline { .. });
     let mut measured = Measured {
         creator_cpu: task.creator_cpu.map(CpuId),
         born_on: task.born_on.filter(|_| by_turns).map(CpuId),

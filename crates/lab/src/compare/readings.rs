@@ -38,6 +38,10 @@ pub(super) struct Readings {
 struct OfCpu {
     /// From when to when it was busy, in order.
     busy: Vec<(u64, u64)>,
+    /// When tasks were woken there, in order.
+    woken: Vec<u64>,
+    /// When tasks were woken there for whose sake a period of load tracking ended, and how long before the clock was read.
+    read_for: Vec<(u64, u64)>,
     /// Where a period of load tracking begins, from 0 to [`PERIOD`].
     period: Option<u64>,
 }
@@ -50,6 +54,12 @@ impl OfCpu {
             return Some(0);
         };
         (to_ns < t_ns).then_some(to_ns)
+    }
+
+    /// When a task was woken there for whose sake its signals were brought up to date at this time.
+    fn woken_by(&self, t_ns: u64) -> Option<u64> {
+        let next = *self.woken.get(self.woken.partition_point(|&woken| woken < t_ns))?;
+        (next - t_ns < NEAR_NS).then_some(next)
     }
 }
 
@@ -71,30 +81,28 @@ impl Readings {
                 _ => busy.push((slice.from_ns, slice.to_ns)),
             }
         }
-        let mut woken: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for of in recording.wakeups() {
-            woken.entry(of.cpu).or_default().push(of.t_ns);
+            readings.of_cpus.entry(of.cpu).or_default().woken.push(of.t_ns);
         }
         let mut ways = Vec::new();
         for (&cpu, of) in &mut readings.of_cpus {
-            let woken = woken.entry(cpu).or_default();
-            woken.sort_unstable();
+            of.woken.sort_unstable();
             let signals = recording.signals_of(Subject::Cpu(cpu));
             let signals = signals.filter(|signals| of.idle_since(signals.t_ns).is_some());
             let is_own = |of: &Signals| of.updater.is_none_or(|updater| updater == cpu);
-            let woken_by = |of: &Signals| {
-                let next = *woken.get(woken.partition_point(|&t_ns| t_ns < of.t_ns))?;
-                (is_own(of) && next - of.t_ns < NEAR_NS).then_some(next)
-            };
+            let woken_by = |told: &Signals| of.woken_by(told.t_ns).filter(|_| is_own(told));
             let (wakeups, others): (Vec<Signals>, Vec<Signals>) =
                 signals.partition(|of| woken_by(of).is_some());
-            of.period = period(&others, cpu, clocks);
-            let Some(period) = of.period else { continue };
-            ways.extend(wakeups.iter().filter_map(|of| {
+            let Some(period) = period(&others, cpu, clocks) else { continue };
+            let read_for = wakeups.iter().filter_map(|of| {
                 let (woken_ns, contrib) = (woken_by(of)?, of.period_contrib?);
                 let later = after(period, woken_ns, contrib);
-                Some(later as f64 * clocks.cycles_per_ns(cpu, of.t_ns)?)
-            }));
+                ways.push(later as f64 * clocks.cycles_per_ns(cpu, of.t_ns)?);
+                (later < NEAR_NS).then_some((woken_ns, later))
+            });
+            of.read_for = read_for.collect();
+            of.read_for.sort_unstable();
+            of.period = Some(period);
         }
         let (plain, crossing) = sleeps(recording, clocks, rules);
         let usual = |cycles: Vec<f64>| median_of(cycles).map(|cycles| cycles.round() as u64);
@@ -130,6 +138,31 @@ impl Readings {
     pub(super) fn period_contrib(&self, cpu: u32, t_ns: u64) -> Option<u32> {
         let period = self.of_cpus.get(&cpu)?.period?;
         Some((after(period, t_ns, 0) / 1024) as u32)
+    }
+
+    /// Since when a CPU has had nothing to do; None where it is busy.
+    pub(super) fn idle_since(&self, cpu: u32, t_ns: u64) -> Option<u64> {
+        self.of_cpus.get(&cpu).map_or(Some(0), |of| of.idle_since(t_ns))
+    }
+
+    /// Whether signals that a CPU brought up to date at this time are those of a wake-up.
+    pub(super) fn is_wakeup(&self, cpu: u32, t_ns: u64) -> bool {
+        self.of_cpus.get(&cpu).is_some_and(|of| of.woken_by(t_ns).is_some())
+    }
+
+    /// How long before a wake-up of an idle CPU is recorded its clock was read for it, in ns: as the update of signals tells that was recorded
+    /// with it, else as long as usual.
+    pub(super) fn before_wakeup(&self, cpu: u32, woken_ns: u64, clocks: &Clocks<'_>) -> u64 {
+        let is_woken = |of: &&OfCpu| of.woken.binary_search(&woken_ns).is_ok();
+        let idle = |of: &&OfCpu| of.idle_since(woken_ns).is_some();
+        let Some(of) = self.of_cpus.get(&cpu).filter(is_woken).filter(idle) else { return 0 };
+        let at = of.read_for.binary_search_by_key(&woken_ns, |read| read.0);
+        if let Some((_, later)) = at.ok().and_then(|at| of.read_for.get(at)) {
+            return *later;
+        }
+        // At the frequency before, which the wake-up may have changed.
+        let rate = clocks.cycles_per_ns(cpu, woken_ns.saturating_sub(NEAR_NS / 2));
+        rate.map_or(0, |rate| (self.ago.wake_cycles as f64 / rate).round() as u64)
     }
 
     /// How long a CPU's idle times until then were, and since when it was idle: 0 where it was always.
@@ -270,6 +303,22 @@ mod tests {
         let contrib = readings.period_contrib(1, 70 * PERIOD + BEGIN + 250 * US).unwrap();
         assert!(contrib.abs_diff(244) <= 1, "{contrib}");
         assert_eq!(readings.period_contrib(0, 0), None, "nothing was seen there");
+    }
+
+    /// The third wake-up is at 60 ms; at 63 ms nobody is woken. Of one that ended no period it is as long as usual.
+    #[test]
+    fn wake_ups_are_recorded_after_the_reading() {
+        let mut run = playing();
+        let woken_ns = 30 * MS;
+        run.tables.wakeups.push(Wakeup { woken_ns, cpu: 1, tid: 8, ..Wakeup::default() });
+        let recording = Recording::of(&run);
+        let platform = Platform::named("board-x86").unwrap();
+        let clocks = Clocks::of(&platform, &run, &recording);
+        let readings = read(&run);
+        let before = |t_ns| readings.before_wakeup(1, t_ns, &clocks);
+        assert!(before(60 * MS).abs_diff(100 * US) < 1024, "{}", before(60 * MS));
+        assert!(before(woken_ns).abs_diff(100 * US) < 1024, "{}", before(woken_ns));
+        assert_eq!(before(63 * MS), 0);
     }
 
     #[test]

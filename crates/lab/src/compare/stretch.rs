@@ -1,6 +1,7 @@
 //! What a thread did from sleep to sleep.
 
 use super::clocks::Clocks;
+use super::readings::Readings;
 use flyball_events::Recording;
 use flyball_events::recording::{Ended, Ran, Woken};
 
@@ -17,6 +18,13 @@ pub struct Stretch {
     pub is_call: bool,
     /// Whether its task then moved to another CPU, with its utilisation, and went on there.
     pub moves: bool,
+}
+
+impl Stretch {
+    /// What is recorded of its wake-up is later than the clock's reading, with which its task is in the queue.
+    pub(super) fn begin_at_reading(&mut self, readings: &Readings, clocks: &Clocks<'_>) {
+        self.woken_ns -= readings.before_wakeup(self.cpu, self.woken_ns, clocks);
+    }
 }
 
 /// What a thread did from sleep to sleep, on each CPU for itself if these are told `apart`; times are the recording's.

@@ -76,11 +76,13 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         sampler_wake_cycles: file.sampler.as_ref().and_then(|it| it.wake_cycles).unwrap_or(0),
         tick_reading: tick_reading(file.sampler.as_ref()),
         wake_path_cycles: 0,
+        birth_path_cycles: 0,
         interrupt_path_cycles: 0,
         remote_path_cycles: 0,
         clock_readings: ClockReadings::default(),
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
+        round_spread: question.map_or(Nanos::ZERO, |question| question.round_us.0),
         balancer_latency: balancer
             .and_then(|of| of.latency_us.as_ref())
             .map_or(Nanos::ZERO, |of| of.0),

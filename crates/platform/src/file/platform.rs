@@ -345,6 +345,9 @@ pub(crate) struct Question {
     pub(crate) next_us: Micros,
     /// From the tick of one CPU to that of another, on average: times are exponentially distributed.
     pub(crate) tick_us: Micros,
+    /// From the question of a busy CPU that balances at its tick to the first one of the idle CPU that it wakes, which works beside
+    /// it; distributed likewise.
+    pub(crate) round_us: Micros,
     /// Where these figures come from.
     pub(crate) source: Source,
 }

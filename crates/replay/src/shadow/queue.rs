@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::LAG_NS;
 use flyball_governors::Domain;
 use flyball_pelt::{ClockPelt, CpuSpeed, PeltMultiplier, QueueLoad, SchedAvg, frequency_scale};
 
-use flyball_events::event::TaskRef;
+use flyball_events::event::{Class, TaskRef};
 
 /// Priorities from here on are fair tasks'.
 const FAIR: i32 = 100;
@@ -34,10 +35,26 @@ pub(super) struct Queue {
     urgents: BTreeSet<u32>,
     /// Who left last, where that left nobody: an idle CPU keeps its upper clamp.
     last: Option<u32>,
-    /// The utilisation of real-time tasks, which no probe shows.
+    /// The utilisation of real-time tasks, calculated where no probe shows it.
     rt: SchedAvg,
     /// The same when the kernel last updated it.
     rt_seen: u32,
+    /// What a probe shows of it, and of deadline tasks'.
+    told: [Option<ClassTold>; 2],
+    /// When the clock was last read, and how much of a period had passed.
+    read: Option<(u64, u32)>,
+    /// Since when a real-time task is awake, for which somebody has to give way.
+    stands_since: Option<u64>,
+}
+
+/// What a probe showed of a class.
+#[derive(Clone, Copy, Debug)]
+struct ClassTold {
+    t_ns: u64,
+    /// The utilisation until then.
+    before: u32,
+    util: u32,
+    contrib: Option<u32>,
 }
 
 fn is_urgent(task: TaskRef<'_>) -> bool {
@@ -63,6 +80,9 @@ impl Queue {
             last: None,
             rt: SchedAvg::starting_at(0),
             rt_seen: 0,
+            told: [None; 2],
+            read: None,
+            stands_since: None,
         }
     }
 
@@ -88,7 +108,51 @@ impl Queue {
 
     /// Utilisation of real-time tasks, as old as the kernel's.
     pub fn rt(&self) -> u32 {
-        self.rt_seen
+        self.told[Class::RealTime as usize].map_or(self.rt_seen, |told| told.util)
+    }
+
+    /// The same before it was updated for who gives the CPU up at `t_ns`: the kernel asks its governor first.
+    pub fn rt_before(&self, t_ns: u64) -> u32 {
+        let just_now = |at: u64| t_ns.saturating_sub(at) < LAG_NS;
+        match self.told[Class::RealTime as usize] {
+            Some(told) if just_now(told.t_ns) => told.before,
+            _ => self.rt(),
+        }
+    }
+
+    /// Utilisation of deadline tasks; 0 where no probe shows it.
+    pub fn dl(&self) -> u32 {
+        self.told[Class::Deadline as usize].map_or(0, |told| told.util)
+    }
+
+    /// A probe shows what a class used. Whether that of both was just brought up to date.
+    pub fn tell(&mut self, t_ns: u64, class: Class, util: u32, contrib: Option<u32>) -> bool {
+        let before = self.told[class as usize].map_or(0, |told| told.util);
+        self.told[class as usize] = Some(ClassTold { t_ns, before, util, contrib });
+        let rt = self.told[Class::RealTime as usize];
+        class == Class::Deadline && rt.is_some_and(|rt| t_ns.saturating_sub(rt.t_ns) < LAG_NS)
+    }
+
+    /// Whether the real-time task that runs gives the CPU up, of which a switch tells only later: its class's signal and then the fair
+    /// queue's are brought up to date at one time, and not the deadline tasks' between them.
+    pub fn is_left(&self, t_ns: u64, contrib: Option<u32>) -> bool {
+        let rt = self.told[Class::RealTime as usize];
+        let dl = self.told[Class::Deadline as usize].map_or(0, |dl| dl.t_ns);
+        let now = |rt: ClassTold| {
+            let same = contrib.is_some() && rt.contrib == contrib;
+            same && dl < rt.t_ns && t_ns.saturating_sub(rt.t_ns) < LAG_NS
+        };
+        self.urgent && self.urgents.len() < 2 && rt.is_some_and(now)
+    }
+
+    /// When the clock was read for an update of the fair queue: not again where as much of a period has passed as at the one before, nor
+    /// between the wake-up of a real-time task and the switch to it.
+    pub fn clock_of_update(&mut self, t_ns: u64, contrib: Option<u32>) -> u64 {
+        let before = self.read.filter(|&(at, _)| t_ns.saturating_sub(at) < LAG_NS);
+        let same = before.filter(|&(_, before)| contrib == Some(before)).map(|(at, _)| at);
+        let at = self.stands_since.or(same).unwrap_or(t_ns);
+        self.read = contrib.map(|contrib| (at, contrib));
+        at
     }
 
     /// The kernel updates that utilisation now.
@@ -158,6 +222,7 @@ impl Queue {
             }
         }
         self.running = Some(next.tid);
+        self.stands_since = None;
         // Priority 0 is that of the kernel's stopping threads, for which nobody asks a governor.
         self.urgent = is_urgent(next);
         if next.tid == 0 {
@@ -179,6 +244,9 @@ impl Queue {
 
     pub fn wake(&mut self, t_ns: u64, task: TaskRef<'_>) {
         self.advance(t_ns);
+        if is_urgent(task) && self.is_busy() {
+            self.stands_since.get_or_insert(t_ns);
+        }
         self.enqueue(task);
     }
 
@@ -231,6 +299,34 @@ mod tests {
         assert_eq!((queue.rt(), queue.is_urgent()), (0, false));
         queue.see_rt(2_000_000 + 32 * 1_048_576);
         assert!(queue.rt().abs_diff(512) < 24, "{}", queue.rt());
+    }
+
+    /// A probe tells it: before the update for who gives the CPU up, the governor was asked with what there was.
+    #[test]
+    fn what_a_probe_tells_of_a_class_counts() {
+        let (mut queue, fifo) = (queue(), TaskRef { name: b"fifo", tid: 7, priority: Some(49) });
+        assert!(!queue.tell(1_000_000, Class::RealTime, 150, Some(10)));
+        assert!(queue.tell(1_010_000, Class::Deadline, 3, Some(10)), "both");
+        assert_eq!((queue.rt(), queue.dl()), (150, 3));
+        queue.switch(2_000_000, IDLE, b"R", fifo);
+        queue.tell(3_000_000, Class::RealTime, 200, Some(99));
+        assert!(queue.is_left(3_020_000, Some(99)) && !queue.is_left(3_020_000, Some(98)));
+        assert_eq!((queue.rt_before(3_050_000), queue.rt_before(4_000_000)), (150, 200));
+    }
+
+    /// The clock is not read again where no more of a period has passed, nor before a switch to a real-time task that was woken.
+    #[test]
+    fn two_updates_may_have_one_reading() {
+        let (mut queue, fifo) = (queue(), TaskRef { name: b"fifo", tid: 7, priority: Some(49) });
+        let fair = TaskRef { name: b"fair", tid: 8, priority: Some(120) };
+        assert_eq!(queue.clock_of_update(1_000_000, Some(5)), 1_000_000);
+        assert_eq!(queue.clock_of_update(1_080_000, Some(5)), 1_000_000);
+        assert_eq!(queue.clock_of_update(1_160_000, Some(6)), 1_160_000);
+        queue.switch(2_000_000, IDLE, b"R", fair);
+        queue.wake(3_000_000, fifo);
+        assert_eq!(queue.clock_of_update(3_060_000, Some(7)), 3_000_000);
+        queue.switch(3_070_000, fair, b"R", fifo);
+        assert_eq!(queue.clock_of_update(3_900_000, Some(8)), 3_900_000);
     }
 
     #[test]

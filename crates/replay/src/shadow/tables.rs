@@ -7,20 +7,55 @@ use std::collections::{BTreeMap, HashMap};
 use flyball_run::{Slice, Tables};
 
 use flyball_events::Recording;
-use flyball_events::event::{Event, Record, TaskRef};
+use flyball_events::event::{Class, Event, Record, TaskRef};
 use flyball_events::recording::Subject;
 use flyball_events::stream::Item;
 
 /// What happened, in the order in which things of one moment happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TableEvent {
-    Lost { cpu: u32 },
-    Move { tid: u32, from: u32, to: u32 },
-    Wake { tid: u32, cpu: u32 },
-    Task { tid: u32, util: u32, runnable: Option<u32> },
-    Cpu { cpu: u32, util: u32, runnable: Option<u32>, estimate: Option<u32>, updater: u32 },
-    Switch { cpu: u32, prev: u32, state: u8, next: u32 },
-    Frequency { cpu: u32, khz: u64 },
+    Lost {
+        cpu: u32,
+    },
+    Move {
+        tid: u32,
+        from: u32,
+        to: u32,
+    },
+    Wake {
+        tid: u32,
+        cpu: u32,
+    },
+    Task {
+        tid: u32,
+        util: u32,
+        runnable: Option<u32>,
+    },
+    Class {
+        class: Class,
+        cpu: u32,
+        util: u32,
+        contrib: Option<u32>,
+        updater: u32,
+    },
+    Cpu {
+        cpu: u32,
+        util: u32,
+        runnable: Option<u32>,
+        estimate: Option<u32>,
+        contrib: Option<u32>,
+        updater: u32,
+    },
+    Switch {
+        cpu: u32,
+        prev: u32,
+        state: u8,
+        next: u32,
+    },
+    Frequency {
+        cpu: u32,
+        khz: u64,
+    },
 }
 
 /// Hands the tables of a run, or of one trial, to `each`.
@@ -59,9 +94,15 @@ pub(super) fn feed(
         let Some(util) = signals.util_avg else { continue };
         let event = match signals.subject {
             Subject::Task(tid) => TableEvent::Task { tid, util, runnable },
+            Subject::Class(class, cpu) => {
+                let updater = signals.updater.unwrap_or(cpu);
+                let contrib = signals.period_contrib;
+                TableEvent::Class { class, cpu, util, contrib, updater }
+            }
             Subject::Cpu(cpu) => {
                 let updater = signals.updater.unwrap_or(cpu);
-                TableEvent::Cpu { cpu, util, runnable, estimate, updater }
+                let contrib = signals.period_contrib;
+                TableEvent::Cpu { cpu, util, runnable, estimate, contrib, updater }
             }
         };
         told.push((signals.t_ns, event));
@@ -87,8 +128,11 @@ pub(super) fn feed(
             TableEvent::Task { tid, util, runnable } => {
                 (0, Event::EntityAverages { tid: Some(tid), util, runnable })
             }
-            TableEvent::Cpu { cpu, util, runnable, estimate, updater } => {
-                (updater, Event::QueueAverages { cpu, util, runnable, estimate, contrib: None })
+            TableEvent::Cpu { cpu, util, runnable, estimate, contrib, updater } => {
+                (updater, Event::QueueAverages { cpu, util, runnable, estimate, contrib })
+            }
+            TableEvent::Class { class, cpu, util, contrib, updater } => {
+                (updater, Event::ClassAverages { class, cpu, util, contrib })
             }
             TableEvent::Switch { cpu, prev, ref state, next } => {
                 let state = std::slice::from_ref(state);

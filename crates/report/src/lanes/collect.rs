@@ -264,6 +264,14 @@ impl Page {
                     let of = |lane: &mut Lane| lane.cpu = Some(cpu);
                     self.values(place, &points, Kind::CpuUtil, Shape::Steps, &name, of);
                 }
+                // Everybody has a signal of these; few have such tasks.
+                Subject::Class(class, cpu) => {
+                    if points.iter().any(|&(_, util)| util > 0) {
+                        let name = format!("cpu{cpu} {} util_avg", class.name());
+                        let of = |lane: &mut Lane| lane.cpu = Some(cpu);
+                        self.values(place, &points, Kind::CpuUtil, Shape::Steps, &name, of);
+                    }
+                }
                 Subject::Task(tid) => {
                     let name = format!("{} util_avg", place.recording.task(tid).name);
                     let of = |lane: &mut Lane| lane.task = order.get(&tid).copied();

@@ -124,7 +124,7 @@ table! {
     utilization: UtilizationSample => UtilizationSamples as Long {
         /// When.
         t_ns: u64,
-        /// Whose signals: `task`, or `cpu` for a CPU's root fair run queue.
+        /// Whose signals: `task`, `cpu` for a CPU's root fair run queue, `rt` or `dl` for what real-time or deadline tasks used of one.
         kind: String,
         /// The CPU: the run queue's, or the one that the task is on.
         cpu: Option<u32>,

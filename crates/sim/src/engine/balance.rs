@@ -68,10 +68,13 @@ const BALANCER_LATENCY: u64 = 1_000_000;
 impl Machine {
     /// The part of CPU `c`'s tick that looks at other CPUs.
     pub(super) fn balance_at_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let d = self.cpus[c].domain;
+        let before = self.domains[d].asked;
         if self.now >= self.cpus[c].balance_at {
             self.balance(c, observer);
         }
-        self.kick(c, observer);
+        let asks = self.domains[d].asked != before;
+        self.kick(c, asks, observer);
         if !self.cpus[c].fair.is_empty() {
             self.push_to_idle(c, observer);
         } else if !self.cpus[c].siblings.is_empty() {
@@ -80,8 +83,8 @@ impl Machine {
     }
 
     /// The tick of busy CPU `c` wakes an idle one to look after those that are idle, if there is a reason to
-    /// (`nohz_balancer_kick`).
-    fn kick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+    /// (`nohz_balancer_kick`). It does that beside CPU `c`, which balances and perhaps `asks`.
+    fn kick<O: Observer>(&mut self, c: usize, asks: bool, observer: &mut O) {
         let balances = self.kicks(c);
         if balances {
             // With the next tick at the earliest, also if nobody balances now.
@@ -93,8 +96,34 @@ impl Machine {
             let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
             if let Some(by) = first {
                 let counts = std::mem::take(&mut self.idle_came);
+                self.balance_at_ticks_of_now(observer);
+                self.round_begins = asks;
                 self.look_after_idle_cpus(by, Care { decays, balances, counts }, observer);
             }
+        }
+    }
+
+    /// Idle CPUs whose ticks come at this moment, too, balance before the one that was woken gets to them.
+    fn balance_at_ticks_of_now<O: Observer>(&mut self, observer: &mut O) {
+        let mut from = 0;
+        while let Some(c) = self.idle_cpus.next(from) {
+            from = c + 1;
+            if self.cpus[c].tick_at <= self.now {
+                self.balance_at_idle_tick(c, observer);
+            }
+        }
+    }
+
+    /// What the tick of idle CPU `c` does where it is due: its signals decay.
+    pub(super) fn balance_at_idle_tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let is_due = match self.cpus.len() {
+            1 => self.cpus[c].has_signals(),
+            _ => self.now >= self.cpus[c].balance_at,
+        };
+        if is_due {
+            self.tick_wakes_cpu = true;
+            self.balance(c, observer);
+            self.tick_wakes_cpu = false;
         }
     }
 
@@ -138,6 +167,7 @@ impl Machine {
         for level in levels.iter_mut().filter(|level| level.due(busy) <= now) {
             if level.others.len() + 1 == self.cpus.len() {
                 self.limit_search();
+                self.overloaded = self.is_somebody_overloaded();
             }
             let moved = busy && self.pull_from_busiest(c, level, observer);
             level.looked_at = Some(now);
@@ -155,7 +185,7 @@ impl Machine {
         cpu.balance_at = cpu.balance_at.min(next);
     }
 
-    /// CPU `c`, which goes idle, lets the signals of idle CPUs decay, if nobody did for a while (`nohz_newidle_balance`).
+    /// CPU `c`, which goes idle after a task, lets the signals of idle CPUs decay, if nobody did for a while (`nohz_newidle_balance`).
     pub(super) fn decay_when_idle<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if self.idle_tick == IdleTick::Stops
             && self.cpus.len() > 1
@@ -215,6 +245,7 @@ impl Machine {
         }
         self.caller = None;
         self.tick_wakes_cpu = false;
+        self.round_begins = false;
     }
 
     /// Moves the running task of CPU `c` if it does not fit and a larger CPU is idle. Whether it was
@@ -354,6 +385,11 @@ impl Machine {
             || u64::from(left * IMBALANCE_PERCENT) < cpu.cfs.runnable_avg() * 100
     }
 
+    /// Whether a look at all CPUs finds one with more than one task, or with one that does not fit (`rd->overloaded`).
+    fn is_somebody_overloaded(&self) -> bool {
+        self.fair_waiting > 0 || self.cpus.iter().any(|cpu| cpu.queued_count() > 1 || cpu.misfit)
+    }
+
     /// Idle CPUs of the clock domain of CPU `c`.
     fn idle_beside(&self, c: usize) -> usize {
         let cpus = &self.domains[self.cpus[c].domain].cpus;
@@ -370,12 +406,12 @@ impl Machine {
             "counted where they come and go"
         );
         self.balance_sooner(c);
-        if self.overloaded {
-            self.overloaded =
-                self.fair_waiting > 0 || self.cpus.iter().any(|cpu| cpu.queued_count() > 1);
+        let was_busy = !self.cpus[c].new_idle.is_idle();
+        let reach = self.cpus[c].new_idle.begin(self.now);
+        if self.overloaded && was_busy && reach != Reach::Nowhere {
+            self.overloaded = reach == Reach::Near || self.is_somebody_overloaded();
             self.update_blocked(c, observer);
         }
-        let reach = self.cpus[c].new_idle.begin(self.now);
         let gives = |other| self.gives(other);
         if reach == Reach::Nowhere
             || self.fair_waiting == 0

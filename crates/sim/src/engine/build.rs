@@ -137,6 +137,10 @@ pub(super) fn build(setup: Setup) -> Machine {
             && !kernel.rules.has(KernelRule::Cfs)
             && platform.architecture == Some(Architecture::X86_64),
         wake_path: platform.wake_path_cycles,
+        birth_path: match platform.birth_path_cycles {
+            0 => platform.wake_path_cycles,
+            cycles => cycles,
+        },
         readings: platform.clock_readings,
         interrupt_path: platform.interrupt_path_cycles,
         remote_path: platform.remote_path_cycles,
@@ -146,7 +150,9 @@ pub(super) fn build(setup: Setup) -> Machine {
         sampler_wake: platform.sampler_wake_cycles,
         tick_reading: platform.tick_reading,
         tick_spread: platform.tick_spread,
+        round_spread: platform.round_spread,
         tick_begins: false,
+        round_begins: false,
         tick_wakes_cpu: false,
         balancer_latency: platform.balancer_latency.0,
         caller: None,
@@ -442,6 +448,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
             ..cpu::Totals::default()
         },
         sampled: CpuTimes::default(),
+        kernel_timers: Vec::new(),
+        wakes_for: 0,
     }
 }
 
@@ -456,6 +464,8 @@ fn leave(cpu: &mut Cpu, left: &Left) {
         cpu.new_idle = NewIdle::costing(cost);
     }
     cpu.new_idle.remember(&left.idle_times);
+    cpu.pushed_to = left.pushed_to.map_or(cpu.pushed_to, |to| to.0 as usize);
+    cpu.kernel_timers = left.timers.iter().rev().map(|at| at.0).collect();
 }
 
 fn new_task(

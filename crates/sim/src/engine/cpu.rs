@@ -202,8 +202,12 @@ pub(super) struct Cpu {
     pub(super) idle_before: u64,
     /// When the hardware's part of the way that it is on is over: its idle state's exit latency.
     pub(super) idle_until: u64,
+    /// What it takes from when a task joined its queue until that one is awake, at the frequency before, in ns.
+    pub(super) wakes_for: u64,
     /// For how long the interrupt that began this way had been going on, in ns.
     pub(super) interrupted_for: u64,
+    /// When timers of the kernel's own expire, the next one last.
+    pub(super) kernel_timers: Vec<u64>,
     /// Whether it stopped its tick when it went idle, until it is awake.
     pub(super) tick_stopped: bool,
     /// Whether the last tick found it idle, and nothing else happened since.

@@ -45,12 +45,17 @@ impl Machine {
         let domain = &mut self.domains[d];
         let signals = Cow::Borrowed(domain.signals.as_slice());
         let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
+        let spread = match std::mem::take(&mut self.round_begins) {
+            true => self.round_spread,
+            false if self.tick_begins => self.tick_spread,
+            false => Nanos::ZERO,
+        };
         let later = match domain.asked {
             (at, _) if at != self.now => 0,
-            (_, later) if self.tick_begins && self.tick_spread > Nanos::ZERO => {
+            (_, later) if spread > Nanos::ZERO => {
                 let seed = self.seed ^ self.now ^ c as u64;
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                later + exponential(&mut random, self.tick_spread).0
+                later + exponential(&mut random, spread).0
             }
             (_, later) => later + self.question,
         };

@@ -163,6 +163,8 @@ impl Sleeps {
 pub(super) enum WakeUp {
     /// For a task.
     Task,
+    /// For a new one.
+    Birth,
     /// For a governor's task.
     Governor,
     /// The tick.
@@ -187,9 +189,13 @@ impl Machine {
         cpu.stale = true;
         cpu.misfit = false;
         cpu.complete_at = u64::MAX;
+        let got_tick = self.cpus[c].got_tick;
         let (blocked, tickless) = (self.idle_blocked, self.cpus[c].is_tickless);
         self.enter_state(c, observer);
         self.tell_idle(c, true, observer);
+        if got_tick {
+            return;
+        }
         // Others' signals decay before its own tick stops.
         let blocks = std::mem::replace(&mut self.idle_blocked, blocked);
         let is_tickless = std::mem::replace(&mut self.cpus[c].is_tickless, tickless);
@@ -250,6 +256,7 @@ impl Machine {
         let (d, got_tick) = (cpu.domain, std::mem::take(&mut cpu.got_tick));
         let waits_for_it = !got_tick && self.keeps_tick_once(d);
         let keeps_tick = runs && (waits_for_it || choice.is_some_and(|choice| !choice.stops_tick));
+        let tick_at = if keeps_tick { next_tick } else { self.tick_of_timer(c, next_tick) };
         let cpu = &mut self.cpus[c];
         cpu.idle_calls += u64::from(!keeps_tick);
         cpu.has_blocked |= runs && !keeps_tick;
@@ -257,8 +264,16 @@ impl Machine {
         self.idle_came |= !keeps_tick && !cpu.is_tickless;
         cpu.is_tickless |= !keeps_tick;
         cpu.tick_stopped = !keeps_tick;
-        cpu.tick_at = if keeps_tick { next_tick } else { u64::MAX };
+        cpu.tick_at = tick_at;
         choice.map(|choice| choice.state)
+    }
+
+    /// The tick that a timer of the kernel's own brings to CPU `c`, which stopped it, from `next_tick` on; `u64::MAX`: none.
+    fn tick_of_timer(&mut self, c: usize, next_tick: u64) -> u64 {
+        let timers = &mut self.cpus[c].kernel_timers;
+        while timers.pop_if(|at| *at < next_tick).is_some() {}
+        let at = timers.last().copied();
+        at.map_or(u64::MAX, |at| self.tick_from(at + 1) - self.tick)
     }
 
     /// Whether the CPUs of domain `d`, which have no idle states to choose from, stop their tick only once it found
@@ -286,6 +301,7 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.got_tick = why == WakeUp::Tick;
         cpu.note_capacity();
+        let path = if why == WakeUp::Birth { self.birth_path } else { self.wake_path };
         let states = &self.domains[cpu.domain].idle_states;
         let by_tick = why == WakeUp::Tick && self.idle_tick == IdleTick::Stops;
         cpu.sleeps.learn(self.now - cpu.idle_since, by_tick);
@@ -293,7 +309,8 @@ impl Machine {
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
         let point = self.domains[cpu.domain].point;
-        let (hardware, latency) = (latency, latency.max(cpu.time_of(self.wake_path, point)));
+        let (hardware, latency) =
+            (latency, latency.max(cpu.time_of(path, point)) + std::mem::take(&mut cpu.wakes_for));
         // A tick that wakes nobody is over when its interrupt is.
         cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
         // An interrupt cannot have begun before the CPU was idle.

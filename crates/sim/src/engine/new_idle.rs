@@ -62,6 +62,11 @@ impl NewIdle {
         }
     }
 
+    /// Whether it was idle up to now: one that its tick wakes stays in the idle loop.
+    pub(super) fn is_idle(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Whether it will be busy again soon: nothing else is done before.
     pub(super) fn is_short(&self) -> bool {
         self.average < MIGRATION_COST

@@ -187,6 +187,7 @@ impl Machine {
         task.protected = true;
         task.ran = 0;
         cpu.new_idle.end(self.now);
+        cpu.got_tick = false;
         cpu.current = Some(t);
         cpu.runs = Runs::of(task.class);
         cpu.progress_at = self.now;

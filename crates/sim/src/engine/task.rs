@@ -230,6 +230,11 @@ impl Task {
         }
     }
 
+    /// Whether it was created just now, and did not only begin to stand for one that was there before.
+    pub(super) fn is_new(&self) -> bool {
+        self.totals.wakeups == 0 && !matches!(self.creator, Creator::Earlier | Creator::Denied)
+    }
+
     /// Whether it is of the fair class.
     #[inline]
     pub(super) fn is_fair(&self) -> bool {

@@ -82,15 +82,7 @@ impl Machine {
     fn tick_without_task<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.count_idle_tick(c);
         if let Activity::Idle(_) = self.cpus[c].activity {
-            let decays = match self.cpus.len() {
-                1 => self.cpus[c].has_signals(),
-                _ => self.now >= self.cpus[c].balance_at,
-            };
-            if decays {
-                self.tick_wakes_cpu = true;
-                self.balance(c, observer);
-                self.tick_wakes_cpu = false;
-            }
+            self.balance_at_idle_tick(c, observer);
             self.leave_idle(c, WakeUp::Tick, observer);
         }
         self.requeue(c);

@@ -59,11 +59,11 @@ impl Machine {
         let c = self.choose_for_new(t);
         // Which is its creator's, if it has one.
         self.caller = self.tasks[t].recent;
-        self.read_for_wakeup(c);
+        self.read_for_wakeup(t, c);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;
         let creator = self.tasks[t].creator;
-        let new = !matches!(creator, Creator::Earlier | Creator::Denied);
+        let new = self.tasks[t].is_new();
         if creator == Creator::Denied {
             self.tasks[t].lag = virtual_time(self.slice, self.tasks[t].weight);
         }
@@ -138,14 +138,24 @@ impl Machine {
         observer.migrated(Nanos(self.now), TaskId(t as u32), from, to);
     }
 
-    /// Brings the clocks of CPU `c` up to date for a task that joins its queue: an idle one's were read a while ago.
-    fn read_for_wakeup(&mut self, c: usize) {
-        let ago = match self.cpus[c].activity {
+    /// Brings the clocks of CPU `c` up to date for a task that joins its queue. An idle CPU reads them when the task joins, and has some way to go
+    /// from there, at its present frequency, until it is awake; a sampler's worker is, so that was before.
+    fn read_for_wakeup(&mut self, t: usize, c: usize) {
+        let way = match self.cpus[c].activity {
             Activity::Idle(_) => self.cpu_time(c, self.readings.wake_cycles),
-            Activity::Waking | Activity::Busy => 0,
+            _ => 0,
         };
         let cpu = &mut self.cpus[c];
-        cpu.touch_at(self.now.saturating_sub(ago).max(cpu.idle_since));
+        match self.tasks[t].program {
+            Program::Governor { .. } => {
+                cpu.touch_at(self.now.saturating_sub(way).max(cpu.idle_since))
+            }
+            Program::Behavior(_) => {
+                cpu.touch(self.now);
+                // A new task's way is told as a whole.
+                cpu.wakes_for = if self.tasks[t].is_new() { 0 } else { way };
+            }
+        }
     }
 
     /// What so many cycles of the reference kind of core take CPU `c` at its present frequency, in ns.
@@ -155,7 +165,7 @@ impl Machine {
 
     /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
     pub(super) fn join<O: Observer>(&mut self, t: usize, c: usize, new: bool, observer: &mut O) {
-        self.read_for_wakeup(c);
+        self.read_for_wakeup(t, c);
         if !self.tasks[t].is_interrupt() {
             self.call_simply(c);
         }
@@ -209,6 +219,17 @@ impl Machine {
         self.begin_called(self.cpus[c].domain, observer);
     }
 
+    /// Whether a new task waits for the fair one that runs on CPU `c`. Where others wait there, too, that one gives way as at any
+    /// other time: its execution was just accounted.
+    fn waits_at_birth(&self, t: usize, c: usize) -> bool {
+        let cpu = &self.cpus[c];
+        self.rules.has(KernelRule::BirthKeepsCurrent)
+            && self.tasks[t].is_new()
+            && self.tasks[t].is_fair()
+            && cpu.current.is_some_and(|running| self.tasks[running].is_fair())
+            && cpu.fair.len() == 1
+    }
+
     /// CPU `c` has got a task: it leaves its idle state, or looks who is to run.
     #[inline]
     pub(super) fn look_again<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
@@ -216,6 +237,7 @@ impl Machine {
             Activity::Idle(_) => {
                 let why = match self.tasks[t].program {
                     Program::Governor { .. } => WakeUp::Governor,
+                    Program::Behavior(_) if self.tasks[t].is_new() => WakeUp::Birth,
                     Program::Behavior(_) => WakeUp::Task,
                 };
                 self.leave_idle(c, why, observer);
@@ -223,7 +245,9 @@ impl Machine {
             Activity::Waking => {}
             Activity::Busy => {
                 self.watch_fair(c);
-                self.pending.push(c);
+                if !self.waits_at_birth(t, c) {
+                    self.pending.push(c);
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use flyball_platform::ClockReadings;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Blind, Observer, SwitchOut};
-use flyball_sim::setup::{Creator, Hint, HintCall, Placement, Setup, TaskId};
+use flyball_sim::setup::{Before, Creator, Hint, HintCall, Left, Placement, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
 fn cycles(cycles: u64) -> Step {
@@ -259,6 +259,29 @@ fn a_task_that_sleeps_in_the_queue_counts_as_a_second_one() {
     assert_eq!(changes_beside_a_second_task("linux-6.12"), [16 * MS, 24 * MS]);
 }
 
+/// An idle CPU without a tick has one where a timer of the kernel's own expires, at 26 ms, so with the tick of 24: then its signals decay. All
+/// others are idle, so nobody else would see to it.
+#[test]
+fn a_timer_of_the_kernels_own_brings_a_tick() {
+    let changes = |timers: Vec<Nanos>| {
+        let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(60 * MS));
+        setup.kernel.hz = 250;
+        let steps = vec![cycles(5 * 3_200_000), Step::SleepUntil(Nanos(1_000 * MS))];
+        let mut one = task("one", Script::new(steps));
+        one.allowed = vec![CpuId(1)];
+        setup.tasks.push(one);
+        let left =
+            [vec![], timers, vec![], vec![]].map(|timers| Left { timers, ..Left::default() });
+        setup.before = Some(Before { left: left.to_vec(), looked_after: Nanos(MS) });
+        let mut changes = Changes::default();
+        Machine::new(setup).unwrap().run(&mut changes);
+        let later = changes.0.into_iter().filter(|&(at, cpu)| cpu == 1 && at > 6 * MS);
+        later.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    assert!(changes(vec![]).is_empty());
+    assert_eq!(changes(vec![Nanos(26 * MS)]), [24 * MS]);
+}
+
 /// Rounds are 32 ms apart while something is left; where nothing is, the next one is with the first tick after a CPU stopped its own:
 /// of CPU 1, which never worked before it does from 62 to 63 ms, while CPU 2 spins. Every 32 ms would be 76 ms.
 #[test]
@@ -279,7 +302,8 @@ fn a_round_begins_where_a_cpu_has_stopped_its_tick() {
 }
 
 /// A round that calls a sampler whose worker then has to run there breaks off, and goes on when the worker is done. CPU 0 looks
-/// after CPUs 1 and 3, which worked for 10 ms, while CPU 2 spins; a worker takes 0.54 ms with the way there.
+/// after CPUs 1 and 3, which worked for 10 ms and stopped their ticks after the one of 12 ms, while CPU 2 spins: with its ticks of 16 ms and, as 32 ms
+/// have to have passed, 52 ms. A worker takes 0.42 ms with the way there.
 #[test]
 fn a_round_breaks_off_where_its_cpu_gets_work() {
     let mut setup = setup("board-aarch64", "linux-6.12", "ondemand", Nanos(60 * MS));
@@ -297,10 +321,10 @@ fn a_round_breaks_off_where_its_cpu_gets_work() {
     let mut seen = (Changes::default(), Worker::default());
     Machine::new(setup).unwrap().run_seen(Nanos(60 * MS), &mut [&mut seen.0, &mut seen.1]);
     let (Changes(changes), Worker(slept)) = seen;
-    let first = |of| changes.iter().find(|&&(at, cpu)| cpu == of && at > 30 * MS).unwrap().0;
-    let done = *slept.iter().find(|&&at| at > 40 * MS).unwrap();
-    assert_eq!([first(1), first(3)], [40 * MS, done]);
-    assert!((40 * MS + 500_000..41 * MS).contains(&done), "{done}");
+    let first = |of| changes.iter().find(|&&(at, cpu)| cpu == of && at > 40 * MS).unwrap().0;
+    let done = *slept.iter().find(|&&at| at > 50 * MS).unwrap();
+    assert_eq!([first(1), first(3)], [52 * MS, done]);
+    assert!((52 * MS + 400_000..53 * MS).contains(&done), "{done}");
 }
 
 /// When CPU 0 was done with something.

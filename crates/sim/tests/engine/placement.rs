@@ -145,6 +145,40 @@ fn the_way_to_a_task_is_as_fast_as_its_wake_up_asks_for() {
     assert_eq!(log.switches[1].0, 40 * MS + MS / 50, "{:?}", log.switches);
 }
 
+/// A new task's way to its first instruction is one of its own: 64,000 cycles at 3200 MHz are 20 us, where a wake-up takes 60.
+#[test]
+fn a_new_task_has_a_way_of_its_own() {
+    let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(20 * MS));
+    (setup.platform.wake_path_cycles, setup.platform.birth_path_cycles) = (192_000, 64_000);
+    let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(10 * MS)), cycles(100_000)];
+    let mut one = task("one", Script::new(steps));
+    (one.creator, one.start) = (Creator::Cpu(CpuId(0)), Nanos(MS));
+    setup.tasks.push(one);
+    let (log, _) = run(setup);
+    let began = |number: usize| log.switches[number].0;
+    assert_eq!([began(0), began(1)], [MS + 20_000, 10 * MS + 60_000]);
+}
+
+/// One that is created on the CPU where a task runs that has had its slice, and 2 of 3 ms of the next one left: it has a slice of half that, and up to
+/// 6.12 runs at once, from 7.2 on with the next tick.
+#[test]
+fn a_new_task_waits_for_who_runs_there() {
+    let began = |kernel: &str| {
+        let mut setup = setup("board-aarch64", kernel, "performance", Nanos(20 * MS));
+        setup.kernel.hz = 250;
+        let mut spin = task("spin", Spin);
+        spin.allowed = vec![CpuId(1)];
+        let mut born = task("born", Spin);
+        (born.creator, born.start, born.allowed) =
+            (Creator::Task(TaskId(0)), Nanos(9 * MS), vec![CpuId(1)]);
+        setup.tasks.extend([spin, born]);
+        let (log, _) = run(setup);
+        log.switches.iter().find(|switch| switch.1 == 1).unwrap().0
+    };
+    assert_eq!(began("linux-6.12"), 9 * MS);
+    assert_eq!(began("linux-7.2"), 12 * MS);
+}
+
 /// A task with a utilisation of 20 that slept on a large core of the board, and where it wakes up: the estimate of energy
 /// takes it to a small one, but the kernel asks it only where schedutil governs all.
 #[test]

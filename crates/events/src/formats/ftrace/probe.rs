@@ -8,7 +8,7 @@
 
 use super::fields::{Parsed, after, hex_or_decimal, optional, trim};
 use super::line::Malformed;
-use crate::event::Event;
+use crate::event::{Class, Event};
 use memchr::{memchr, memchr2};
 
 /// Bit 31 of util_est is a flag: the average did not change since the enqueue.
@@ -20,6 +20,7 @@ enum Point {
     Entity,
     Estimate,
     Queue,
+    Class(Class),
     Capacity,
     Asked,
     Answered,
@@ -46,6 +47,12 @@ pub(crate) fn parse<'a>(event: &'a [u8], text: &'a [u8]) -> Parsed<'a, Event<'a>
             util: any(text, &["util=", "util_avg="]).ok_or(missing("util=", text))?,
             runnable: any(text, &["runnable=", "runnable_avg="]),
             estimate: any(text, &["ue=", "util_est="]).map(|estimate| estimate & ESTIMATE_MASK),
+            contrib: any(text, &["contrib=", "period_contrib="]),
+        }),
+        Some(Point::Class(class)) => Ok(Event::ClassAverages {
+            class,
+            cpu: need(text, "cpu=")?,
+            util: any(text, &["util=", "util_avg="]).ok_or(missing("util=", text))?,
             contrib: any(text, &["contrib=", "period_contrib="]),
         }),
         Some(Point::Capacity) => Ok(Event::Capacity {
@@ -109,6 +116,8 @@ fn by_symbol(symbol: &[u8]) -> Option<Point> {
         function if function.ends_with(b"pelt_se_tp") => Some(Point::Entity),
         function if function.ends_with(b"sched_util_est_se_tp") => Some(Point::Estimate),
         function if function.ends_with(b"pelt_cfs_tp") => Some(Point::Queue),
+        function if function.ends_with(b"pelt_rt_tp") => Some(Point::Class(Class::RealTime)),
+        function if function.ends_with(b"pelt_dl_tp") => Some(Point::Class(Class::Deadline)),
         function if function.ends_with(b"sched_cpu_capacity_tp") => Some(Point::Capacity),
         function if function.starts_with(b"get_next_freq") => Some(Point::Asked),
         _ => None,
@@ -126,6 +135,8 @@ fn by_name(event: &[u8]) -> Option<Point> {
         b"pelt_se" | b"sched_pelt_se" => Some(Point::Entity),
         b"uest_se" | b"sched_util_est_se" => Some(Point::Estimate),
         b"pelt_cfs" | b"sched_pelt_cfs" => Some(Point::Queue),
+        b"pelt_rt" | b"sched_pelt_rt" => Some(Point::Class(Class::RealTime)),
+        b"pelt_dl" | b"sched_pelt_dl" => Some(Point::Class(Class::Deadline)),
         b"cap" | b"sched_cpu_capacity" => Some(Point::Capacity),
         b"get_next_freq" => Some(Point::Asked),
         b"get_next_freq_ret" => Some(Point::Answered),
@@ -158,6 +169,15 @@ mod tests {
         let text = b"(__probestub_sched_util_est_se_tp+0x4/0x20) pid=27 util=0 ue=0x8000000c";
         let expected = Event::EntityEstimate { tid: 27, util: Some(0), estimate: 12 };
         assert_eq!(parse(b"uest_se", text), Ok(expected));
+    }
+
+    #[test]
+    fn classes_have_averages() {
+        let text = b"(__probestub_pelt_rt_tp+0x4/0x20) cpu=2 util=197 contrib=1023";
+        let used = |class, util, contrib| Event::ClassAverages { class, cpu: 2, util, contrib };
+        assert_eq!(parse(b"mine", text), Ok(used(Class::RealTime, 197, Some(1023))));
+        assert_eq!(parse(b"pelt_dl", b"cpu=2 util=3"), Ok(used(Class::Deadline, 3, None)));
+        assert!(parse(b"pelt_dl", b"cpu=2").is_err());
     }
 
     #[test]

@@ -116,6 +116,7 @@ impl Writer {
             let Some(util) = signal.util_avg else { continue };
             let whose = match signal.subject {
                 Subject::Cpu(cpu) => format!("cpu{cpu} util_avg"),
+                Subject::Class(class, cpu) => format!("cpu{cpu} {} util_avg", class.name()),
                 Subject::Task(tid) => format!("{}-{tid} util_avg", recording.task(tid).name),
             };
             signals.entry(whose).or_default().push((at(signal.t_ns), util));

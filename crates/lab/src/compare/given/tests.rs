@@ -142,7 +142,7 @@ fn ticks_are_where_busy_cpus_change() {
 }
 
 /// Three items are due at once, two of them of tasks that are woken on CPU 1: those come 1 ns apart, as late as the second of
-/// them, in their order.
+/// them, in their order; the first one's way to its CPU begins there, too.
 #[test]
 fn one_interrupt_wakes_all() {
     let item = |released_ns, late_ns, cpu: u32| Item {
@@ -157,8 +157,46 @@ fn one_interrupt_wakes_all() {
         woken_on: Some(cpu),
     };
     let mut items = [item(MS, 300, 1), item(MS, 200, 1), item(MS, 100, 2), item(2 * MS, 50, 1)];
+    (items[1].switch_ns, items[1].switch_cycles) = (Some(400), Some(800.0));
     wake_together(items.iter_mut());
+    assert_eq!((items[1].switch_ns, items[1].switch_cycles), (Some(300), Some(600.0)));
     assert_eq!(items.map(|item| item.late_ns.unwrap()), [301, 300, 100, 50]);
+}
+
+/// Created as a fair thread, it takes its class where its CPU's utilisation falls by its own; until then what it ran is that of a thread.
+#[test]
+fn a_thread_takes_its_class_later() {
+    let mut scenario = scenario(1);
+    let mut run = playing();
+    let mut told = |us: u64, kind: &str, util: u32| {
+        let cpu = Some(0);
+        let tid = (kind == "task").then_some(1);
+        let (t_ns, kind) = (1_000 * MS + us * 1000, kind.to_owned());
+        let row = UtilizationSample {
+            t_ns,
+            kind,
+            cpu,
+            tid,
+            util_avg: Some(util),
+            ..UtilizationSample::default()
+        };
+        run.tables.utilization.push(row);
+    };
+    told(3_010, "cpu", 212);
+    told(3_500, "task", 210);
+    told(3_600, "cpu", 4);
+    told(3_900, "cpu", 3);
+    let given = |scenario: &Scenario| {
+        let mut given = given(scenario, &scenario.setup(0), [&run].into_iter()).unwrap();
+        given.playings.remove(0)
+    };
+    let as_thread = |playing: &Played| playing.background.iter().any(|of| of.name == "work");
+    let fair = given(&scenario);
+    assert!(!as_thread(&fair) && fair.tasks["work"].created_ns == Some(3 * MS));
+    scenario.tasks[0].class = Class::Fifo { priority: 1 };
+    let fifo = given(&scenario);
+    assert!(as_thread(&fifo));
+    assert_eq!(fifo.tasks["work"].created_ns, Some(3 * MS + 600_000));
 }
 
 /// A task that is woken for another CPU: its timer's interrupt ends when that CPU is chosen, 0.3 ms before it is told.

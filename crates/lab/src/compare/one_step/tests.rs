@@ -77,6 +77,7 @@ impl Playing {
         let (kind, cpu, tid) = match subject {
             Subject::Cpu(cpu) => ("cpu", Some(cpu), None),
             Subject::Task(tid) => ("task", None, Some(tid)),
+            Subject::Class(class, cpu) => (class.name(), Some(cpu), None),
         };
         // At 0 ms there would be none yet.
         self.0.tables.utilization.push(UtilizationSample {
