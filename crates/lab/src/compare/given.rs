@@ -224,7 +224,7 @@ fn class_changed(
             .collect();
         queue.sort_unstable();
         let mut falls = queue.windows(2).filter(|two| two[1].0 >= slice.from_ns);
-        falls.find(|two| two[1].1 + own / 2 < two[0].1).map(|two| two[1].0)
+        falls.find(|two| two[1].1.saturating_add(own / 2) < two[0].1).map(|two| two[1].0)
     })
 }
 
@@ -260,7 +260,7 @@ fn worked(
     let created_ns = first.map(|woken| {
         let rate = clocks.cycles_per_ns(task.creator_cpu.unwrap_or(woken.cpu), woken.t_ns);
         let cycles = readings.ago().map_or(0.0, |ago| ago.wake_cycles as f64);
-        woken.t_ns - rate.map_or(0, |rate| (cycles / rate).round() as u64)
+        woken.t_ns.saturating_sub(rate.map_or(0, |rate| (cycles / rate).round() as u64))
     });
     task.created_ns = created_ns.into_iter().chain(first_run).min();
     task.birth_cycles = created_ns.zip(slices.first()).and_then(|(created_ns, ran)| {

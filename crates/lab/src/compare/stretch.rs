@@ -23,7 +23,8 @@ pub struct Stretch {
 impl Stretch {
     /// What is recorded of its wake-up is later than the clock's reading, with which its task is in the queue.
     pub(super) fn begin_at_reading(&mut self, readings: &Readings, clocks: &Clocks<'_>) {
-        self.woken_ns -= readings.before_wakeup(self.cpu, self.woken_ns, clocks);
+        let before = readings.before_wakeup(self.cpu, self.woken_ns, clocks);
+        self.woken_ns = self.woken_ns.saturating_sub(before);
     }
 }
 
