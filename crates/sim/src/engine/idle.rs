@@ -309,8 +309,9 @@ impl Machine {
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
         let point = self.domains[cpu.domain].point;
-        let (hardware, latency) =
-            (latency, latency.max(cpu.time_of(path, point)) + std::mem::take(&mut cpu.wakes_for));
+        let before = std::mem::take(&mut cpu.wakes_for);
+        let before = if why == WakeUp::Task { before } else { 0 };
+        let (hardware, latency) = (latency, before + latency.max(cpu.time_of(path, point)));
         // A tick that wakes nobody is over when its interrupt is.
         cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
         // An interrupt cannot have begun before the CPU was idle.

@@ -230,9 +230,11 @@ impl Task {
         }
     }
 
-    /// Whether it was created just now, and did not only begin to stand for one that was there before.
+    /// Whether it was created just now and has not run yet, and did not only begin to stand for one that was there before.
     pub(super) fn is_new(&self) -> bool {
-        self.totals.wakeups == 0 && !matches!(self.creator, Creator::Earlier | Creator::Denied)
+        let Totals { running, wakeups, .. } = self.totals;
+        let was_there = matches!(self.creator, Creator::Earlier | Creator::Denied);
+        running == 0 && wakeups == 0 && self.state != State::Running && !was_there
     }
 
     /// Whether it is of the fair class.
