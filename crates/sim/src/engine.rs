@@ -26,6 +26,7 @@ mod frequency;
 mod govern;
 mod hints;
 mod idle;
+mod idle_care;
 mod leap;
 mod load;
 mod near;

@@ -180,8 +180,9 @@ pub(super) fn build(setup: Setup) -> Machine {
         controller: setup.controller,
         controller_called: None,
         hints: hints::in_order(setup.hints),
-        decay_at: before
-            .map_or(0, |before| balance::DECAY_PERIOD.saturating_sub(before.looked_after.0)),
+        decay_at: before.map_or(0, |before| {
+            super::idle_care::DECAY_PERIOD.saturating_sub(before.looked_after.0)
+        }),
         idle_blocked: before.is_some_and(|before| before.left.iter().any(|left| left.util_avg > 0)),
         idle_came: false,
         kick_at: 0,

@@ -68,7 +68,7 @@ impl Machine {
             }
             self.balance_at_tick(c, observer);
         } else if self.cpus[c].fair_count == 0 && self.now >= self.decay_at {
-            self.decay_at = self.now + super::balance::DECAY_PERIOD;
+            self.decay_at = self.now + super::idle_care::DECAY_PERIOD;
             self.update_blocked(c, observer);
         }
         if slice_over {
