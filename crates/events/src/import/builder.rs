@@ -179,7 +179,7 @@ impl Builder {
                 self.estimate(t_ns, tid, util, estimate);
             }
             Event::QueueAverages { cpu, util, runnable, estimate, contrib } => {
-                self.queue(record, cpu, util, runnable, estimate, contrib);
+                self.queue(record, cpu, util, (runnable, estimate), contrib);
             }
             Event::ClassAverages { class, cpu, util, contrib } => {
                 self.class(record, class, cpu, util, contrib);

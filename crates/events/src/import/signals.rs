@@ -50,24 +50,11 @@ impl Builder {
         record: &Record<'_>,
         cpu: u32,
         util: u32,
-        runnable_avg: Option<u32>,
-        util_est: Option<u32>,
+        (runnable_avg, util_est): (Option<u32>, Option<u32>),
         period_contrib: Option<u32>,
     ) {
-        self.rows += 1;
-        self.tables.utilization.push(UtilizationSample {
-            t_ns: record.t_ns,
-            kind: "cpu".to_owned(),
-            cpu: Some(cpu),
-            tid: None,
-            task: None,
-            util_avg: Some(util),
-            runnable_avg,
-            util_est,
-            period_contrib,
-            updater_cpu: Some(record.cpu),
-            trial: None,
-        });
+        let signals = self.of_cpu(record, "cpu", cpu, util, period_contrib);
+        self.tables.utilization.push(UtilizationSample { runnable_avg, util_est, ..signals });
     }
 
     pub(super) fn class(
@@ -78,20 +65,29 @@ impl Builder {
         util: u32,
         period_contrib: Option<u32>,
     ) {
+        let signals = self.of_cpu(record, class.name(), cpu, util, period_contrib);
+        self.tables.utilization.push(signals);
+    }
+
+    /// A row of a CPU's signals.
+    fn of_cpu(
+        &mut self,
+        record: &Record<'_>,
+        kind: &str,
+        cpu: u32,
+        util: u32,
+        period_contrib: Option<u32>,
+    ) -> UtilizationSample {
         self.rows += 1;
-        self.tables.utilization.push(UtilizationSample {
+        UtilizationSample {
             t_ns: record.t_ns,
-            kind: class.name().to_owned(),
+            kind: kind.to_owned(),
             cpu: Some(cpu),
-            tid: None,
-            task: None,
             util_avg: Some(util),
-            runnable_avg: None,
-            util_est: None,
             period_contrib,
             updater_cpu: Some(record.cpu),
-            trial: None,
-        });
+            ..UtilizationSample::default()
+        }
     }
 
     /// The governor answered on the CPU where it was asked: it runs without interruption.

@@ -150,7 +150,8 @@ impl Queue {
     pub fn clock_of_update(&mut self, t_ns: u64, contrib: Option<u32>) -> u64 {
         let before = self.read.filter(|&(at, _)| t_ns.saturating_sub(at) < LAG_NS);
         let same = before.filter(|&(_, before)| contrib == Some(before)).map(|(at, _)| at);
-        let at = self.stands_since.or(same).unwrap_or(t_ns);
+        let stands = self.stands_since.filter(|&at| t_ns.saturating_sub(at) < LAG_NS);
+        let at = stands.or(same).unwrap_or(t_ns);
         self.read = contrib.map(|contrib| (at, contrib));
         at
     }
@@ -325,6 +326,7 @@ mod tests {
         queue.switch(2_000_000, IDLE, b"R", fair);
         queue.wake(3_000_000, fifo);
         assert_eq!(queue.clock_of_update(3_060_000, Some(7)), 3_000_000);
+        assert_eq!(queue.clock_of_update(7_000_000, Some(9)), 7_000_000, "it has to wait");
         queue.switch(3_070_000, fair, b"R", fifo);
         assert_eq!(queue.clock_of_update(3_900_000, Some(8)), 3_900_000);
     }
