@@ -80,6 +80,8 @@ pub struct ClockReadings {
     pub sleep_cycles: u64,
     /// And where they do, which takes time to record.
     pub crossing_sleep_cycles: u64,
+    /// For what makes schedutil ask for another frequency, before that changes.
+    pub change_cycles: u64,
 }
 
 /// The architecture of a machine, as `uname -m` names it.

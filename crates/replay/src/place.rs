@@ -200,6 +200,7 @@ fn recorded(item: &Item, cycles: f64) -> Recorded {
         // The conversion saturates.
         work: behavior::Work { cycles: cycles.round() as u64, memory: Nanos::ZERO },
         busy: item.busy,
+        way: 0,
     }
 }
 

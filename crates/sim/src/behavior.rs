@@ -21,6 +21,13 @@ pub trait Behavior: Send {
 pub enum Step {
     /// Executes.
     Run(Work),
+    /// Executes, and sleeps then: the last cycles are the way there, on which the task is in no queue any more.
+    Leave {
+        /// All of it.
+        work: Work,
+        /// Of its cycles those of the way.
+        way: u64,
+    },
     /// Sleeps until an absolute time; a time that is past does not sleep.
     SleepUntil(Nanos),
     /// Sleeps until something comes from outside at this absolute time: no timer of the kernel's

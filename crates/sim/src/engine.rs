@@ -44,6 +44,7 @@ mod task;
 mod tick;
 mod timers;
 mod wake;
+mod way_out;
 
 pub use deadline::RESERVED_FOR_FAIR;
 pub use error::SetupError;

@@ -27,7 +27,7 @@ pub use poisson::{Poisson, Service};
 pub use rampup::{Rampup, SPIN};
 pub use replay::{Pace, Recorded, Replay};
 pub use set_up::SetUp;
-pub use way::{OnItsWay, Way};
+pub use way::{After, OnItsWay, Way};
 
 #[cfg(test)]
 pub(crate) mod testing {
@@ -45,7 +45,7 @@ pub(crate) mod testing {
             let step = behavior.next(now, &mut random);
             steps.push((now, step));
             now = match step {
-                Step::Run(work) => now + time(work, khz),
+                Step::Run(work) | Step::Leave { work, .. } => now + time(work, khz),
                 Step::SleepUntil(at) | Step::AwaitUntil(at) => now.max(at),
                 Step::Sleep(time) | Step::WaitForIo(time) => now + time,
                 Step::Exit => break,

@@ -1,6 +1,7 @@
 //! What else ran in a playing: the kernel's threads and the program that records.
 
 use super::clocks::Clocks;
+use super::readings::Readings;
 use super::stretch::{Stretch, stretches, wakeups_of};
 use flyball_events::Recording;
 use flyball_events::recording::{Ended, Ran, Subject};
@@ -42,12 +43,12 @@ pub(super) fn background(
     recording: &Recording<'_>,
     thread: &Thread<'_>,
     all: &[Ran],
-    (calls, clocks): (&Calls, &Clocks<'_>),
+    (calls, readings, clocks): (&Calls, &Readings, &Clocks<'_>),
 ) -> Vec<Background> {
     let &Thread { tid, name, priority, slices } = thread;
     let mut per_stay: BTreeMap<(u32, usize), Vec<Stretch>> = BTreeMap::new();
     let mut stays: BTreeMap<u32, usize> = BTreeMap::new();
-    for mut stretch in stretches(slices, &wakeups_of(recording, tid), true, clocks) {
+    for mut stretch in stretches(slices, &wakeups_of(recording, tid), true, (readings, clocks)) {
         stretch.is_call = calls.before(&stretch, clocks);
         let stay = stays.entry(stretch.cpu).or_default();
         per_stay.entry((stretch.cpu, *stay)).or_default().push(stretch);
@@ -154,7 +155,8 @@ mod tests {
         run.tables.slices.push(Slice { to_ns: 9 * MS, ..Slice::default() });
         let recording = Recording::of(&run);
         let clocks = Clocks::of(&platform, &run, &recording);
-        let stretch = Stretch { cpu: 0, woken_ns: MS, cycles: 1.0, is_call: false, moves: false };
+        let stretch =
+            Stretch { cpu: 0, woken_ns: MS, cycles: 1.0, way: 0.0, is_call: false, moves: false };
         let first = |us: u64, ended: Ended, cpu: u32| {
             let other = Ran { tid: 2, ..ran(cpu, 0, MS + us * 1000, ended) };
             let own = ran(0, MS + us * 1000, 2 * MS, Ended::Slept);
@@ -168,8 +170,14 @@ mod tests {
     #[test]
     fn a_call_is_as_long_before_its_worker_as_the_way_takes() {
         // 114 us at 1 GHz, and the worker of CPU 3 is awake at 1049 ms.
-        let stretch =
-            Stretch { cpu: 3, woken_ns: 1_049 * MS, cycles: 1.0, is_call: false, moves: false };
+        let stretch = Stretch {
+            cpu: 3,
+            woken_ns: 1_049 * MS,
+            cycles: 1.0,
+            way: 0.0,
+            is_call: false,
+            moves: false,
+        };
         let is_call = |updates: &[(u64, u32, Option<u32>)]| {
             let mut run = playing();
             for &(us_before, cpu, updater_cpu) in updates {

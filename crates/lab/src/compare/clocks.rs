@@ -33,6 +33,12 @@ impl<'a> Clocks<'a> {
         self.platform.cpus.get(cpu as usize).zip(self.steps.get(cpu as usize).map(Arc::as_ref))
     }
 
+    /// When a CPU's frequency changes next, from a time on.
+    pub(super) fn next_change(&self, cpu: u32, t_ns: u64) -> Option<u64> {
+        let (_, steps) = self.cpu(cpu)?;
+        steps.points().map(|(at, _)| at).find(|&at| at >= t_ns)
+    }
+
     /// Cycles of the reference kind of core that a CPU executes in a nanosecond at this time.
     pub(super) fn cycles_per_ns(&self, cpu: u32, t_ns: u64) -> Option<f64> {
         let (cpu, steps) = self.cpu(cpu)?;

@@ -45,6 +45,8 @@ pub struct Item {
     pub cycles: Option<f64>,
     /// What it took then until its task slept; None where that went on with the next one.
     pub after_cycles: Option<f64>,
+    /// Of these those after it had left its queue.
+    pub way_cycles: f64,
     /// How long its task, which slept, took until its CPU was chosen; None where it did not sleep.
     pub late_ns: Option<u64>,
     /// How long it then took to its first instruction, also on another CPU; None where somebody was in the way.
@@ -75,6 +77,8 @@ pub struct Task {
     pub birth_cycles: Option<f64>,
     /// What it did until its first item or its mark.
     pub set_up: Vec<Stretch>,
+    /// What its CPU could have executed from each wake-up of these until it ran, where nobody was in the way.
+    pub set_up_switches: Vec<f64>,
     /// Its items, by release.
     pub items: Vec<Item>,
 }
@@ -167,14 +171,24 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             let (set_up, own) = split(&slices, changed);
             // Until then it was a fair thread.
             let thread = Thread { tid, name: &name, priority: NICE_0, slices: &set_up };
-            found.background.extend(background(&recording, &thread, &all, (&calls, &at)));
+            found.background.extend(background(
+                &recording,
+                &thread,
+                &all,
+                (&calls, &readings, &at),
+            ));
             let mut task = worked(&recording, (tid, &own), &all, (&readings, &at));
             task.created_ns = changed.or(task.created_ns);
             found.tasks.insert(name, task);
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
             let thread = Thread { tid, name: &name, priority, slices: &slices };
-            found.background.extend(background(&recording, &thread, &all, (&calls, &at)));
+            found.background.extend(background(
+                &recording,
+                &thread,
+                &all,
+                (&calls, &readings, &at),
+            ));
         }
     }
     for stretch in found.background.iter_mut().flat_map(|of| &mut of.stretches) {
@@ -246,7 +260,12 @@ fn worked(
 ) -> Task {
     let mut task = Task::default();
     let wakeups = wakeups_of(recording, tid);
-    let moves: Vec<u64> = recording.moves(tid).map(|(t_ns, _)| t_ns).collect();
+    let mut synced: Vec<u64> = recording.signals_of(Subject::Task(tid)).map(|of| of.t_ns).collect();
+    synced.sort_unstable();
+    // The estimate of energy begins with bringing its signals up to date.
+    let moves = recording.moves(tid).map(|(t_ns, _)| t_ns);
+    let moves: Vec<(u64, u64)> =
+        moves.map(|moved_ns| (choice_ns(&synced, moved_ns), moved_ns)).collect();
     let first = wakeups.first();
     task.creator_cpu = first.and_then(|woken| {
         let ran = recording.slices_of(woken.waker?);
@@ -283,7 +302,15 @@ fn worked(
         let before = slices.iter().filter(|slice| slice.from_ns < until);
         let cut = |slice: &Ran| Ran { to_ns: slice.to_ns.min(until), ..*slice };
         let before: Vec<Ran> = before.map(cut).collect();
-        task.set_up = stretches(&before, &wakeups, false, clocks);
+        task.set_up = stretches(&before, &wakeups, false, (readings, clocks));
+        let switches = task.set_up.iter().skip(1).filter_map(|stretch| {
+            let ran = before.iter().find(|ran| ran.from_ns >= stretch.woken_ns)?;
+            let mut others = all.iter().filter(|of| of.cpu == ran.cpu && of.tid != tid);
+            let in_the_way =
+                others.any(|of| of.from_ns < ran.from_ns && of.to_ns > stretch.woken_ns);
+            (!in_the_way).then(|| clocks.cycles(ran.cpu, stretch.woken_ns, ran.from_ns))
+        });
+        task.set_up_switches = switches.collect();
         for (number, of) in task.set_up.iter_mut().enumerate() {
             match number {
                 // It begins as soon as it is there.
@@ -294,7 +321,7 @@ fn worked(
     }
     let ends: Vec<(u64, u64)> =
         own.iter().map(|item| (item.released_ns, item.ended_ns.unwrap_or(u64::MAX))).collect();
-    let mut cycles = vec![(0.0, None); ends.len()];
+    let mut cycles = vec![(0.0, None, 0.0); ends.len()];
     for slice in slices {
         for (from_ns, to_ns, item) in parts(slice, &ends) {
             let spent = clocks.cycles(slice.cpu, from_ns, to_ns);
@@ -303,10 +330,11 @@ fn worked(
                 cycles[item].0 += spent;
             } else if let Some(ended) = ended() {
                 *cycles[ended].1.get_or_insert(0.0) += spent;
+                cycles[ended].2 = readings.way_to_sleep(slice);
             }
         }
     }
-    task.items.extend(own.iter().zip(cycles).map(|(item, (cycles, after_cycles))| {
+    task.items.extend(own.iter().zip(cycles).map(|(item, (cycles, after_cycles, way_cycles))| {
         let wake_up = item
             .ended_ns
             .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves))
@@ -318,6 +346,7 @@ fn worked(
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
             after_cycles,
+            way_cycles,
             late_ns: wake_up.map(|of| of.late_ns),
             switch_ns: wake_up.and_then(|of| Some(of.remote_ns.unwrap_or(0) + of.switch_ns?)),
             interrupt_cycles: wake_up
@@ -461,13 +490,22 @@ impl WakeUp {
     }
 }
 
+/// The choice of a CPU takes no longer than this until the task is moved there, in ns.
+const LONGEST_CHOICE_NS: u64 = 400_000;
+
+/// When the choice began with which a task moved.
+fn choice_ns(synced: &[u64], moved_ns: u64) -> u64 {
+    let begins = synced.partition_point(|&t_ns| t_ns + LONGEST_CHOICE_NS < moved_ns);
+    synced.get(begins).copied().filter(|&t_ns| t_ns < moved_ns).unwrap_or(moved_ns)
+}
+
 /// How a task came to the item that was `released` and `ended` then; None where it did not sleep.
 fn wake_up(
     all: &[Ran],
     (released, ended): (u64, u64),
     own: &[Ran],
     wakeups: &[Woken],
-    moves: &[u64],
+    moves: &[(u64, u64)],
 ) -> Option<WakeUp> {
     let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
     if own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released) {
@@ -478,7 +516,8 @@ fn wake_up(
     let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
     let in_the_way = others.any(|of| of.from_ns < ran && of.to_ns > released);
     let switch_ns = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
-    let chosen_ns = moves.iter().find(|t_ns| (released..=woken.t_ns).contains(t_ns)).copied();
+    let moved = moves.iter().find(|of| (released..=woken.t_ns).contains(&of.1));
+    let chosen_ns = moved.map(|&(chosen_ns, _)| chosen_ns.max(released));
     let remote_ns = chosen_ns.map(|chosen_ns| woken.t_ns - chosen_ns);
     let late_ns = chosen_ns.unwrap_or(woken.t_ns) - released;
     Some(WakeUp { late_ns, remote_ns, switch_ns, cpu: woken.cpu })
@@ -502,16 +541,16 @@ pub(super) struct Paths {
 }
 
 /// Their medians, 0 of what there was none.
-pub(super) fn usual_cycles<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Paths {
-    let usual = |part: fn(&Item) -> Option<f64>| {
-        let mut all: Vec<u64> =
-            items.clone().filter_map(part).map(|cycles| cycles.round() as u64).collect();
-        median(&mut all).unwrap_or(0)
+pub(super) fn usual_cycles<'a>(tasks: impl Iterator<Item = &'a Task> + Clone) -> Paths {
+    let usual = |cycles: &mut dyn Iterator<Item = f64>| {
+        median(&mut cycles.map(|cycles| cycles.round() as u64).collect::<Vec<_>>()).unwrap_or(0)
     };
+    let items = || tasks.clone().flat_map(|task| &task.items);
+    let set_ups = tasks.clone().flat_map(|task| task.set_up_switches.iter().copied());
     Paths {
-        interrupt: usual(|item| item.interrupt_cycles),
-        remote: usual(|item| item.remote_cycles),
-        switch: usual(|item| item.switch_cycles),
+        interrupt: usual(&mut items().filter_map(|item| item.interrupt_cycles)),
+        remote: usual(&mut items().filter_map(|item| item.remote_cycles)),
+        switch: usual(&mut items().filter_map(|item| item.switch_cycles).chain(set_ups)),
     }
 }
 

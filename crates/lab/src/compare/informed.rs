@@ -2,14 +2,14 @@
 
 use super::background::{Background, NICE_0};
 use super::given::{Given, Played, Task, median, usual_cycles, usual_ns};
-use super::readings::UPDATE_CYCLES;
+use super::readings::BUSY_UPDATE_CYCLES;
 use super::stretch::Stretch;
 use flyball_events::recording::comm;
 use flyball_platform::ClockReadings;
 use flyball_sim::behavior::Work;
 use flyball_sim::scenario::{Measured, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
+use flyball_sim::workload::{After, Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,7 +25,7 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    let paths = usual_cycles(tasks.flat_map(|task| &task.items));
+    let paths = usual_cycles(tasks);
     scenario.platform.wake_path_cycles = paths.switch;
     let births = given.playings.iter().flat_map(|playing| playing.tasks.values());
     let mut births: Vec<u64> =
@@ -36,7 +36,7 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     scenario.platform.clock_readings = usual_readings(given);
     if scenario.platform.clock_readings != ClockReadings::default() {
         // Ticks are where they read the clock, from which on a sampler's call has to go this way, too.
-        scenario.platform.sampler_wake_cycles += UPDATE_CYCLES;
+        scenario.platform.sampler_wake_cycles += BUSY_UPDATE_CYCLES;
     }
     // Each playing as often as the others.
     scenario.phases = scenario.phases.next_multiple_of(given.playings.len().max(1) as u32);
@@ -72,6 +72,7 @@ fn usual_readings(given: &Given) -> ClockReadings {
         wake_cycles: usual(|of| of.wake_cycles),
         sleep_cycles: usual(|of| of.sleep_cycles),
         crossing_sleep_cycles: usual(|of| of.crossing_sleep_cycles),
+        change_cycles: usual(|of| of.change_cycles),
     }
 }
 
@@ -138,12 +139,20 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     items.push(due(duration + duration, works.work(items.len(), None)));
     let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
     let late = |number: usize| task.items.get(number)?.late_ns;
-    let after = |number: usize| Some(task.items.get(number)?.after_cycles?.round() as u64);
-    let mut afters: Vec<u64> = (0..task.items.len()).filter_map(after).collect();
-    let usual_after = median(&mut afters).unwrap_or(0);
+    let after = |number: usize| {
+        let item = task.items.get(number)?;
+        let (cycles, way) = (item.after_cycles?.round() as u64, item.way_cycles.round() as u64);
+        Some(After { cycles, way })
+    };
+    let afters = || (0..task.items.len()).filter_map(after);
+    let median_of = |of: fn(After) -> u64| median(&mut afters().map(of).collect::<Vec<_>>());
+    let usual_after = After {
+        cycles: median_of(|of| of.cycles).unwrap_or(0),
+        way: median_of(|of| of.way).unwrap_or(0),
+    };
     let way = Way {
         late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
-        after_cycles: (0..items.len()).map(|number| after(number).unwrap_or(usual_after)).collect(),
+        after: (0..items.len()).map(|number| after(number).unwrap_or(usual_after)).collect(),
     };
     measured.items = Some((items.into(), way));
     measured
@@ -188,11 +197,12 @@ fn cycles(cycles: f64) -> Work {
 }
 
 fn due(released: Nanos, work: Work) -> Recorded {
-    Recorded { released, work, busy: Nanos::ZERO }
+    Recorded { released, work, ..Recorded::default() }
 }
 
 fn recorded(stretch: &Stretch) -> Recorded {
-    due(Nanos(stretch.woken_ns), cycles(stretch.cycles))
+    let way = stretch.way.round() as u64;
+    Recorded { way, ..due(Nanos(stretch.woken_ns), cycles(stretch.cycles)) }
 }
 
 /// Cycles of the reference kind of core that the scenario says of an item; None where it says none.
@@ -316,6 +326,7 @@ mod tests {
             released_ns: ms * MS,
             cycles,
             after_cycles: None,
+            way_cycles: 0.0,
             late_ns: None,
             switch_ns: None,
             interrupt_cycles: None,

@@ -22,7 +22,19 @@ const PERIOD: u64 = 1024 * 1024;
 
 /// Cycles of the reference kind of core from the reading of the clock to the probe, where a tick or another CPU brings signals up to date:
 /// by how much later that is at lower frequencies, 39,000 (x86 board), 37,000 and 43,000 (arm64 board, big and little CPUs).
-pub(super) const UPDATE_CYCLES: u64 = 40_000;
+const UPDATE_CYCLES: u64 = 40_000;
+
+/// And for the tick of a CPU that is busy: 70,000 (9,600 ticks of the x86 board, half of them within 68,000 to 74,000).
+pub(super) const BUSY_UPDATE_CYCLES: u64 = 70_000;
+
+/// From the reading for a task that goes to sleep to the first record of it, by the periods of the x86 board and those of big CPUs at their
+/// highest frequency: 36,000 to 37,000 for its signals with 7.3 (2,000 sleeps), 13,000 for what is expected of it with
+/// `UtilEstBeforeUpdate` (1,500).
+const SLEEP_CYCLES: f64 = 37_000.0;
+const SLEEP_ESTIMATE_CYCLES: f64 = 13_000.0;
+
+/// A frequency changes at most this long after the signals are recorded for which it does, in ns.
+const CHANGE_NS: u64 = 300_000;
 
 /// A wake-up is recorded this long after the queue's signals, at most, in ns.
 const NEAR_NS: u64 = 500_000;
@@ -31,6 +43,8 @@ const NEAR_NS: u64 = 500_000;
 #[derive(Default)]
 pub(super) struct Readings {
     of_cpus: BTreeMap<u32, OfCpu>,
+    /// By thread and time of the switch from it the cycles that its CPU executed between the reading for its sleep and then.
+    ways: BTreeMap<(u32, u64), f64>,
     ago: ClockReadings,
 }
 
@@ -84,7 +98,7 @@ impl Readings {
         for of in recording.wakeups() {
             readings.of_cpus.entry(of.cpu).or_default().woken.push(of.t_ns);
         }
-        let mut ways = Vec::new();
+        let (mut ways, mut changes) = (Vec::new(), Vec::new());
         for (&cpu, of) in &mut readings.of_cpus {
             of.woken.sort_unstable();
             let signals = recording.signals_of(Subject::Cpu(cpu));
@@ -94,6 +108,14 @@ impl Readings {
             let (wakeups, others): (Vec<Signals>, Vec<Signals>) =
                 signals.partition(|of| woken_by(of).is_some());
             let Some(period) = period(&others, cpu, clocks) else { continue };
+            for own in wakeups.iter().chain(&others).filter(|own| is_own(own)) {
+                let changed =
+                    clocks.next_change(cpu, own.t_ns).filter(|at| at - own.t_ns < CHANGE_NS);
+                let Some((changed, contrib)) = changed.zip(own.period_contrib) else { continue };
+                let since = changed - own.t_ns + after(period, own.t_ns, contrib);
+                let rate = clocks.cycles_per_ns(cpu, own.t_ns);
+                changes.extend(rate.map(|rate| since as f64 * rate));
+            }
             let read_for = wakeups.iter().filter_map(|of| {
                 let (woken_ns, contrib) = (woken_by(of)?, of.period_contrib?);
                 let later = after(period, woken_ns, contrib);
@@ -104,13 +126,19 @@ impl Readings {
             of.read_for.sort_unstable();
             of.period = Some(period);
         }
-        let (plain, crossing) = sleeps(recording, clocks, rules);
+        let sleeps = sleeps(recording, clocks, rules);
         let usual = |cycles: Vec<f64>| median_of(cycles).map(|cycles| cycles.round() as u64);
-        let (plain, crossing) = (usual(plain), usual(crossing));
+        let of = |crosses: bool| {
+            let such = sleeps.iter().filter(|sleep| sleep.crosses == crosses);
+            usual(such.map(|sleep| sleep.cycles).collect())
+        };
+        let (plain, crossing) = (of(false), of(true));
+        readings.ways = sleeps.iter().map(|of| ((of.tid, of.to_ns), of.cycles)).collect();
         readings.ago = ClockReadings {
             wake_cycles: usual(ways).unwrap_or(0),
             sleep_cycles: plain.or(crossing).unwrap_or(0),
             crossing_sleep_cycles: crossing.or(plain).unwrap_or(0),
+            change_cycles: usual(changes).unwrap_or(0),
         };
         readings
     }
@@ -128,7 +156,12 @@ impl Readings {
     /// When the clock was read for an update of signals by a tick.
     pub(super) fn of_update(&self, of: &Signals, clocks: &Clocks<'_>) -> u64 {
         let Subject::Cpu(cpu) = of.subject else { return of.t_ns };
-        match read_ns(of, cpu, clocks) {
+        let own = of.updater.is_none_or(|updater| updater == cpu);
+        let cycles = match own && self.idle_since(cpu, of.t_ns).is_none() {
+            true => BUSY_UPDATE_CYCLES,
+            false => UPDATE_CYCLES,
+        };
+        match read_ns(of, cpu, clocks, cycles) {
             Some(read_ns) if self.are_known() => read_ns,
             _ => of.t_ns,
         }
@@ -165,6 +198,16 @@ impl Readings {
         rate.map_or(0, |rate| (self.ago.wake_cycles as f64 / rate).round() as u64)
     }
 
+    /// Reference cycles from the reading for the sleep with which a thread's time on its CPU ended to the switch: as its signals
+    /// tell that were recorded then, else as many as usual; 0 where it did not sleep, or nothing is known.
+    pub(super) fn way_to_sleep(&self, slice: &Ran) -> f64 {
+        if !self.are_known() || slice.ended != Ended::Slept {
+            return 0.0;
+        }
+        let own = self.ways.get(&(slice.tid, slice.to_ns)).copied();
+        own.unwrap_or(self.ago.sleep_cycles as f64)
+    }
+
     /// How long a CPU's idle times until then were, and since when it was idle: 0 where it was always.
     pub(super) fn idle_times(&self, cpu: u32, until: u64) -> (Vec<u64>, u64) {
         let busy = self.of_cpus.get(&cpu).map_or(&[][..], |of| &of.busy);
@@ -181,15 +224,16 @@ fn after(period: u64, t_ns: u64, contrib: u32) -> u64 {
 }
 
 /// When the clock was read for an update of signals of this CPU by a tick, or by another CPU.
-fn read_ns(of: &Signals, cpu: u32, clocks: &Clocks<'_>) -> Option<u64> {
+fn read_ns(of: &Signals, cpu: u32, clocks: &Clocks<'_>, cycles: u64) -> Option<u64> {
     let rate = clocks.cycles_per_ns(of.updater.unwrap_or(cpu), of.t_ns)?;
-    of.t_ns.checked_sub((UPDATE_CYCLES as f64 / rate).round() as u64)
+    of.t_ns.checked_sub((cycles as f64 / rate).round() as u64)
 }
 
 /// Where an idle CPU's periods begin.
 fn period(idle: &[Signals], cpu: u32, clocks: &Clocks<'_>) -> Option<u64> {
-    let begins =
-        idle.iter().filter_map(|of| Some(after(0, read_ns(of, cpu, clocks)?, of.period_contrib?)));
+    let begins = idle.iter().filter_map(|of| {
+        Some(after(0, read_ns(of, cpu, clocks, UPDATE_CYCLES)?, of.period_contrib?))
+    });
     let begins: Vec<u64> = begins.collect();
     // All around: as seen from one of them.
     let turned = *begins.first()? + PERIOD / 2;
@@ -203,15 +247,25 @@ const MOST_CYCLES: f64 = 300_000.0;
 /// Cycles between the two updates of one sleep, at most.
 const APART_CYCLES: f64 = 130_000.0;
 
-/// Cycles from the reading for a sleep to the record of the switch: of sleeps that crossed no period of load tracking, and of those
-/// that did, whose probes take their time. What is expected of a task changes at a sleep alone, and its signals if it has crossed a
-/// period: just before, or, with `UtilEstBeforeUpdate`, just after.
-fn sleeps(
-    recording: &Recording<'_>,
-    clocks: &Clocks<'_>,
-    rules: KernelRules,
-) -> (Vec<f64>, Vec<f64>) {
-    let (mut plain, mut crossing) = (Vec::new(), Vec::new());
+/// A thread went to sleep.
+struct Sleep {
+    tid: u32,
+    /// When the switch from it was recorded.
+    to_ns: u64,
+    /// Cycles from the reading until then.
+    cycles: f64,
+    /// Whether it crossed a period of load tracking, whose probes take their time.
+    crosses: bool,
+}
+
+/// Sleeps of which signals tell when the clock was read. What is expected of a task changes at a sleep alone, and its signals if it
+/// has crossed a period: just before, or, with `UtilEstBeforeUpdate`, just after.
+fn sleeps(recording: &Recording<'_>, clocks: &Clocks<'_>, rules: KernelRules) -> Vec<Sleep> {
+    let to_first = match rules.has(KernelRule::UtilEstBeforeUpdate) {
+        true => SLEEP_ESTIMATE_CYCLES,
+        false => SLEEP_CYCLES,
+    };
+    let mut found = Vec::new();
     for tid in recording.seen() {
         let of = |wanted: fn(&Signals) -> bool| {
             let signals = recording.signals_of(Subject::Task(tid)).filter(wanted);
@@ -234,18 +288,18 @@ fn sleeps(
                 false => last(&updates, estimated, APART_CYCLES),
             };
             let reading = updated.map_or(estimated, |updated| updated.min(estimated));
-            let cycles = clocks.cycles(slice.cpu, reading, slice.to_ns);
-            if updated.is_some() { &mut crossing } else { &mut plain }.push(cycles);
+            let cycles = to_first + clocks.cycles(slice.cpu, reading, slice.to_ns);
+            found.push(Sleep { tid, to_ns: slice.to_ns, cycles, crosses: updated.is_some() });
         }
     }
-    (plain, crossing)
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::clocks::x86_at;
-    use flyball_run::{Slice, UtilizationSample, Wakeup};
+    use flyball_run::{FrequencySample, Slice, UtilizationSample, Wakeup};
 
     const US: u64 = 1000;
     const MS: u64 = 1_000_000;
@@ -295,14 +349,42 @@ mod tests {
     #[test]
     fn periods_tell_when_clocks_were_read() {
         let readings = read(&playing());
-        let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles } =
+        let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles, .. } =
             readings.ago().unwrap();
         assert!(wake_cycles.abs_diff(100_000) < 1024, "{wake_cycles}");
-        assert_eq!((sleep_cycles, crossing_sleep_cycles), (30_000, 130_000));
+        assert_eq!((sleep_cycles, crossing_sleep_cycles), (67_000, 167_000), "37,000 more");
         // 250 us after a period's begin.
         let contrib = readings.period_contrib(1, 70 * PERIOD + BEGIN + 250 * US).unwrap();
         assert!(contrib.abs_diff(244) <= 1, "{contrib}");
         assert_eq!(readings.period_contrib(0, 0), None, "nothing was seen there");
+    }
+
+    /// Each sleep has its own way, and who did not sleep none. A frequency that changes 30 us after a wake-up's signals are recorded has
+    /// been asked for 110 us before.
+    #[test]
+    fn sleeps_and_changes_have_their_ways() {
+        let mut run = playing();
+        for number in [3, 5, 9] {
+            run.tables.frequency.push(FrequencySample {
+                t_ns: number * 20 * MS + 10 * US,
+                domain: "policy0".to_owned(),
+                claimed_khz: Some(1_000_000),
+                source: "cpu_frequency".to_owned(),
+                ..FrequencySample::default()
+            });
+        }
+        let readings = read(&run);
+        let change = readings.ago().unwrap().change_cycles;
+        assert!(change.abs_diff(110_000) < 1024, "{change}");
+        let mut slices: Vec<Ran> = Recording::of(&run).slices().collect();
+        slices.sort_by_key(|slice| slice.from_ns);
+        let ways = |slices: &[Ran]| -> Vec<u64> {
+            slices.iter().take(4).map(|slice| readings.way_to_sleep(slice) as u64).collect()
+        };
+        assert_eq!(ways(&slices), [67_000, 167_000, 67_000, 167_000]);
+        slices[0].ended = Ended::Preempted;
+        slices[1].to_ns += 1;
+        assert_eq!(ways(&slices), [0, 67_000, 67_000, 167_000], "nobody's, and the usual one");
     }
 
     /// The third wake-up is at 60 ms; at 63 ms nobody is woken. Of one that ended no period it is as long as usual.

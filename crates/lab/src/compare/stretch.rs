@@ -14,6 +14,8 @@ pub struct Stretch {
     pub woken_ns: u64,
     /// Cycles.
     pub cycles: f64,
+    /// Of these those after its task had left its queue.
+    pub way: f64,
     /// Whether a sampler may have been called for which a worker of its CPU then wakes up.
     pub is_call: bool,
     /// Whether its task then moved to another CPU, with its utilisation, and went on there.
@@ -33,16 +35,19 @@ pub(super) fn stretches(
     slices: &[Ran],
     wakeups: &[Woken],
     apart: bool,
-    clocks: &Clocks<'_>,
+    (readings, clocks): (&Readings, &Clocks<'_>),
 ) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     // The slice before, if the thread did not sleep after it, and when it last did.
     let (mut goes_on_from, mut slept_ns): (Option<u32>, u64) = (None, 0);
     for slice in slices {
         let cycles = clocks.cycles(slice.cpu, slice.from_ns, slice.to_ns);
+        let way = readings.way_to_sleep(slice);
         let goes_on = goes_on_from.is_some_and(|cpu| !apart || cpu == slice.cpu);
         match found.last_mut().filter(|_| goes_on) {
-            Some(stretch) => stretch.cycles += cycles,
+            Some(stretch) => {
+                (stretch.cycles, stretch.way) = (stretch.cycles + cycles, way);
+            }
             None => {
                 let woken = wakeups.iter().rev().map(|woken| woken.t_ns);
                 let mut woken = woken.filter(|t_ns| (slept_ns..=slice.from_ns).contains(t_ns));
@@ -55,6 +60,7 @@ pub(super) fn stretches(
                     cpu: slice.cpu,
                     woken_ns,
                     cycles,
+                    way,
                     is_call: false,
                     moves: false,
                 });
@@ -90,6 +96,7 @@ mod tests {
         run.tables.slices.push(Slice { to_ns: 100, ..Slice::default() });
         let recording = Recording::of(&run);
         let clocks = Clocks::of(&platform, &run, &recording);
+        let readings = Readings::default();
         let slices = [
             ran(0, 10, 20, Ended::Preempted),
             ran(0, 25, 30, Ended::Migrated),
@@ -99,12 +106,13 @@ mod tests {
         let woken = |t_ns: u64| Woken { t_ns, ran_ns: None, cpu: 0, tid: 1, waker: None };
         let wakeups = [woken(8), woken(58)];
         let of = |apart: bool| -> Vec<(u32, u64, u64)> {
-            let stretches = stretches(&slices, &wakeups, apart, &clocks);
+            let stretches = stretches(&slices, &wakeups, apart, (&readings, &clocks));
             stretches.iter().map(|of| (of.cpu, of.woken_ns, of.cycles as u64)).collect()
         };
         assert_eq!(of(false), [(0, 8, 25), (1, 58, 10)]);
         assert_eq!(of(true), [(0, 8, 15), (1, 30, 10), (1, 58, 10)]);
-        let moves = stretches(&slices, &wakeups, true, &clocks).into_iter().map(|of| of.moves);
+        let moves =
+            stretches(&slices, &wakeups, true, (&readings, &clocks)).into_iter().map(|of| of.moves);
         assert_eq!(moves.collect::<Vec<_>>(), [true, false, false]);
     }
 }

@@ -16,6 +16,7 @@ use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
 use super::task::{self, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
+use super::way_out::WayOut;
 use crate::setup::{
     Cgroup as CgroupSetup, Class, Creator, GovernorCost, Left, Setup, TaskSetup, random_stream,
 };
@@ -430,7 +431,6 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         ns_per_unit: 0.0,
         progress_at: 0,
         idle_since: 0,
-        idle_before: 0,
         got_tick: false,
         idle_calls: 0,
         idle_until: u64::MAX,
@@ -451,6 +451,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         sampled: CpuTimes::default(),
         kernel_timers: Vec::new(),
         wakes_for: 0,
+        leaving: None,
     }
 }
 
@@ -459,11 +460,11 @@ fn leave(cpu: &mut Cpu, left: &Left) {
     let (load, weight) = (left.util_avg.into(), task::weight(Class::Fair { nice: 0 }));
     cpu.cfs.attach(&mut SchedAvg::new_task(load, left.util_avg), weight.into());
     cpu.clock.advance_idle(left.updated.0);
-    cpu.idle_before = left.idle.0;
     cpu.has_blocked = left.util_avg > 0;
     if let Some(cost) = left.idle_balance_cost {
         cpu.new_idle = NewIdle::costing(cost);
     }
+    cpu.new_idle.began_before(left.idle);
     cpu.new_idle.remember(&left.idle_times);
     cpu.pushed_to = left.pushed_to.map_or(cpu.pushed_to, |to| to.0 as usize);
     cpu.kernel_timers = left.timers.iter().rev().map(|at| at.0).collect();
@@ -532,6 +533,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         cpu: pinned.unwrap_or(0),
         recent: None,
         segment: None,
+        way_out: WayOut::default(),
         wake_pending: false,
         arrives: false,
         in_iowait: false,

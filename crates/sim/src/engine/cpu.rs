@@ -16,6 +16,8 @@ pub(super) enum Activity {
     Waking,
     /// Executes [`Cpu::current`].
     Busy,
+    /// On the way from [`Cpu::leaving`], which sleeps.
+    Leaving,
 }
 
 /// CPUs among which load is balanced.
@@ -198,12 +200,12 @@ pub(super) struct Cpu {
     pub(super) progress_at: u64,
 
     pub(super) idle_since: u64,
-    /// For how long it had been idle when time began.
-    pub(super) idle_before: u64,
     /// When the hardware's part of the way that it is on is over: its idle state's exit latency.
     pub(super) idle_until: u64,
     /// What it takes from when a task joined its queue until that one is awake, at the frequency before, in ns.
     pub(super) wakes_for: u64,
+    /// The task that sleeps, from whose stack it has not switched yet.
+    pub(super) leaving: Option<usize>,
     /// For how long the interrupt that began this way had been going on, in ns.
     pub(super) interrupted_for: u64,
     /// When timers of the kernel's own expire, the next one last.

@@ -129,9 +129,9 @@ impl Machine {
             let cpu = &self.cpus[c];
             let is_idle = cpu.is_idle() && c != creator;
             match (is_idle, is_local) {
-                (true, true) => (false, u64::from(cpu.cfs.util_avg()), Reverse(0)),
-                (true, false) => (false, self.way_out(cpu), Reverse(idle_stamp(cpu))),
-                (false, _) => (true, cpu.cfs.load_avg(), Reverse(0)),
+                (true, true) => (false, u64::from(cpu.cfs.util_avg()), Reverse(None)),
+                (true, false) => (false, self.way_out(cpu), Reverse(cpu.new_idle.since())),
+                (false, _) => (true, cpu.cfs.load_avg(), Reverse(None)),
             }
         })
     }
@@ -141,14 +141,6 @@ impl Machine {
         let Activity::Idle(Some(state)) = cpu.activity else { return 0 };
         let states = &self.domains[cpu.domain].idle_states;
         states.get(state).map_or(0, |state| state.exit_latency.0)
-    }
-}
-
-/// When an idle CPU went idle, in ns.
-fn idle_stamp(cpu: &Cpu) -> i64 {
-    match cpu.idle_since {
-        0 => -(cpu.idle_before as i64),
-        since => since as i64,
     }
 }
 

@@ -344,7 +344,7 @@ impl Machine {
         let cpu = &self.cpus[c];
         let by_ticks = self.rules.has(KernelRule::IdleTimeByTicks);
         match cpu.activity {
-            Activity::Busy => 0,
+            Activity::Busy | Activity::Leaving => 0,
             _ if by_ticks && cpu.tick_stopped => 0,
             _ if by_ticks => self.now - cpu.idle_since,
             Activity::Idle(_) => 0,
@@ -368,13 +368,14 @@ impl Machine {
         }
     }
 
-    /// CPU `c` is out of its idle state, or has polled in vain.
+    /// CPU `c` is out of its idle state or on the next one's stack, or has polled in vain.
     pub(super) fn awake<O: Observer>(&mut self, c: usize, observer: &mut O) {
         self.cpus[c].awake_at = u64::MAX;
-        if let Activity::Idle(_) = self.cpus[c].activity {
-            return self.poll_out(c, observer);
+        match self.cpus[c].activity {
+            Activity::Idle(_) => return self.poll_out(c, observer),
+            Activity::Leaving => self.tell_left(c, observer),
+            _ => self.end_idle_time(c),
         }
-        self.end_idle_time(c);
         self.schedule(c, observer);
         self.requeue(c);
     }

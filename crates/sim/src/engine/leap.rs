@@ -236,7 +236,7 @@ impl Machine {
             }
             // The tick woke it up, for nothing.
             Activity::Waking => self.leap_idle(c, t),
-            Activity::Busy => {
+            Activity::Busy | Activity::Leaving => {
                 self.progress(c);
                 if let Some(segment) = self.tasks[t].segment.take() {
                     self.tasks[t].totals.cycles += segment.units * segment.cycles;
@@ -302,7 +302,9 @@ impl Machine {
                 Program::Governor { .. } => Step::Exit,
             };
             match step {
-                Step::Run(work) => self.tasks[t].segment = Segment::new(work),
+                Step::Run(work) | Step::Leave { work, .. } => {
+                    self.tasks[t].segment = Segment::new(work);
+                }
                 Step::SleepUntil(at) if at.0 > self.now => return self.leap_to_idle(c, t, at.0),
                 Step::AwaitUntil(at) if at.0 > self.now => {
                     self.tasks[t].announced = false;

@@ -9,8 +9,9 @@ const MIGRATION_COST: u64 = 500_000;
 
 /// How long a CPU's idle times are, and what a look at others costs it.
 pub(super) struct NewIdle {
-    /// When it went idle; None while it is busy.
-    since: Option<u64>,
+    /// When it went idle, less than 0 where that was before time began; None while it is busy. A tick that finds it idle does not
+    /// change it.
+    since: Option<i64>,
     /// The average of its idle times, each with a weight of one eighth.
     average: u64,
     cost: IdleBalanceCost,
@@ -30,6 +31,11 @@ impl NewIdle {
         let mut new_idle = NewIdle { since: Some(0), average: 0, cost };
         new_idle.average = new_idle.most();
         new_idle
+    }
+
+    /// It has been idle for so long when time begins, in ns.
+    pub(super) fn began_before(&mut self, idle: Nanos) {
+        self.since = Some(-(idle.0 as i64));
     }
 
     /// These idle times were before, the latest last.
@@ -54,12 +60,17 @@ impl NewIdle {
         if self.since.is_some() {
             return Reach::Everywhere;
         }
-        self.since = Some(now);
+        self.since = Some(now as i64);
         match self.average {
             average if average < self.cost.near.0 => Reach::Nowhere,
             average if average < self.cost.all.0 => Reach::Near,
             _ => Reach::Everywhere,
         }
+    }
+
+    /// When it went idle (`idle_stamp`), in ns; None: it is busy.
+    pub(super) fn since(&self) -> Option<i64> {
+        self.since
     }
 
     /// Whether it was idle up to now: one that its tick wakes stays in the idle loop.
@@ -80,7 +91,7 @@ impl NewIdle {
     /// A task runs there now.
     pub(super) fn end(&mut self, now: u64) {
         if let Some(since) = self.since.take() {
-            self.count(now - since);
+            self.count((now as i64 - since) as u64);
         }
     }
 }

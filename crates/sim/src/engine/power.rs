@@ -88,7 +88,7 @@ impl Cpu {
         self.power_since = now;
         self.totals.energy += self.power * passed as f64;
         match self.activity {
-            Activity::Busy => {
+            Activity::Busy | Activity::Leaving => {
                 self.totals.busy += passed;
                 domain.busy[domain.point] += passed;
                 match self.runs {
@@ -116,7 +116,7 @@ impl Cpu {
     fn set_power(&mut self, domain: &Domain) -> i64 {
         let point = &domain.points[domain.point];
         self.power = match self.activity {
-            Activity::Busy => point.busy_power_mw,
+            Activity::Busy | Activity::Leaving => point.busy_power_mw,
             Activity::Idle(Some(state)) => {
                 domain.idle_states.get(state).map_or(point.idle_power_mw, |state| state.power_mw)
             }

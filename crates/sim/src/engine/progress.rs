@@ -107,7 +107,9 @@ impl Machine {
 
     fn share_of_core(&self, c: usize) -> f64 {
         let cpu = &self.cpus[c];
-        let busy = |&other: &usize| self.cpus[other].activity == Activity::Busy;
+        let busy = |&other: &usize| {
+            matches!(self.cpus[other].activity, Activity::Busy | Activity::Leaving)
+        };
         if cpu.siblings.iter().any(busy) { cpu.thread_speed } else { 1.0 }
     }
 

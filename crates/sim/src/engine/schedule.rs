@@ -6,7 +6,6 @@ use super::task::{Program, Segment, State};
 use crate::behavior::{Step, Work};
 use crate::observe::{Observer, SwitchOut};
 use crate::setup::TaskId;
-use flyball_platform::ClockReadings;
 use flyball_units::{CpuId, Nanos};
 use std::cmp::Reverse;
 
@@ -140,8 +139,11 @@ impl Machine {
                         }
                         return;
                     }
+                    if self.cpus[c].activity == Activity::Leaving {
+                        return self.look_while_leaving(c, observer);
+                    }
                 }
-                None if self.pull_when_idle(c, observer) => {}
+                None if !self.has_looked(c) && self.pull_when_idle(c, observer) => {}
                 None => {
                     self.enter_idle(c, observer);
                     return;
@@ -215,10 +217,14 @@ impl Machine {
             // What rounding left over.
             self.tasks[t].totals.cycles += segment.units * segment.cycles;
         }
-        if !self.advance_program(t, c, observer) {
-            self.schedule(c, observer);
-            self.requeue(c);
+        if self.advance_program(t, c, observer) {
+            return;
         }
+        match self.cpus[c].activity {
+            Activity::Leaving => self.look_while_leaving(c, observer),
+            _ => self.schedule(c, observer),
+        }
+        self.requeue(c);
     }
 
     /// Asks the running task of CPU `c` for steps until one takes time. Whether it still runs.
@@ -226,11 +232,22 @@ impl Machine {
         let mut steps = 0;
         while self.tasks[t].segment.is_none() {
             steps += 1;
-            let step = if steps > MOST_STEPS { Step::Run(PENANCE) } else { self.step(t, observer) };
+            let step = match self.tasks[t].way_out.next.take() {
+                Some(step) => step,
+                None if steps > MOST_STEPS => Step::Run(PENANCE),
+                None => self.step(t, observer),
+            };
+            if self.works_on(t, step) {
+                continue;
+            }
             match step {
                 Step::Run(work) => {
                     self.begins(t);
                     self.tasks[t].segment = Segment::new(work);
+                }
+                Step::Leave { work, way } => {
+                    let before = self.tasks[t].way_out.begin(work, way);
+                    self.tasks[t].segment = Segment::new(before);
                 }
                 Step::SleepUntil(at) if at.0 > self.now => return self.sleep(t, c, at.0, observer),
                 Step::AwaitUntil(at) if at.0 > self.now => {
@@ -313,22 +330,6 @@ impl Machine {
         false
     }
 
-    /// Brings the clocks of CPU `c` up to date for its running task, which goes to sleep: they were read a while ago.
-    fn read_for_sleep(&mut self, t: usize, c: usize) {
-        let ClockReadings { wake_cycles, sleep_cycles, crossing_sleep_cycles } = self.readings;
-        if wake_cycles == 0 {
-            return self.cpus[c].touch(self.now);
-        }
-        for cycles in [crossing_sleep_cycles, sleep_cycles] {
-            let ago = self.cpu_time(c, cycles);
-            let cpu = &mut self.cpus[c];
-            cpu.touch_at(self.now.saturating_sub(ago));
-            if self.tasks[t].avg.crosses(cpu.clock.now()) {
-                break;
-            }
-        }
-    }
-
     /// The running task of CPU `c` gives it up and is not runnable any more.
     fn leave_cpu<O: Observer>(&mut self, t: usize, c: usize, state: State, observer: &mut O) {
         self.progress(c);
@@ -357,8 +358,7 @@ impl Machine {
             self.stop_contending(t, observer);
         }
         self.follow(t);
-        let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
-        observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
+        self.set_out(t, c, observer);
         if !self.tasks[t].is_interrupt() {
             self.call_simply(c);
         }

@@ -2,6 +2,7 @@
 
 use super::deadline::Budget;
 use super::ramped::Ramped;
+use super::way_out::WayOut;
 use crate::behavior::{Behavior, Work};
 use crate::setup::{Class, Creator};
 use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
@@ -149,6 +150,7 @@ pub(super) struct Task {
     pub(super) recent: Option<usize>,
     /// What it executes; None: the program has to be asked.
     pub(super) segment: Option<Segment>,
+    pub(super) way_out: WayOut,
     /// Whether a wake-up came while it was awake.
     pub(super) wake_pending: bool,
     /// It is awake, and its CPU does not know yet: it is in nobody's queue.

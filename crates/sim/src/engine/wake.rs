@@ -81,6 +81,9 @@ impl Machine {
             self.cpus[previous].iowait_count -= 1;
         }
         self.tasks[t].totals.wakeups += 1;
+        if self.cpus[previous].leaving == Some(t) {
+            self.tell_left(previous, observer);
+        }
         if self.placed_by_size(t) {
             self.sync_blocked(t, previous, observer);
         }
@@ -242,7 +245,7 @@ impl Machine {
                 };
                 self.leave_idle(c, why, observer);
             }
-            Activity::Waking => {}
+            Activity::Waking | Activity::Leaving => {}
             Activity::Busy => {
                 self.watch_fair(c);
                 if !self.waits_at_birth(t, c) {

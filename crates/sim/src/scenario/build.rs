@@ -215,7 +215,7 @@ impl<'a> Tasks<'a> {
                 let item = |item: &RecordedItem| Recorded {
                     released: spec.start + item.released,
                     work: item.work.work(Nanos::ZERO, self.full_speed),
-                    busy: Nanos::ZERO,
+                    ..Recorded::default()
                 };
                 let items = items.iter().map(item).collect();
                 self.push(spec, Box::new(Replay::new(items, Pace::Open)));

@@ -14,6 +14,8 @@ pub struct Recorded {
     pub work: Work,
     /// CPU time that it had then.
     pub busy: Nanos,
+    /// Of its cycles those after its task had left its queue.
+    pub way: u64,
 }
 
 /// When an item of a replay becomes due.
@@ -104,6 +106,7 @@ mod tests {
             released: Nanos::from_millis(at),
             work: Work { cycles: ms * 1_000_000, memory: Nanos::ZERO },
             busy: Nanos::from_millis(ms),
+            way: 0,
         });
         let mut replay = Replay::new(items.collect(), pace);
         let steps = play(&mut replay, Nanos::from_secs(10), khz);

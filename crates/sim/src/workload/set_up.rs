@@ -30,7 +30,7 @@ impl Behavior for SetUp {
             return Step::SleepUntil(stretch.released);
         }
         (self.awaits, self.at) = (true, self.at + 1);
-        Step::Run(stretch.work)
+        Step::Leave { work: stretch.work, way: stretch.way }
     }
 }
 
@@ -46,14 +46,14 @@ mod tests {
         let stretch = |at: u64, ms: u64| Recorded {
             released: Nanos::from_millis(at),
             work: Work { cycles: ms * 1_000_000, memory: Nanos::ZERO },
-            busy: Nanos::ZERO,
+            ..Recorded::default()
         };
         let stretches = [stretch(2, 3), stretch(4, 1), stretch(10, 1)].into();
         let mut task = SetUp::new(stretches, Box::new(Rampup::new(0, Nanos::ZERO)));
         let steps = play(&mut task, Nanos::from_millis(100), 1_000_000);
         let begun: Vec<u64> = steps
             .iter()
-            .filter(|(_, step)| matches!(step, Step::Run(_)))
+            .filter(|(_, step)| matches!(step, Step::Run(_) | Step::Leave { .. }))
             .map(|(at, _)| at.0 / 1_000_000)
             .collect();
         assert_eq!(begun, [2, 5, 10, 11]);

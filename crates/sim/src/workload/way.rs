@@ -11,8 +11,17 @@ use std::sync::Arc;
 pub struct Way {
     /// From the release that wakes a task to its first instruction, for each item: interrupt, wake-up and switch.
     pub late: Arc<[Nanos]>,
-    /// Work after the end of each item until the task sleeps, in reference cycles.
-    pub after_cycles: Arc<[u64]>,
+    /// What comes after the end of each item until the task sleeps.
+    pub after: Arc<[After]>,
+}
+
+/// Work after the end of an item, in reference cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct After {
+    /// All of it.
+    pub cycles: u64,
+    /// Of that what comes after the task has left its queue.
+    pub way: u64,
 }
 
 /// A behaviour whose items have a [`Way`], each due by a timer.
@@ -63,8 +72,8 @@ impl Behavior for OnItsWay {
             self.done += 1;
             if sleeps_until(&step, now).is_some() {
                 self.next = Some(step);
-                let cycles = self.way.after_cycles.get(done).copied().unwrap_or_default();
-                return Step::Run(Work { cycles, memory: Nanos::ZERO });
+                let After { cycles, way } = self.way.after.get(done).copied().unwrap_or_default();
+                return Step::Leave { work: Work { cycles, memory: Nanos::ZERO }, way };
             }
         }
         self.late(step, now)
@@ -84,7 +93,7 @@ mod tests {
         let mut periodic = Periodic::new(Nanos::from_millis(10), work);
         periodic.phase = Nanos::from_millis(3);
         let late = late.iter().copied().map(Nanos::from_millis).collect();
-        let way = Way { late, after_cycles: [2_000_000; 3].into() };
+        let way = Way { late, after: [After { cycles: 2_000_000, way: 1_000_000 }; 3].into() };
         let mut task = OnItsWay::new(Box::new(periodic), way);
         let steps = play(&mut task, Nanos::from_millis(30), 1_000_000);
         let mut found = Vec::new();

@@ -61,6 +61,7 @@ fn recorded(cpu: u32, seed: u64, share: u64, memory: bool) -> Arc<[Recorded]> {
             released: Nanos(released),
             work: Work { cycles: busy * 2, memory: Nanos(if memory { busy / 7 } else { 0 }) },
             busy: Nanos(busy),
+            ..Recorded::default()
         });
         released += match uniform(&mut random, 10) {
             0 => 200 * MS,

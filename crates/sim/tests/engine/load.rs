@@ -367,6 +367,7 @@ fn a_task_counts_from_one_reading_of_the_clock_to_another() {
         wake_cycles: ms(10),
         sleep_cycles: ms(5),
         crossing_sleep_cycles: ms(crossing),
+        change_cycles: 0,
     };
     let (none, tenth) = (ClockReadings::default(), MS / 10);
     assert_eq!(

@@ -19,4 +19,5 @@ mod ramp;
 mod rt;
 mod samplers;
 mod scheduling;
+mod sleeps;
 mod versions;

@@ -112,7 +112,7 @@ fn what_was_left_decides_where_a_task_is_born() {
     let born = |platform: &str, creator: u32, left: Vec<Left>| {
         let mut setup = setup(platform, "debian-7.3", "schedutil", Nanos(20 * MS));
         let mut one = task("one", Script::new(vec![cycles(1_000_000)]));
-        (one.creator, one.start) = (Creator::Cpu(CpuId(creator)), Nanos(MS));
+        (one.creator, one.start) = (Creator::Cpu(CpuId(creator)), Nanos(5 * MS));
         setup.tasks.push(one);
         setup.before = Some(Before { left, looked_after: Nanos(MS) });
         run(setup).0.switches[0].2
@@ -127,7 +127,11 @@ fn what_was_left_decides_where_a_task_is_born() {
     assert_eq!(born("board-x86", 3, utils([72, 7, 10, 0])), 1);
     // The other cluster has two idle CPUs, where the creator's has one besides itself.
     assert_eq!(born("board-aarch64", 0, [90, 90, 64, 13].map(|ms| ago(0, ms)).to_vec()), 3);
-    assert_eq!(born("board-aarch64", 0, [90, 90, 8, 13].map(|ms| ago(0, ms)).to_vec()), 2);
+    let mut left = [90, 90, 8, 13].map(|ms| ago(0, ms)).to_vec();
+    assert_eq!(born("board-aarch64", 0, left.clone()), 2);
+    // A tick that finds it idle does not change that.
+    left[3].timers = vec![Nanos(1)];
+    assert_eq!(born("board-aarch64", 0, left), 2);
 }
 
 /// A wake-up that raises the frequency at once: the way to the task's first instruction, 60,000 cycles, is that fast, too. At 600 MHz

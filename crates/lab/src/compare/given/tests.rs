@@ -149,6 +149,7 @@ fn one_interrupt_wakes_all() {
         released_ns,
         cycles: None,
         after_cycles: None,
+        way_cycles: 0.0,
         late_ns: Some(late_ns),
         switch_ns: None,
         interrupt_cycles: None,
@@ -218,4 +219,13 @@ fn a_wake_up_on_another_cpu_has_its_own_part() {
     assert_eq!((first.remote_cycles, first.switch_cycles), (Some(3e5), Some(2.5e5)));
     assert!(first.interrupt_cycles.is_none() && second.remote_cycles.is_none());
     assert_eq!(second.interrupt_cycles, Some(4.5e5), "less the timer's slack");
+}
+
+/// The estimate of energy brings the task's signals up to date, 0.15 ms before it moves.
+#[test]
+fn a_choice_begins_before_the_move() {
+    let synced = [MS, 2 * MS, 3 * MS];
+    assert_eq!(choice_ns(&synced, 2 * MS + 150_000), 2 * MS);
+    assert_eq!(choice_ns(&synced, 2 * MS + 550_000), 2 * MS + 550_000, "that was something else");
+    assert_eq!(choice_ns(&synced, 2 * MS), 2 * MS, "nothing is recorded of it");
 }

@@ -81,7 +81,7 @@ impl Performer {
                 return Ok(done);
             }
             let going_on = match self.behavior.next(now.since(stage.begin), &mut self.random) {
-                Step::Run(work) => stage.run(work)?,
+                Step::Run(work) | Step::Leave { work, .. } => stage.run(work)?,
                 Step::SleepUntil(at) | Step::AwaitUntil(at) => {
                     stage.sleep_until(stage.begin + at)?
                 }
