@@ -28,6 +28,7 @@ mod run;
 mod speed_up;
 mod stretch;
 mod text;
+mod ticks;
 
 pub use background::Background;
 pub use figures::{Figures, Quantity, of_outcome, of_run};

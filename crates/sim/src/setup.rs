@@ -74,6 +74,9 @@ pub struct Left {
     pub pushed_to: Option<CpuId>,
     /// When, from now on, timers of the kernel's own expire there, in order: where its tick is stopped it comes then.
     pub timers: Vec<Nanos>,
+    /// When it reads its clock for ticks, as far as that is known, in order: each comes at its own time from then on. A tick of which
+    /// that is not known comes as late as half of them.
+    pub ticks: Vec<Nanos>,
 }
 
 /// Whoever sets the clamps of ramps, from outside of the kernel.
@@ -148,9 +151,12 @@ pub enum Creator {
     #[default]
     Nobody,
     /// Nobody, as it was there long before and slept: nothing is left of its signals.
-    Earlier,
-    /// The same, and when it last slept it had been denied a slice: it runs before others when it comes back.
-    Denied,
+    Earlier {
+        /// It was on another CPU until then.
+        comes: bool,
+        /// When it last slept it had been denied a slice: it runs before others when it comes back.
+        was_denied: bool,
+    },
     /// A task, awake for it on the CPU on which it ran last.
     Task(TaskId),
     /// Somebody who is no task of the model, awake on this CPU.

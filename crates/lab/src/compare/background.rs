@@ -19,6 +19,8 @@ pub struct Background {
     pub priority: i32,
     /// What is expected of it at first (util_est).
     pub util_est: u32,
+    /// Whether it was on another CPU before, and comes with its utilisation.
+    pub comes: bool,
     /// Whether it had been denied time when it last slept: when it first woke up it ran before a fair task that ran there.
     pub was_denied: bool,
     /// What it did.
@@ -36,33 +38,37 @@ pub(super) struct Thread<'a> {
     pub(super) priority: i32,
     /// When it ran.
     pub(super) slices: &'a [Ran],
+    /// The CPU where it was before.
+    pub(super) cpu_before: Option<u32>,
 }
 
-/// What it did on each CPU, apart from what it did there after it had moved away with its utilisation; `all` ran.
+/// What it did on each CPU, apart from what it did there after it had been on another one; `all` ran.
 pub(super) fn background(
     recording: &Recording<'_>,
     thread: &Thread<'_>,
     all: &[Ran],
     (calls, readings, clocks): (&Calls, &Readings, &Clocks<'_>),
 ) -> Vec<Background> {
-    let &Thread { tid, name, priority, slices } = thread;
-    let mut per_stay: BTreeMap<(u32, usize), Vec<Stretch>> = BTreeMap::new();
-    let mut stays: BTreeMap<u32, usize> = BTreeMap::new();
+    let &Thread { tid, name, priority, slices, mut cpu_before } = thread;
+    let mut stays: Vec<(bool, Vec<Stretch>)> = Vec::new();
     for mut stretch in stretches(slices, &wakeups_of(recording, tid), true, (readings, clocks)) {
         stretch.is_call = calls.before(&stretch, clocks);
-        let stay = stays.entry(stretch.cpu).or_default();
-        per_stay.entry((stretch.cpu, *stay)).or_default().push(stretch);
-        *stay += usize::from(stretch.moves);
+        let comes = cpu_before.replace(stretch.cpu).is_some_and(|before| before != stretch.cpu);
+        match stays.last_mut() {
+            Some((_, stay)) if !comes => stay.push(stretch),
+            _ => stays.push((comes, vec![stretch])),
+        }
     }
-    let of_stay = |((cpu, _), stretches): ((u32, usize), Vec<Stretch>)| Background {
+    let of_stay = |(comes, stretches): (bool, Vec<Stretch>)| Background {
         name: name.to_owned(),
-        cpu,
+        cpu: stretches.first().map_or(0, |of| of.cpu),
         priority,
+        comes,
         util_est: expected_at(recording, tid, stretches.first().map_or(0, |of| of.woken_ns)),
         was_denied: stretches.first().is_some_and(|of| goes_first(of, tid, all, clocks)),
         stretches,
     };
-    per_stay.into_iter().map(of_stay).collect()
+    stays.into_iter().map(of_stay).collect()
 }
 
 /// Cycles from a wake-up until another task has had to give way, at most.

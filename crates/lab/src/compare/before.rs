@@ -3,6 +3,7 @@
 
 use super::clocks::Clocks;
 use super::readings::Readings;
+use super::ticks::Ticks;
 use flyball_events::Recording;
 use flyball_events::recording::{Ended, Ran, Signals, Subject, comm};
 use flyball_platform::IdleBalanceCost;
@@ -17,11 +18,12 @@ pub(super) fn before(
     scenario: &Scenario,
     run: &Run,
     (readings, clocks): (&Readings, &Clocks<'_>),
-    (begin, tick_ns): (u64, Option<u64>),
+    (begin, ticks): (u64, &Ticks),
 ) -> Before {
     let recording = Recording::of(run);
     let cpus: Vec<u32> = scenario.platform.cpus.iter().map(|cpu| cpu.id.0).collect();
-    let tick = tick_ns.map(|first| (begin + first, 1_000_000_000 / u64::from(scenario.kernel.hz)));
+    let tick =
+        ticks.phase_ns.map(|first| (begin + first, 1_000_000_000 / u64::from(scenario.kernel.hz)));
     let begins = recording.span().from_ns.min(begin);
     let mut looked_after = begins;
     let mut of_cpu = |cpu: u32| {
@@ -47,6 +49,7 @@ pub(super) fn before(
                 let timers = timers(&recording, (cpu, &cpus), (readings, clocks), tick);
                 timers.into_iter().map(|at| Nanos(at - begin)).collect()
             }),
+            ticks: ticks.readings.get(&cpu).cloned().unwrap_or_default(),
         }
     };
     let left = cpus.iter().map(|&cpu| of_cpu(cpu)).collect();

@@ -66,13 +66,18 @@ impl<'a> Clocks<'a> {
         asleep(self.counted_ns(cpu, from_ns, to_ns))
     }
 
-    /// The time that load tracking counts from one time to another on a CPU that is busy. Once it is idle, the rest follows.
-    pub(super) fn counted_ns(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+    /// Whether load tracking counts a CPU's time as it is, whatever its frequency.
+    pub(super) fn is_steady(&self, cpu: u32) -> bool {
         let mut domains = self.platform.domains.iter();
         let domain = domains.find(|domain| domain.cpus.iter().any(|own| own.0 == cpu));
-        match domain.is_none_or(|domain| domain.frequency_invariant) {
-            true => self.cycles(cpu, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64,
-            false => to_ns.saturating_sub(from_ns) as f64,
+        domain.is_some_and(|domain| !domain.frequency_invariant)
+    }
+
+    /// The time that load tracking counts from one time to another on a CPU that is busy. Once it is idle, the rest follows.
+    pub(super) fn counted_ns(&self, cpu: u32, from_ns: u64, to_ns: u64) -> f64 {
+        match self.is_steady(cpu) {
+            true => to_ns.saturating_sub(from_ns) as f64,
+            false => self.cycles(cpu, from_ns, to_ns) * 1e6 / self.full_speed.0 as f64,
         }
     }
 }

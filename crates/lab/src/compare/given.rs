@@ -18,7 +18,8 @@ use super::figures::span;
 use super::on_cpu;
 use super::readings::Readings;
 use super::stretch::{Stretch, stretches, wakeups_of};
-use flyball_events::recording::{Ran, Signals, Subject, Woken, comm};
+use super::ticks::Ticks;
+use flyball_events::recording::{Ran, Subject, Woken, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
@@ -27,7 +28,6 @@ use flyball_sim::scenario::{Built, Scenario};
 use flyball_sim::setup::{Before, Class};
 use flyball_stats::median_high;
 use serde_json::{Value, json};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
@@ -142,7 +142,8 @@ pub fn given<'a>(
 
 /// One playing's.
 fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Missing> {
-    let recording = span(&Recording::of(run))?;
+    let whole = Recording::of(run);
+    let recording = span(&whole)?;
     let begin = recording.span().from_ns;
     let at = Clocks::of(&scenario.platform, run, &recording);
     let readings = Readings::of_run(&scenario.platform, scenario.kernel.rules, run);
@@ -170,7 +171,8 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             let changed = class_changed(scenario, &recording, &name, (tid, &slices));
             let (set_up, own) = split(&slices, changed);
             // Until then it was a fair thread.
-            let thread = Thread { tid, name: &name, priority: NICE_0, slices: &set_up };
+            let thread =
+                Thread { tid, name: &name, priority: NICE_0, slices: &set_up, cpu_before: None };
             found.background.extend(background(
                 &recording,
                 &thread,
@@ -182,7 +184,8 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             found.tasks.insert(name, task);
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
-            let thread = Thread { tid, name: &name, priority, slices: &slices };
+            let cpu_before = cpu_before(&whole, tid, begin);
+            let thread = Thread { tid, name: &name, priority, slices: &slices, cpu_before };
             found.background.extend(background(
                 &recording,
                 &thread,
@@ -194,8 +197,9 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     for stretch in found.background.iter_mut().flat_map(|of| &mut of.stretches) {
         stretch.begin_at_reading(&readings, &at);
     }
-    found.tick_ns = tick_ns(scenario, &recording, &all, |of| readings.of_update(of, &at));
-    found.before = before(scenario, run, (&readings, &at), (begin, found.tick_ns));
+    let ticks = Ticks::of(scenario, &recording, &all, (&readings, &at));
+    found.tick_ns = ticks.phase_ns;
+    found.before = before(scenario, run, (&readings, &at), (begin, &ticks));
     found.readings = readings.ago();
     wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
     // From the beginning of the scenario on.
@@ -209,6 +213,12 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         since(&mut stretch.woken_ns);
     }
     Ok(found)
+}
+
+/// The CPU where a thread last ran before a time.
+fn cpu_before(recording: &Recording<'_>, tid: u32, t_ns: u64) -> Option<u32> {
+    let ran = recording.slices_of(tid).into_iter().filter(|slice| slice.from_ns < t_ns);
+    ran.max_by_key(|slice| slice.from_ns).map(|slice| slice.cpu)
 }
 
 /// When a thread took its class, which is another one than the fair class in which it was created: its utilisation is then no longer
@@ -362,49 +372,6 @@ fn worked(
         }
     }));
     task
-}
-
-/// A tick is one of so many updates of utilisations near each other in its period, at least.
-const LEAST_TICKS: usize = 10;
-
-/// So near each other, in ns.
-const NEAR_NS: u64 = 200_000;
-
-/// Where ticks come in their period, from the beginning of the scenario on: there the utilisations of busy CPUs change, once
-/// they have run for a while.
-fn tick_ns(
-    scenario: &Scenario,
-    recording: &Recording<'_>,
-    slices: &[Ran],
-    read: impl Fn(&Signals) -> u64,
-) -> Option<u64> {
-    let (begin, period) = (recording.span().from_ns, 1_000_000_000 / u64::from(scenario.kernel.hz));
-    let mut per_cpu: BTreeMap<u32, Vec<&Ran>> = BTreeMap::new();
-    for slice in slices {
-        per_cpu.entry(slice.cpu).or_default().push(slice);
-    }
-    let runs_on = |cpu: u32, t_ns: u64| {
-        let slices = per_cpu.get(&cpu)?;
-        let before = slices.partition_point(|slice| slice.from_ns <= t_ns).checked_sub(1)?;
-        slices.get(before).map(|slice| (slice.from_ns + NEAR_NS..slice.to_ns).contains(&t_ns))
-    };
-    let mut at: Vec<u64> = recording
-        .signals()
-        .filter(|of| of.t_ns >= begin)
-        .filter(|of| matches!(of.subject, Subject::Cpu(cpu) if runs_on(cpu, of.t_ns) == Some(true)))
-        .map(|of| (read(&of).saturating_sub(begin)) % period)
-        .collect();
-    at.sort_unstable();
-    // All around: what comes early in a period lies behind what comes late in the one before.
-    let ends: Vec<u64> = at.iter().copied().chain(at.iter().map(|ns| ns + period)).collect();
-    let near = |from: &u64| {
-        let first = ends.partition_point(|ns| ns < from);
-        (ends.partition_point(|ns| *ns <= from + NEAR_NS) - first, first)
-    };
-    let (count, first) =
-        at.iter().map(near).max_by_key(|&(count, first)| (count, Reverse(first)))?;
-    let tick = ends.get(first + count / 2).filter(|_| count >= LEAST_TICKS)?;
-    Some(tick % period)
 }
 
 /// The utilisation of a task at its creation that has this one at `t_ns`; None where that was so long after that hardly

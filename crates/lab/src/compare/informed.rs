@@ -247,6 +247,7 @@ fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
             let last = (!moves).then(|| due(never, cycles(1.0)));
             let did = Measured {
                 initial_util_est: of.util_est,
+                comes: of.comes,
                 was_denied: of.was_denied,
                 start: of.stretches.first().map(|stretch| Nanos(stretch.woken_ns)),
                 set_up: Some(of.stretches.iter().map(recorded).chain(last).collect()),
@@ -268,7 +269,7 @@ fn stand_ins(playings: &[Vec<Background>], duration: Nanos) -> Vec<TaskSpec> {
         rampup_multiplier: None,
         clamp_ramp: None,
         start: Nanos::ZERO,
-        creator: Creator::Earlier,
+        creator: Creator::Earlier { comes: false, was_denied: false },
         initial_util: None,
         workload: Workload::Recorded([].into()),
         measured,

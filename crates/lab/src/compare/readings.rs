@@ -58,6 +58,8 @@ struct OfCpu {
     read_for: Vec<(u64, u64)>,
     /// Where a period of load tracking begins, from 0 to [`PERIOD`].
     period: Option<u64>,
+    /// Whether its periods are as long while it is busy: load tracking there does not go by its frequency.
+    is_steady: bool,
 }
 
 impl OfCpu {
@@ -125,6 +127,7 @@ impl Readings {
             of.read_for = read_for.collect();
             of.read_for.sort_unstable();
             of.period = Some(period);
+            of.is_steady = clocks.is_steady(cpu);
         }
         let sleeps = sleeps(recording, clocks, rules);
         let usual = |cycles: Vec<f64>| median_of(cycles).map(|cycles| cycles.round() as u64);
@@ -165,6 +168,18 @@ impl Readings {
             Some(read_ns) if self.are_known() => read_ns,
             _ => of.t_ns,
         }
+    }
+
+    /// The same by the CPU's periods, where these tell it.
+    pub(super) fn at_tick(&self, of: &Signals, clocks: &Clocks<'_>) -> u64 {
+        let by_period = || {
+            let Subject::Cpu(cpu) = of.subject else { return None };
+            let own = self.of_cpus.get(&cpu)?;
+            let tells = own.is_steady || own.idle_since(of.t_ns).is_some();
+            let later = after(own.period.filter(|_| tells)?, of.t_ns, of.period_contrib?);
+            of.t_ns.checked_sub(later).filter(|_| later < NEAR_NS)
+        };
+        by_period().unwrap_or_else(|| self.of_update(of, clocks))
     }
 
     /// How much of a period of load tracking has passed on a CPU at a time, in units of 1024 ns, if it was idle until then.

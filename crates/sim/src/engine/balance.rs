@@ -3,7 +3,7 @@
 
 use super::Machine;
 use super::cpu::{BalanceLevel, Cpu};
-use super::new_idle::Reach;
+use super::new_idle::{MIGRATION_COST, Reach};
 use crate::observe::Observer;
 use crate::setup::Placement;
 use flyball_pelt::{Fit, capacity_greater};
@@ -30,7 +30,7 @@ pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Ve
             was_balanced: false,
             looked_at: None,
             others,
-            failed: false,
+            failed: 0,
         }
     };
     [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
@@ -46,6 +46,9 @@ impl BalanceLevel {
 
 /// What CPUs with one cache are used by, or loaded more than others, for the kernel to mind; in percent.
 pub(super) const IMBALANCE_PERCENT: u32 = 117;
+
+/// After so many refusals a CPU takes a task that ran just now, too (`cache_nice_tries`).
+const HOT_TRIES: u32 = 1;
 
 /// From the tick that finds a misfit to its move, at most, in ns.
 const BALANCER_LATENCY: u64 = 1_000_000;
@@ -92,7 +95,7 @@ impl Machine {
             }
             let moved = busy && self.pull_from_busiest(c, level, observer);
             level.looked_at = Some(now);
-            level.was_balanced = !moved && !level.failed;
+            level.was_balanced = !moved && level.failed == 0;
         }
         let next = levels.iter().map(|level| level.due(busy)).min();
         self.cpus[c].balance_at = next.unwrap_or(u64::MAX);
@@ -184,10 +187,35 @@ impl Machine {
     }
 
     /// A task that waits on CPU `from` and may go to CPU `to`, be that too small for it: waiting is
-    /// worse.
-    fn movable(&self, from: usize, to: usize) -> Option<usize> {
-        let may = |&t: &usize| self.tasks[t].allowed[to] && !self.is_throttled_on(t, to);
+    /// worse. One that ran just now stays, unless CPU `to` has `failed` to get one before.
+    fn movable(&self, (from, to): (usize, usize), failed: u32) -> Option<usize> {
+        self.first_movable(from, to, |t| failed > HOT_TRIES || !self.is_hot(t, from, to))
+    }
+
+    /// How often CPU `c` has tried in vain to take a task from anywhere (`nr_balance_failed`).
+    fn failed(&self, c: usize) -> u32 {
+        self.cpus[c].levels.last().map_or(0, |level| level.failed)
+    }
+
+    fn first_movable(&self, from: usize, to: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let may = |&t: &usize| self.tasks[t].allowed[to] && !self.is_throttled_on(t, to) && may(t);
         self.cpus[from].fair.iter().copied().find(|t| may(t) && self.may_cross(*t, from, to))
+    }
+
+    /// Whether a task that waits on CPU `from` has run there so short ago that its data is taken to be in its cache (`task_hot`).
+    fn is_hot(&self, t: usize, from: usize, to: usize) -> bool {
+        let cpu = &self.cpus[from];
+        let clock = cpu.clock.clock_task().wrapping_add(self.now - cpu.clock_at);
+        clock.wrapping_sub(self.tasks[t].exec_start) < MIGRATION_COST && !cpu.siblings.contains(&to)
+    }
+
+    /// Idle CPUs have looked for a task on CPU `c`, and failed if only such are there that ran just now.
+    fn note_failure(&mut self, c: usize) {
+        let would_take = |&other: &usize| self.first_movable(c, other, |_| true).is_some();
+        let refused = self.idle_cpus.from(0).find(would_take);
+        if let Some(level) = refused.and_then(|other| self.cpus[other].levels.last_mut()) {
+            level.failed = level.failed.saturating_add(1);
+        }
     }
 
     /// Whether a task that waits may go to another cluster: smaller CPUs take one of larger ones only if these are
@@ -300,7 +328,7 @@ impl Machine {
             let waiting = Some((is_near(other), self.cpus[other].fair.len()));
             if waiting > most
                 && !leaves_it(other)
-                && let Some(t) = self.movable(other, c)
+                && let Some(t) = self.movable((other, c), self.failed(c))
             {
                 (most, from) = (waiting, Some((other, t)));
             }
@@ -324,7 +352,7 @@ impl Machine {
         let idle = self
             .idle_cpus
             .from(0)
-            .filter_map(|other| Some((other, self.movable(c, other)?)))
+            .filter_map(|other| Some((other, self.movable((c, other), self.failed(other))?)))
             .max_by_key(|&(other, _)| {
                 let is_near = self.cpus[other].domain == self.cpus[c].domain;
                 let capacity = self.cpus[other].capacity;
@@ -333,9 +361,15 @@ impl Machine {
         match idle {
             Some((other, t)) => {
                 self.cpus[other].moved_in_vain = 0;
+                if let Some(level) = self.cpus[other].levels.last_mut() {
+                    level.failed = 0;
+                }
                 self.move_task(t, (c, other), other, observer);
             }
-            None => self.note_vain(c),
+            None => {
+                self.note_failure(c);
+                self.note_vain(c);
+            }
         }
     }
 
@@ -389,14 +423,18 @@ impl Machine {
         if self.cpus[c].weight * capacity >= weight * u64::from(self.cpus[c].capacity) {
             return false;
         }
-        let Some(t) = self.movable(other, c) else { return false };
+        let Some(t) = self.movable((other, c), failed) else {
+            let refused = self.first_movable(other, c, |_| true).is_some();
+            level.failed = if refused { failed.saturating_add(1) } else { 0 };
+            return false;
+        };
         let (own, from) = (&self.cpus[c], &self.cpus[other]);
         let with = own.weight + u64::from(self.tasks[t].weight);
         match load(with, from).cmp(&load(from.weight, own)) {
             Ordering::Less => {}
-            Ordering::Equal if failed => {}
+            Ordering::Equal if failed > 0 => {}
             Ordering::Equal => {
-                level.failed = true;
+                level.failed = 1;
                 return false;
             }
             Ordering::Greater => return false,
@@ -483,24 +521,35 @@ mod tests {
     /// where its idle times were 8 ms, not where they were 1 ms.
     #[test]
     fn who_is_seldom_idle_for_long_does_not_look_for_work() {
-        let takes = |idle_ms: u64| {
-            let text = "platform = \"board-x86\"\nkernel = \"debian-7.3\"\n[governor]\nname = \"performance\"\n\
+        assert!(takes(8, 10, 0) && !takes(1, 10, 0));
+    }
+
+    /// It ran there until 0.4 ms ago: that CPU 1 takes it anyway if it has failed twice before.
+    #[test]
+    fn who_ran_just_now_stays() {
+        assert!(!takes(8, 4, 0) && !takes(8, 4, 1) && takes(8, 4, 2));
+        assert!(takes(8, 5, 0));
+    }
+
+    /// See above; `waited` tenths of a millisecond, and CPU 1 has `failed` to get a task before.
+    fn takes(idle_ms: u64, waited: u64, failed: u32) -> bool {
+        let text = "platform = \"board-x86\"\nkernel = \"debian-7.3\"\n[governor]\nname = \"performance\"\n\
                         [[task]]\nkind = \"spin\"\ncount = 2\n";
-            let scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
-            let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
-            (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
-            (machine.fair_waiting, machine.tasks[1].cpu) = (1, 3);
-            (machine.cpus[3].fair_count, machine.cpus[3].weight) = (2, 2048);
-            machine.crowded.set(3, true);
-            machine.set_activity(3, Activity::Busy);
-            let cost = Nanos(3_000_000);
-            let mut new_idle = NewIdle::costing(IdleBalanceCost { near: cost, all: cost });
-            new_idle.remember(&[Nanos(1_000_000 * idle_ms); 40]);
-            new_idle.forget();
-            machine.cpus[1].new_idle = new_idle;
-            machine.pull_when_idle(1, &mut Blind)
-        };
-        assert!(takes(8) && !takes(1));
+        let scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
+        let mut machine = Machine::new(scenario.setup(0).setup).unwrap();
+        (machine.cpus[3].current, machine.cpus[3].fair) = (Some(0), vec![1]);
+        (machine.fair_waiting, machine.tasks[1].cpu) = (1, 3);
+        (machine.cpus[3].fair_count, machine.cpus[3].weight) = (2, 2048);
+        machine.crowded.set(3, true);
+        machine.set_activity(3, Activity::Busy);
+        let cost = Nanos(3_000_000);
+        let mut new_idle = NewIdle::costing(IdleBalanceCost { near: cost, all: cost });
+        new_idle.remember(&[Nanos(1_000_000 * idle_ms); 40]);
+        new_idle.forget();
+        machine.cpus[1].new_idle = new_idle;
+        machine.now = 100_000 * waited;
+        machine.cpus[1].levels.last_mut().unwrap().failed = failed;
+        machine.pull_when_idle(1, &mut Blind)
     }
 
     /// Each time that an idle small CPU has no room counts, if the task may run there, until nobody waits any more.

@@ -81,7 +81,7 @@ pub(super) fn build(setup: Setup) -> Machine {
             }
         }
         if let Some(left) = left {
-            leave(cpu, left);
+            leave(cpu, left, (setup.tick_phase.0, tick));
         }
         // Every task may come to wait there; nothing is to be allocated while time passes.
         cpu.fair.reserve(tasks.len());
@@ -425,6 +425,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         has_blocked: false,
         server: cpu::FairServer::OFF,
         tick_at: u64::MAX,
+        ticks: Vec::new(),
+        tick_late: 0,
         complete_at: u64::MAX,
         awake_at: u64::MAX,
         frozen_until: 0,
@@ -455,8 +457,8 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
     }
 }
 
-/// What ran before left something on an idle CPU.
-fn leave(cpu: &mut Cpu, left: &Left) {
+/// What ran before left something on an idle CPU. `ticks`: where in its period the first is, and the period.
+fn leave(cpu: &mut Cpu, left: &Left, ticks: (u64, u64)) {
     let (load, weight) = (left.util_avg.into(), task::weight(Class::Fair { nice: 0 }));
     cpu.cfs.attach(&mut SchedAvg::new_task(load, left.util_avg), weight.into());
     cpu.clock.advance_idle(left.updated.0);
@@ -468,6 +470,11 @@ fn leave(cpu: &mut Cpu, left: &Left) {
     cpu.new_idle.remember(&left.idle_times);
     cpu.pushed_to = left.pushed_to.map_or(cpu.pushed_to, |to| to.0 as usize);
     cpu.kernel_timers = left.timers.iter().rev().map(|at| at.0).collect();
+    let (phase, tick) = ticks;
+    cpu.ticks = left.ticks.iter().map(|at| at.0).collect();
+    let mut late: Vec<u64> = cpu.ticks.iter().map(|at| (at + tick - phase) % tick).collect();
+    late.sort_unstable();
+    cpu.tick_late = late.get(late.len() / 2).copied().unwrap_or(0);
 }
 
 fn new_task(

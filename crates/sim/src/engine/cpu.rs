@@ -32,8 +32,8 @@ pub(super) struct BalanceLevel {
     pub(super) was_balanced: bool,
     /// When it was; None before the first time.
     pub(super) looked_at: Option<u64>,
-    /// Whether it left an imbalance of one task the last time.
-    pub(super) failed: bool,
+    /// How often in a row it has got none although there was an imbalance.
+    pub(super) failed: u32,
 }
 
 /// What fair tasks that wait for FIFO tasks get.
@@ -189,6 +189,9 @@ pub(super) struct Cpu {
 
     /// Times of the next events; `u64::MAX` without one.
     pub(super) tick_at: u64,
+    /// When its ticks are to be, in order, as far as that is known; and for how long each is behind its time otherwise, in ns.
+    pub(super) ticks: Vec<u64>,
+    pub(super) tick_late: u64,
     pub(super) complete_at: u64,
     /// Out of its idle state; in leaps also when it begins to leave it.
     pub(super) awake_at: u64,

@@ -34,7 +34,7 @@ impl Machine {
     pub(super) fn choose_for_new(&mut self, t: usize) -> usize {
         let task = &self.tasks[t];
         let creator = match task.creator {
-            Creator::Nobody | Creator::Earlier | Creator::Denied => None,
+            Creator::Nobody | Creator::Earlier { .. } => None,
             Creator::Task(parent) => self.tasks.get(parent.0 as usize).map(|parent| parent.cpu),
             Creator::Cpu(cpu) => Some(cpu.0 as usize),
             Creator::Chose(cpu) => return cpu.0 as usize,

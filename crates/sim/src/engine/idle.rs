@@ -240,7 +240,7 @@ impl Machine {
     /// only then counts schedutil's hold the CPU as having been idle.
     fn choose_state(&mut self, c: usize) -> Option<usize> {
         let timer = self.next_timer(c);
-        let next_tick = self.next_tick();
+        let next_tick = self.next_tick_of(c);
         let until_timer = timer.map(|at| at.saturating_sub(self.now));
         let cpu = &mut self.cpus[c];
         if self.idle_tick == IdleTick::Continues {
@@ -270,10 +270,11 @@ impl Machine {
 
     /// The tick that a timer of the kernel's own brings to CPU `c`, which stopped it, from `next_tick` on; `u64::MAX`: none.
     fn tick_of_timer(&mut self, c: usize, next_tick: u64) -> u64 {
+        let due = self.tick_from(next_tick + 1) - self.tick;
         let timers = &mut self.cpus[c].kernel_timers;
-        while timers.pop_if(|at| *at < next_tick).is_some() {}
+        while timers.pop_if(|at| *at < due).is_some() {}
         let at = timers.last().copied();
-        at.map_or(u64::MAX, |at| self.tick_from(at + 1) - self.tick)
+        at.map_or(u64::MAX, |at| self.begins_tick(c, self.tick_from(at + 1) - self.tick))
     }
 
     /// Whether the CPUs of domain `d`, which have no idle states to choose from, stop their tick only once it found
@@ -297,7 +298,7 @@ impl Machine {
     pub(super) fn leave_idle<O: Observer>(&mut self, c: usize, why: WakeUp, observer: &mut O) {
         let Activity::Idle(state) = self.cpus[c].activity else { return };
         self.flush(c);
-        let next_tick = self.next_tick();
+        let next_tick = self.next_tick_of(c);
         let cpu = &mut self.cpus[c];
         cpu.got_tick = why == WakeUp::Tick;
         cpu.note_capacity();

@@ -8,6 +8,9 @@ use flyball_platform::IdleTick;
 /// How often a busy CPU lets idle CPUs' signals decay, in ns.
 pub(super) const DECAY_PERIOD: u64 = 32_000_000;
 
+/// An idle CPU takes longer than this to answer another one's kick, in ns: who ticks until then was there before.
+const SOON: u64 = 50_000;
+
 /// What one CPU does for those that are idle without a tick.
 #[derive(Clone, Copy)]
 struct Care {
@@ -29,7 +32,7 @@ impl Machine {
             self.kick_at = self.last_tick() + self.tick;
             self.limit_search();
         }
-        let decays = balances || self.idle_blocked && self.now > self.decay_at;
+        let decays = balances || self.idle_blocked && self.last_tick() > self.decay_at;
         if decays || self.idle_came {
             let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
             if let Some(by) = first {
@@ -46,7 +49,7 @@ impl Machine {
         let mut from = 0;
         while let Some(c) = self.idle_cpus.next(from) {
             from = c + 1;
-            if self.cpus[c].tick_at <= self.now {
+            if self.cpus[c].tick_at <= self.now + SOON {
                 self.balance_at_idle_tick(c, observer);
             }
         }

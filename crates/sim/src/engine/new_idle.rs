@@ -5,7 +5,7 @@ use flyball_platform::IdleBalanceCost;
 use flyball_units::Nanos;
 
 /// The kernel's `sysctl_sched_migration_cost`, in ns: the average of idle times counts up to twice that, at least.
-const MIGRATION_COST: u64 = 500_000;
+pub(super) const MIGRATION_COST: u64 = 500_000;
 
 /// How long a CPU's idle times are, and what a look at others costs it.
 pub(super) struct NewIdle {

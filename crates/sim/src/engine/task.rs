@@ -235,7 +235,7 @@ impl Task {
     /// Whether it was created just now and has not run yet, and did not only begin to stand for one that was there before.
     pub(super) fn is_new(&self) -> bool {
         let Totals { running, wakeups, .. } = self.totals;
-        let was_there = matches!(self.creator, Creator::Earlier | Creator::Denied);
+        let was_there = matches!(self.creator, Creator::Earlier { .. });
         running == 0 && wakeups == 0 && self.state != State::Running && !was_there
     }
 

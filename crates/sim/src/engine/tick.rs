@@ -27,12 +27,33 @@ impl Machine {
         self.tick_phase + passed.div_ceil(self.tick) * self.tick
     }
 
+    /// When CPU `c` begins with the tick of this time: at once, or when it did where it is known that this takes it a while.
+    pub(super) fn begins_tick(&self, c: usize, at: u64) -> u64 {
+        let cpu = &self.cpus[c];
+        if cpu.ticks.is_empty() {
+            return at;
+        }
+        let known = cpu.ticks.get(cpu.ticks.partition_point(|&tick| tick < at)).copied();
+        known.filter(|&tick| tick - at < self.tick / 2).unwrap_or(at + cpu.tick_late)
+    }
+
+    /// When CPU `c` begins with its next tick.
+    pub(super) fn next_tick_of(&self, c: usize) -> u64 {
+        let next = self.next_tick();
+        let due = next.checked_sub(self.tick).map(|due| self.begins_tick(c, due));
+        due.filter(|&at| at > self.now).unwrap_or_else(|| self.begins_tick(c, next))
+    }
+
     /// A tick of CPU `c`: execution is accounted, the running task's signals and then its queue's
     /// are updated, which may ask cpufreq; then slice, misfit and balance.
     pub(super) fn tick<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let next = match self.cpus[c].ticks.is_empty() {
+            true => self.cpus[c].tick_at + self.tick,
+            false => self.next_tick_of(c),
+        };
         let cpu = &mut self.cpus[c];
         cpu.totals.ticks += 1;
-        cpu.tick_at += self.tick;
+        cpu.tick_at = next;
         let Some(t) = cpu.current else {
             self.tick_without_task(c, observer);
             return;

@@ -62,10 +62,17 @@ impl Machine {
         self.read_for_wakeup(t, c);
         self.tasks[t].since = self.now;
         self.tasks[t].cpu = c;
-        let creator = self.tasks[t].creator;
         let new = self.tasks[t].is_new();
-        if creator == Creator::Denied {
-            self.tasks[t].lag = virtual_time(self.slice, self.tasks[t].weight);
+        if let Creator::Earlier { comes, was_denied } = self.tasks[t].creator {
+            let task = &mut self.tasks[t];
+            if was_denied {
+                task.lag = virtual_time(self.slice, task.weight);
+            }
+            if !comes && task.is_fair() {
+                // It is none that its queue has to be told of.
+                self.cpus[c].cfs.attach(&mut task.avg, task.weight.into());
+                task.attached = true;
+            }
         }
         if new && self.tasks[t].is_fair() {
             self.tasks[t].avg = self.new_signals(t, c);
@@ -132,6 +139,8 @@ impl Machine {
     ) {
         self.tasks[t].account(self.now);
         self.tasks[t].cpu = to;
+        // Nothing of it is in the new one's cache.
+        self.tasks[t].exec_start = 0;
         if self.rules.has(KernelRule::Cfs) {
             let queues = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
             self.tasks[t].vruntime += queues;

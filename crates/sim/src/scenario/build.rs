@@ -253,7 +253,10 @@ impl<'a> Tasks<'a> {
         let creator = match (spec.creator, measured.born_on, measured.creator_cpu) {
             (Creator::Nobody, Some(cpu), _) => Creator::Chose(cpu),
             (Creator::Nobody, None, Some(cpu)) => Creator::Cpu(cpu),
-            (Creator::Earlier, ..) if measured.was_denied => Creator::Denied,
+            (Creator::Earlier { .. }, ..) => {
+                let Measured { comes, was_denied, .. } = measured;
+                Creator::Earlier { comes, was_denied }
+            }
             (stated, ..) => stated,
         };
         self.list.push(TaskSetup {

@@ -130,6 +130,8 @@ pub struct Measured {
     pub creator_cpu: Option<CpuId>,
     /// Whether it had been denied a slice when it last slept, if it was there before.
     pub was_denied: bool,
+    /// Whether it was on another CPU before.
+    pub comes: bool,
     /// Where it begins, if nobody is said to create it and that does not follow from where its creator was.
     pub born_on: Option<CpuId>,
     /// Its first utilisation, if none is said.

@@ -6,7 +6,7 @@ use flyball_governors::{Decision, Event};
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Observer;
-use flyball_sim::setup::{Class, Setup, TaskSetup};
+use flyball_sim::setup::{Before, Class, Left, Setup, TaskSetup};
 use flyball_units::{CpuId, Nanos};
 
 fn board(tasks: Vec<TaskSetup>) -> Setup {
@@ -147,4 +147,24 @@ fn a_fifo_task_that_sleeps_asks_before_its_last_stretch_counts() {
     let at_sleep = seen(&mut used.0.iter().filter(|(at, _)| *at == slept));
     let later = seen(&mut used.0.iter().filter(|(at, _)| *at > slept));
     assert!(slept % (4 * MS) > MS && later > at_sleep, "{at_sleep}, then {later}");
+}
+
+/// CPU 1 is known to have read its clock 30 us behind one tick, and 50 us behind the next; what is not known is as late as half of these.
+#[test]
+fn ticks_come_when_they_were_read() {
+    let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(14 * MS));
+    for cpu in [0, 1] {
+        let mut spin = task("spin", Spin);
+        spin.allowed = vec![CpuId(cpu)];
+        setup.tasks.push(spin);
+    }
+    let mut left = vec![Left::default(); 4];
+    left[1].ticks = vec![Nanos(4 * MS + 30_000), Nanos(8 * MS + 50_000)];
+    setup.before = Some(Before { left, looked_after: Nanos(MS) });
+    let (log, _) = run(setup);
+    let ticks = |cpu: u32| -> Vec<u64> {
+        log.util.iter().filter(|of| of.2 == cpu && of.0 > MS).map(|of| of.0).collect()
+    };
+    assert_eq!(ticks(0), [4 * MS, 8 * MS, 12 * MS]);
+    assert_eq!(ticks(1), [4 * MS + 30_000, 8 * MS + 50_000, 12 * MS + 50_000]);
 }

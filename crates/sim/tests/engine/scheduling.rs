@@ -123,7 +123,8 @@ fn who_was_denied_time_goes_first() {
         let log = run(setup).0;
         log.switches.iter().find(|&&(_, task, _)| task == 1).unwrap().0 - 30 * MS
     };
-    let (denied, earlier) = (waited(Creator::Denied), waited(Creator::Earlier));
+    let earlier = |was_denied| waited(Creator::Earlier { comes: false, was_denied });
+    let (denied, earlier) = (earlier(true), earlier(false));
     assert!(denied < earlier, "{denied} {earlier}");
 }
 

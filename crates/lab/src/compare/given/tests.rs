@@ -117,30 +117,6 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
     assert_eq!(found.controller, None);
 }
 
-#[test]
-fn ticks_are_where_busy_cpus_change() {
-    let scenario = scenario(1);
-    let mut run = Run::default();
-    let mut at = |t_ns: u64, cpu: u32| {
-        let (kind, cpu, util_avg) = ("cpu".to_owned(), Some(cpu), Some(1));
-        let sample =
-            UtilizationSample { t_ns, kind, cpu, util_avg, ..UtilizationSample::default() };
-        run.tables.utilization.push(sample);
-    };
-    for n in 0..20 {
-        // CPU 0 is busy; CPU 1 is not. The tick is at 3.9 ms of 4, and read up to 150 us later.
-        at(n * 4 * MS + 3_900_000 + n % 4 * 50_000, 0);
-        at(n * 4 * MS + 2 * MS, 1);
-    }
-    let to_ns = 100 * MS;
-    run.tables.slices.push(Slice { cpu: 0, tid: 1, from_ns: 0, to_ns, ..Slice::default() });
-    let recording = Recording::of(&run);
-    let slices: Vec<Ran> = recording.slices().collect();
-    let tick = tick_ns(&scenario, &recording, &slices, |of| of.t_ns).unwrap();
-    assert!((3_900_000..4 * MS).contains(&tick) || tick <= 50_000, "{tick}");
-    assert_eq!(tick_ns(&scenario, &recording, &[], |of| of.t_ns), None);
-}
-
 /// Three items are due at once, two of them of tasks that are woken on CPU 1: those come 1 ns apart, as late as the second of
 /// them, in their order; the first one's way to its CPU begins there, too.
 #[test]
