@@ -287,6 +287,9 @@ impl Machine {
         if self.domains[d].demand_at <= self.now {
             self.decide_by_demand(d);
         }
+        while let Some(question) = self.domains[d].next_question(self.now) {
+            self.put_question(d, question, observer);
+        }
         self.advance_change(d, observer);
         if self.domains[d].wake_at <= self.now {
             self.wake_governor(d, observer);

@@ -329,6 +329,8 @@ fn domain(
         governor,
         needs,
         signals: vec![CpuSignals::default(); cpus.len()],
+        // A CPU is on the way to few at once.
+        questions: Vec::with_capacity(4 * cpus.len()),
         times: vec![CpuTimes::default(); if needs.whole_machine { all.len() } else { cpus.len() }],
         wake_at: u64::MAX,
         deferred: false,

@@ -1,6 +1,6 @@
 //! A clock domain as the engine sees it.
 
-use flyball_governors::{CpuSignals, CpuTimes, Governor, Needs};
+use flyball_governors::{CpuSignals, CpuTimes, Governor, Needs, UtilFlags};
 use flyball_platform::{FrequencyControl, IdleState, OperatingPoint, Transition};
 use flyball_units::{KiloHertz, OppTable, Relation};
 
@@ -24,6 +24,8 @@ pub(super) struct Domain {
     pub(super) needs: Needs,
     /// The governor's copy of its CPUs' signals.
     pub(super) signals: Vec<CpuSignals>,
+    /// Questions that CPUs are on the way to, in the order in which they will be asked.
+    pub(super) questions: Vec<Question>,
     /// Its CPUs' times at the last poll.
     pub(super) times: Vec<CpuTimes>,
     /// When the governor wants to be woken; `u64::MAX`: never.
@@ -103,6 +105,20 @@ impl EnergyPoint {
     }
 }
 
+/// What a CPU is about to ask: from the reading of its clock, which made it do so, it has some way to go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    /// When it does.
+    pub(super) at: u64,
+    /// When the clock was read, as it tells.
+    pub(super) read_at: u64,
+    /// For which CPU.
+    pub(super) cpu: usize,
+    /// The signals of that one, whose queue nobody else changes meanwhile.
+    pub(super) own: CpuSignals,
+    pub(super) flags: UtilFlags,
+}
+
 /// A change of frequency that was written and does not hold yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
@@ -129,7 +145,20 @@ impl Domain {
             Some(Change { holds_at, .. }) => holds_at,
             None => u64::MAX,
         };
-        change.min(self.wake_at).min(self.demand_at)
+        let question = self.questions.first().map_or(u64::MAX, |question| question.at);
+        change.min(self.wake_at).min(self.demand_at).min(question)
+    }
+
+    /// A CPU will ask.
+    pub(super) fn expect(&mut self, question: Question) {
+        let behind = self.questions.partition_point(|other| other.at <= question.at);
+        self.questions.insert(behind, question);
+    }
+
+    /// The question that is asked now, if one is.
+    pub(super) fn next_question(&mut self, now: u64) -> Option<Question> {
+        let is_due = self.questions.first().is_some_and(|question| question.at <= now);
+        is_due.then(|| self.questions.remove(0))
     }
 
     /// The point it is at or on the way to.

@@ -117,15 +117,10 @@ impl Machine {
 
     #[inline]
     fn write_change(&mut self, d: usize, to: usize, writer: usize) {
-        // Who decides on a worker is told when that has done its work.
-        let path = match self.domains[d].governor_task {
-            None => self.cpu_time(writer, self.readings.change_cycles),
-            Some(_) => 0,
-        };
         let domain = &mut self.domains[d];
         let (from, costs) = (domain.point, &domain.transition);
         let write = costs.write.of(from, to).0;
-        let written = self.now.saturating_add(path).saturating_add(write);
+        let written = self.now.saturating_add(write);
         let on_grid = |grid: Nanos| written.checked_next_multiple_of(grid.0).unwrap_or(u64::MAX);
         let acts_at = costs.grid.map_or(written, on_grid);
         let holds_at = acts_at.saturating_add(costs.effect.of(from, to).0);

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::cpu::{Cpu, Totals};
-use super::domain::Domain;
+use super::domain::{Domain, Question};
 use super::task::State;
 use crate::observe::Observer;
 use crate::workload::exponential;
@@ -41,10 +41,7 @@ impl Machine {
         if !self.domains[d].needs.utilization || self.is_foreign(d) {
             return;
         }
-        self.refresh_signals(d);
-        let domain = &mut self.domains[d];
-        let signals = Cow::Borrowed(domain.signals.as_slice());
-        let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
+        let domain = &self.domains[d];
         let spread = match std::mem::take(&mut self.round_begins) {
             true => self.round_spread,
             false if self.tick_begins => self.tick_spread,
@@ -59,8 +56,50 @@ impl Machine {
             }
             (_, later) => later + self.question,
         };
-        domain.asked = (self.now, later);
-        let decision = domain.governor.on(&event, since_boot(self.now + later));
+        self.domains[d].asked = (self.now, later);
+        let read_at = self.now + later;
+        let way = match self.domains[d].governor_task {
+            None => self.cpu_time(self.caller.unwrap_or(c), self.readings.change_cycles),
+            Some(_) => 0,
+        };
+        if way == 0 {
+            self.refresh_signals(d);
+            return self.answer(d, (c, flags), read_at, observer);
+        }
+        let own = signals_of(&self.cpus[c], self.slice, self.now);
+        self.domains[d].expect(Question { at: read_at + way, read_at, cpu: c, own, flags });
+        self.requeue_domain(d);
+    }
+
+    /// A CPU asks that was on the way to it.
+    pub(super) fn put_question<O: Observer>(
+        &mut self,
+        d: usize,
+        Question { read_at, cpu: c, own, flags, .. }: Question,
+        observer: &mut O,
+    ) {
+        self.refresh_signals(d);
+        // The others' are as they are by now.
+        if let Some(at) = self.domains[d].cpus.iter().position(|&cpu| cpu == c) {
+            self.domains[d].signals[at] = own;
+            self.cpus[c].stale = true;
+        }
+        self.answer(d, (c, flags), read_at, observer);
+    }
+
+    /// The governor of domain `d` is asked on behalf of a CPU, whose clock was read at this time.
+    #[inline]
+    fn answer<O: Observer>(
+        &mut self,
+        d: usize,
+        (c, flags): (usize, UtilFlags),
+        read_at: u64,
+        observer: &mut O,
+    ) {
+        let domain = &mut self.domains[d];
+        let signals = Cow::Borrowed(domain.signals.as_slice());
+        let event = Event::Util { cpu: CpuId(c as u32), signals, flags };
+        let decision = domain.governor.on(&event, since_boot(read_at));
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);
         self.apply(d, &decision, c);
