@@ -15,10 +15,22 @@ const BALANCE_INTERVAL: u64 = 1_000_000;
 /// How many times as long a busy CPU waits (`busy_factor`).
 const BUSY_FACTOR: u64 = 16;
 
-/// The groups of CPUs that CPU `c` balances with: its core, where that has several, and the machine.
-pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Vec<BalanceLevel> {
+/// The groups of CPUs that CPU `c` balances with: its core, where that has several, its cluster, where that is more than its core
+/// and less than the machine, and the machine. Clusters are taken to be those of a clock.
+pub(super) fn levels(
+    c: usize,
+    siblings: &[usize],
+    (cluster, cpus): (&[usize], usize),
+    tick: u64,
+) -> Vec<BalanceLevel> {
     let core = siblings.to_vec();
-    let machine: Vec<usize> = (0..cpus).filter(|&other| other != c).collect();
+    let others = |all: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+        all.filter(|&other| other != c).collect()
+    };
+    let machine = others(&mut (0..cpus));
+    let cluster = others(&mut cluster.iter().copied());
+    let own = (core.len()..machine.len()).contains(&cluster.len()) && cluster.len() != core.len();
+    let cluster = if own { cluster } else { Vec::new() };
     let level = |others: Vec<usize>| {
         let least = BALANCE_INTERVAL * (others.len() as u64 + 1);
         let ticks = |time: u64| time.div_ceil(tick);
@@ -33,7 +45,7 @@ pub(super) fn levels(c: usize, siblings: &[usize], cpus: usize, tick: u64) -> Ve
             failed: 0,
         }
     };
-    [core, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
+    [core, cluster, machine].into_iter().filter(|others| !others.is_empty()).map(level).collect()
 }
 
 impl BalanceLevel {

@@ -371,6 +371,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
     let multiplier = kernel.features.pelt_multiplier;
     let capacity = from.capacity.0;
     let siblings: Vec<usize> = from.siblings.iter().map(|cpu| cpu.0 as usize).collect();
+    let cluster: Vec<usize> = domain.cpus.iter().map(|cpu| cpu.0 as usize).collect();
     // Cycles per nanosecond are kHz / 10^6.
     let ns_per_cycle = |khz: u64| 1e6 / (khz as f64 * from.work_per_cycle);
     Cpu {
@@ -414,7 +415,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         slice_at: u64::MAX,
         noted_capacity: capacity,
         moved_in_vain: 0,
-        levels: balance::levels(c, &siblings, platform.cpus.len(), tick),
+        levels: balance::levels(c, &siblings, (&cluster, platform.cpus.len()), tick),
         siblings,
         arriving: 0,
         arrive_at: 0,
