@@ -57,7 +57,7 @@ pub struct Item {
     pub remote_cycles: Option<f64>,
     /// And from then to its first instruction.
     pub switch_cycles: Option<f64>,
-    /// The CPU on which it was woken; None where it did not sleep.
+    /// The CPU on which it was woken, if that was busy; None where it was not, or the task did not sleep.
     pub woken_on: Option<u32>,
 }
 
@@ -368,7 +368,7 @@ fn worked(
                 let queued_ns = of.late_ns + of.remote_ns.unwrap_or(0);
                 of.switch_ns.map(|ns| executed(&of, queued_ns, ns))
             }),
-            woken_on: wake_up.map(|of| of.cpu),
+            woken_on: wake_up.filter(|of| !of.was_idle).map(|of| of.cpu),
         }
     }));
     task
@@ -409,7 +409,7 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// Timers that expire at once on one CPU are one interrupt: whom it wakes there runs only when all are awake. They count as
+/// Timers that expire at once on one CPU are one interrupt: whom it wakes there runs only when all are awake. On a busy CPU they count as
 /// woken as late as the last of them, in their order, 1 ns apart, and the way to the first that runs begins there.
 fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
     let mut due = BTreeMap::<(u64, u32), Vec<&mut Item>>::new();
@@ -443,6 +443,8 @@ struct WakeUp {
     switch_ns: Option<u64>,
     /// Where it was woken.
     cpu: u32,
+    /// Whether that had nothing else to do.
+    was_idle: bool,
 }
 
 impl WakeUp {
@@ -487,7 +489,9 @@ fn wake_up(
     let chosen_ns = moved.map(|&(chosen_ns, _)| chosen_ns.max(released));
     let remote_ns = chosen_ns.map(|chosen_ns| woken.t_ns - chosen_ns);
     let late_ns = chosen_ns.unwrap_or(woken.t_ns) - released;
-    Some(WakeUp { late_ns, remote_ns, switch_ns, cpu: woken.cpu })
+    let was_idle =
+        !all.iter().any(|of| of.cpu == woken.cpu && (of.from_ns..of.to_ns).contains(&woken.t_ns));
+    Some(WakeUp { late_ns, remote_ns, switch_ns, cpu: woken.cpu, was_idle })
 }
 
 /// The medians of what tasks took until they were woken, and from then until they ran.

@@ -332,6 +332,18 @@ impl Machine {
         }
     }
 
+    /// One more task joins CPU `c` on its way out of idle: an interrupt that wakes several is over with the last. Nothing is known of that
+    /// where the way has no part before a task is awake.
+    pub(super) fn wake_longer(&mut self, c: usize) {
+        let before = std::mem::take(&mut self.cpus[c].wakes_for);
+        if before > 0 {
+            let over = self.now + before + self.cpu_time(c, self.wake_path);
+            let cpu = &mut self.cpus[c];
+            cpu.awake_at = cpu.awake_at.max(over);
+            self.requeue(c);
+        }
+    }
+
     /// Whether idle CPUs of a domain with a governor that polls may keep their tick, which then counts their idle time.
     pub(super) fn ticks_may_count_idle_time(&self, domain: &Domain) -> bool {
         let chooses = domain.idle_states.len() > 1;

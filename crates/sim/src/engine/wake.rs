@@ -154,7 +154,7 @@ impl Machine {
     /// from there, at its present frequency, until it is awake; a sampler's worker is, so that was before.
     fn read_for_wakeup(&mut self, t: usize, c: usize) {
         let way = match self.cpus[c].activity {
-            Activity::Idle(_) => self.cpu_time(c, self.readings.wake_cycles),
+            Activity::Idle(_) | Activity::Waking => self.cpu_time(c, self.readings.wake_cycles),
             _ => 0,
         };
         let cpu = &mut self.cpus[c];
@@ -254,7 +254,8 @@ impl Machine {
                 };
                 self.leave_idle(c, why, observer);
             }
-            Activity::Waking | Activity::Leaving => {}
+            Activity::Waking => self.wake_longer(c),
+            Activity::Leaving => {}
             Activity::Busy => {
                 self.watch_fair(c);
                 if !self.waits_at_birth(t, c) {

@@ -190,6 +190,7 @@ fn a_wake_up_on_another_cpu_has_its_own_part() {
     let found = given(&scenario, &scenario.setup(0), [&run].into_iter()).unwrap();
     let [first, second] = &found.playings[0].tasks["work"].items[..] else { panic!("{found:?}") };
     assert_eq!((first.late_ns, second.late_ns), (Some(200_000), Some(MS / 2)));
+    assert_eq!((first.woken_on, second.woken_on), (None, None), "both were idle");
     assert_eq!((first.switch_ns, second.switch_ns), (Some(550_000), Some(MS / 4)));
     // At 1 GHz.
     assert_eq!((first.remote_cycles, first.switch_cycles), (Some(3e5), Some(2.5e5)));
