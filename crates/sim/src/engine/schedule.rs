@@ -232,14 +232,16 @@ impl Machine {
         let mut steps = 0;
         while self.tasks[t].segment.is_none() {
             steps += 1;
-            let step = match self.tasks[t].way_out.next.take() {
-                Some(step) => step,
-                None if steps > MOST_STEPS => Step::Run(PENANCE),
-                None => self.step(t, observer),
+            let step = if self.tasks[t].way_out.is_left() {
+                match self.step_on_way_out(t, observer) {
+                    Some(step) => step,
+                    None => continue,
+                }
+            } else if steps > MOST_STEPS {
+                Step::Run(PENANCE)
+            } else {
+                self.step(t, observer)
             };
-            if self.works_on(t, step) {
-                continue;
-            }
             match step {
                 Step::Run(work) => {
                     self.begins(t);
@@ -293,7 +295,7 @@ impl Machine {
         true
     }
 
-    fn step<O: Observer>(&mut self, t: usize, observer: &mut O) -> Step {
+    pub(super) fn step<O: Observer>(&mut self, t: usize, observer: &mut O) -> Step {
         let task = &mut self.tasks[t];
         let (domain, working) = match &mut task.program {
             Program::Behavior(behavior) => {

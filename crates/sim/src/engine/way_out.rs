@@ -16,10 +16,15 @@ pub(super) struct WayOut {
     /// In reference cycles; 0: it has none.
     cycles: u64,
     /// What its program wanted before it had to execute that as any other work.
-    pub(super) next: Option<Step>,
+    next: Option<Step>,
 }
 
 impl WayOut {
+    #[inline]
+    pub(super) fn is_left(&self) -> bool {
+        self.cycles > 0 || self.next.is_some()
+    }
+
     /// What is to be executed before the last cycles of `work`, which are this way.
     pub(super) fn begin(&mut self, work: Work, way: u64) -> Work {
         self.cycles = way.min(work.cycles);
@@ -28,25 +33,32 @@ impl WayOut {
 }
 
 impl Machine {
-    /// Whether a task has to execute what was to be its way before this step, with which it does not sleep after all.
-    #[inline]
-    pub(super) fn works_on(&mut self, t: usize, step: Step) -> bool {
-        let task = &mut self.tasks[t];
-        if task.way_out.cycles == 0 {
-            return false;
+    /// The next step of a task that has come to its way out. None: it does not sleep after all, and has to execute that before, as
+    /// any other work.
+    #[cold]
+    pub(super) fn step_on_way_out<O: Observer>(
+        &mut self,
+        t: usize,
+        observer: &mut O,
+    ) -> Option<Step> {
+        if let Some(step) = self.tasks[t].way_out.next.take() {
+            return Some(step);
         }
+        let step = self.step(t, observer);
+        let task = &mut self.tasks[t];
         let sleeps = match step {
             Step::SleepUntil(at) | Step::AwaitUntil(at) => at.0 > self.now,
             Step::Sleep(time) | Step::WaitForIo(time) => time > Nanos::ZERO,
             Step::Wait => !task.wake_pending,
             _ => false,
         };
-        if !sleeps {
-            let cycles = task.way_out.cycles;
-            task.segment = Segment::new(Work { cycles, memory: Nanos::ZERO });
-            task.way_out = WayOut { cycles: 0, next: Some(step) };
+        if sleeps {
+            return Some(step);
         }
-        !sleeps
+        let cycles = task.way_out.cycles;
+        task.segment = Segment::new(Work { cycles, memory: Nanos::ZERO });
+        task.way_out = WayOut { cycles: 0, next: Some(step) };
+        None
     }
 
     /// Brings the clocks of CPU `c` up to date for its running task, which goes to sleep: where it has no way of its own there, they
