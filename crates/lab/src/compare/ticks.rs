@@ -18,7 +18,7 @@ const NEAR_NS: u64 = 200_000;
 
 /// Where ticks come in their period, from the beginning of the scenario on: there the utilisations of busy CPUs change, once
 /// they have run for a while.
-pub(super) fn tick_ns(
+fn tick_ns(
     scenario: &Scenario,
     recording: &Recording<'_>,
     slices: &[Ran],

@@ -24,13 +24,11 @@ pub(super) fn levels(
     tick: u64,
 ) -> Vec<BalanceLevel> {
     let core = siblings.to_vec();
-    let others = |all: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-        all.filter(|&other| other != c).collect()
-    };
-    let machine = others(&mut (0..cpus));
-    let cluster = others(&mut cluster.iter().copied());
-    let own = (core.len()..machine.len()).contains(&cluster.len()) && cluster.len() != core.len();
-    let cluster = if own { cluster } else { Vec::new() };
+    let machine: Vec<usize> = (0..cpus).filter(|&other| other != c).collect();
+    let mut cluster: Vec<usize> = cluster.iter().copied().filter(|&other| other != c).collect();
+    if cluster.len() <= core.len() || cluster.len() >= machine.len() {
+        cluster.clear();
+    }
     let level = |others: Vec<usize>| {
         let least = BALANCE_INTERVAL * (others.len() as u64 + 1);
         let ticks = |time: u64| time.div_ceil(tick);
