@@ -130,14 +130,14 @@ impl Machine {
             let is_idle = cpu.is_idle() && c != creator;
             match (is_idle, is_local) {
                 (true, true) => (false, u64::from(cpu.cfs.util_avg()), Reverse(None)),
-                (true, false) => (false, self.way_out(cpu), Reverse(cpu.new_idle.since())),
+                (true, false) => (false, self.exit_latency(cpu), Reverse(cpu.new_idle.since())),
                 (false, _) => (true, cpu.cfs.load_avg(), Reverse(None)),
             }
         })
     }
 
     /// How long a CPU takes to leave its idle state, in ns.
-    fn way_out(&self, cpu: &Cpu) -> u64 {
+    fn exit_latency(&self, cpu: &Cpu) -> u64 {
         let Activity::Idle(Some(state)) = cpu.activity else { return 0 };
         let states = &self.domains[cpu.domain].idle_states;
         states.get(state).map_or(0, |state| state.exit_latency.0)

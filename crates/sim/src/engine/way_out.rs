@@ -80,11 +80,11 @@ impl Machine {
 
     /// CPU `c` has no running task any more, and switches to the next one's stack when the last one's way is over.
     pub(super) fn set_out<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
-        let cycles = std::mem::take(&mut self.tasks[t].way_out).cycles;
-        self.cpus[c].leaving = Some(t);
+        let cycles = std::mem::take(&mut self.tasks[t].way_out.cycles);
         if cycles == 0 {
-            return self.tell_left(c, observer);
+            return self.tell_out(t, c, observer);
         }
+        self.cpus[c].leaving = Some(t);
         self.tasks[t].totals.cycles += cycles as f64;
         self.set_activity(c, Activity::Leaving);
         self.cpus[c].awake_at = self.now + self.cpu_time(c, cycles);
@@ -106,8 +106,12 @@ impl Machine {
     /// CPU `c` is on the next task's stack.
     pub(super) fn tell_left<O: Observer>(&mut self, c: usize, observer: &mut O) {
         if let Some(t) = self.cpus[c].leaving.take() {
-            let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
-            observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
+            self.tell_out(t, c, observer);
         }
+    }
+
+    fn tell_out<O: Observer>(&self, t: usize, c: usize, observer: &mut O) {
+        let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+        observer.switched_out(Nanos(self.now), task, cpu, SwitchOut::Slept);
     }
 }
