@@ -9,7 +9,8 @@
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
 //! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
 //! runs ── clocks (what ran at which speed) ── readings (when the kernel looked at its clock) ─┬ on_cpu (who ran when) ──> given, figures
-//!                       before (what was there when a playing began), background (what else ran) ──> given
+//!                       before (what was there when a playing began), background (what else ran),
+//!                       wake_up (how a task came to an item) ──> given
 //! ```
 
 mod background;
@@ -29,6 +30,7 @@ mod speed_up;
 mod stretch;
 mod text;
 mod ticks;
+mod wake_up;
 
 pub use background::Background;
 pub use figures::{Figures, Quantity, of_outcome, of_run};
@@ -39,3 +41,10 @@ pub use judge::{Agreement, Bar, LEAST_SHARE, Line, POINTS, Sides, judge};
 pub use one_step::{Decisions, FREQUENCIES, OneStep, PLACEMENTS, one_step};
 pub use run::{CompareError, Compared, RESULT, compare};
 pub use stretch::Stretch;
+pub use wake_up::{By, WakeUp};
+
+/// The upper median; None of none.
+fn median(values: &mut [u64]) -> Option<u64> {
+    values.sort_unstable();
+    flyball_stats::median_high(values)
+}

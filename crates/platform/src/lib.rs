@@ -18,7 +18,7 @@ mod shipped;
 pub use error::DescriptionError;
 pub use model::{
     Architecture, ClockDomain, ClockReadings, Cost, Cpu, FrequencyControl, IdleBalanceCost,
-    IdleGovernor, IdleState, IdleTick, Kernel, OperatingPoint, Platform, PointKind, Thermal,
-    TickReading, Transition,
+    IdleGovernor, IdleState, IdleTick, Kernel, OperatingPoint, Paths, Platform, PointKind,
+    SamplerCost, Thermal, TickReading, Transition,
 };
 pub use shipped::{Catalogue, Entry, catalogue, is_file};

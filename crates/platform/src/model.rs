@@ -25,23 +25,13 @@ pub struct Platform {
     pub domains: Vec<ClockDomain>,
     /// Power that flows whatever the CPUs do, in milliwatts.
     pub base_power_mw: f64,
-    /// Cycles of one sample of the kernel's samplers: of a worker, on the CPU that called it.
-    pub sampler_cycles: u64,
-    /// Cycles from the scheduler's call until that worker is awake.
-    pub sampler_wake_cycles: u64,
+    /// What one sample of the kernel's samplers costs.
+    pub sampler: SamplerCost,
     /// How late a tick reads the clock that samplers look at.
     pub tick_reading: TickReading,
-    /// Cycles from a wake-up of an idle CPU to the task's first instruction, where that takes longer than the idle state's exit
-    /// latency: software's way. No description says it; it is measured.
-    pub wake_path_cycles: u64,
-    /// The same from a task's creation on; 0: as after a wake-up. Measured as well.
-    pub birth_path_cycles: u64,
-    /// Cycles from the interrupt that ends a CPU's idle time to the wake-up that it brings: measured as well.
-    pub interrupt_path_cycles: u64,
-    /// Cycles from a wake-up's choice of another, idle CPU until the task is in its queue: the interrupt that tells that CPU.
-    /// Measured as well.
-    pub remote_path_cycles: u64,
-    /// How long before events the kernel read its clock: measured as well.
+    /// What the kernel's own instructions cost on the way to a task's first one.
+    pub paths: Paths,
+    /// How long before events the kernel read its clock.
     pub clock_readings: ClockReadings,
     /// From one question to schedutil to the next that comes at once.
     pub question: Nanos,
@@ -95,6 +85,41 @@ pub enum Architecture {
     X86_64,
     /// 64-bit ARM.
     Aarch64,
+}
+
+/// What one sample of the kernel's samplers costs, in cycles of a worker on the CPU that called it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SamplerCost {
+    /// All of it; 0: it takes no time, and no worker.
+    pub cycles: u64,
+    /// Of these those until it decides; None: all. Measured.
+    pub decision_cycles: Option<u64>,
+    /// How many more they are where that changes the frequency. Measured.
+    pub change_cycles: u64,
+    /// Those from the scheduler's call until the worker is awake.
+    pub wake_cycles: u64,
+}
+
+/// What the kernel's own instructions cost on the way to a task's first one, in cycles: no description says it, it is measured; 0 where
+/// it is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// From a wake-up of an idle CPU to the task's first instruction, where that takes longer than the idle state's exit latency.
+    pub switch: u64,
+    /// The same from a task's creation on; 0: as after a wake-up.
+    pub birth: u64,
+    /// From a timer's interrupt to the wake-up that it brings: the choice of a CPU.
+    pub interrupt: u64,
+    /// From one wake-up in an interrupt to the next.
+    pub next: u64,
+    /// From a choice until the task is in the queue of its own CPU, where it stays.
+    pub stays: u64,
+    /// From a choice until the task is in the queue of another, busy CPU, where the one that wakes it puts it: cycles of that one.
+    pub put: u64,
+    /// From a choice until the task is in the queue of another, idle CPU, which an interrupt tells of it.
+    pub told: u64,
+    /// From one task of which a CPU is told to the next of the same interrupt.
+    pub next_told: u64,
 }
 
 /// How late a tick reads the clock that samplers look at: whether a period that ends just with a tick is over depends on it.

@@ -30,6 +30,13 @@ pub enum Step {
     },
     /// Sleeps until an absolute time; a time that is past does not sleep.
     SleepUntil(Nanos),
+    /// Sleeps until a timer expires at an absolute time, and on until its interrupt has woken it; a time that is past does not sleep.
+    SleepForInterrupt {
+        /// When it expires.
+        expires: Nanos,
+        /// What its CPU executes from then on.
+        interrupt: Interrupt,
+    },
     /// Sleeps until something comes from outside at this absolute time: no timer of the kernel's
     /// announces it to idle CPUs. A time that is past does not sleep.
     AwaitUntil(Nanos),
@@ -57,6 +64,30 @@ pub enum Step {
     Mark(&'static str),
     /// Ends the task.
     Exit,
+}
+
+/// A timer's interrupt, on the CPU where its task went to sleep: timers that expire there meanwhile are part of it, in the order in
+/// which their tasks went to sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Cycles of the reference kind of core until the task is woken, from its begin or from when the task before was woken.
+    pub cycles: u64,
+    /// Whether another task was woken before; where that is otherwise in the simulation, these cycles are the platform's.
+    pub follows: bool,
+    /// How the task then gets into its CPU's queue, and what that takes; where it is otherwise in the simulation, or not known, that is
+    /// the platform's, too.
+    pub arrival: Option<(Arrival, u64)>,
+}
+
+/// How a task that is woken gets into its CPU's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It stays on the CPU where it is woken: in so many cycles of that one.
+    Stays,
+    /// The CPU where it is woken puts it there: cycles of that one as well.
+    Put,
+    /// Its CPU, which has nothing to do, is told of it by an interrupt: its cycles.
+    Told,
 }
 
 /// An amount of work.

@@ -8,6 +8,7 @@
 //! from the tasks' own streams, so that the same setup gives the same events.
 
 mod agenda;
+mod arrival;
 mod balance;
 mod build;
 mod cfs;
@@ -27,6 +28,7 @@ mod govern;
 mod hints;
 mod idle;
 mod idle_care;
+mod interrupt;
 mod leap;
 mod load;
 mod near;
@@ -62,8 +64,9 @@ use cpu::{Activity, Cpu};
 use cpu_bits::CpuBits;
 use domain::Domain;
 use flyball_pelt::Features;
-use flyball_platform::{ClockReadings, IdleTick, TickReading};
+use flyball_platform::{ClockReadings, IdleTick, Paths, TickReading};
 use flyball_units::{CpuId, KernelRules, Nanos};
+use interrupt::TimerInterrupt;
 use power::Temperature;
 use task::Task;
 use timers::Timers;
@@ -92,16 +95,14 @@ pub struct Machine {
     overloaded: bool,
     /// Whether a fair task's slice ends by a timer.
     slice_timer: bool,
-    /// From a wake-up of an idle CPU to its first instruction, at least, in cycles.
-    wake_path: u64,
-    /// The same from a task's creation on, in cycles.
-    birth_path: u64,
     /// How long before events its clock is read.
     readings: ClockReadings,
-    /// From the interrupt to that wake-up, in cycles.
-    interrupt_path: u64,
-    /// From the choice of another CPU until a task is in its queue, in cycles.
-    remote_path: u64,
+    /// What the way from a timer to its task's first instruction costs.
+    paths: Paths,
+    /// Timers' interrupts, of each CPU.
+    interrupts: Vec<TimerInterrupt>,
+    /// How many of these go on.
+    interrupted: usize,
     /// From one question to the next that comes at once, in ns.
     question: u64,
     /// Whether the scheduler is taken to call cpufreq at each tick, wake-up and sleep: where time can pass in leaps, in which its
@@ -304,6 +305,9 @@ impl Machine {
         if self.temperature_at <= self.now {
             self.check_temperature(observer);
         }
+        if self.interrupted > 0 {
+            self.go_on_with_interrupts(observer);
+        }
         self.give_hints(observer);
         self.see_to_ramps(observer);
         self.requeue_periodic();
@@ -312,6 +316,7 @@ impl Machine {
     fn requeue_periodic(&mut self) {
         let slot = self.domains.len() + 1;
         let rest = self.next_hint().min(self.next_look());
+        let rest = rest.min(self.next_of_interrupts());
         self.next.set(slot, self.stat_at.min(self.temperature_at).min(rest));
     }
 

@@ -27,7 +27,7 @@ pub use poisson::{Poisson, Service};
 pub use rampup::{Rampup, SPIN};
 pub use replay::{Pace, Recorded, Replay};
 pub use set_up::SetUp;
-pub use way::{After, OnItsWay, Way};
+pub use way::{After, Late, OnItsWay, Way};
 
 #[cfg(test)]
 pub(crate) mod testing {
@@ -47,6 +47,10 @@ pub(crate) mod testing {
             now = match step {
                 Step::Run(work) | Step::Leave { work, .. } => now + time(work, khz),
                 Step::SleepUntil(at) | Step::AwaitUntil(at) => now.max(at),
+                Step::SleepForInterrupt { expires, interrupt } => {
+                    let work = Work { cycles: interrupt.cycles, memory: Nanos::ZERO };
+                    now.max(expires + time(work, khz))
+                }
                 Step::Sleep(time) | Step::WaitForIo(time) => now + time,
                 Step::Exit => break,
                 _ => now,

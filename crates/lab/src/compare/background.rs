@@ -107,7 +107,7 @@ impl Calls {
             }
         }
         by_cpu.values_mut().for_each(|times| times.sort_unstable());
-        Calls { way_cycles: scenario.platform.sampler_wake_cycles as f64, by_cpu }
+        Calls { way_cycles: scenario.platform.sampler.wake_cycles as f64, by_cpu }
     }
 
     /// Whether that was before `stretch` began, about as long as the way takes. The worker's own wake-up is nearer.
@@ -161,8 +161,15 @@ mod tests {
         run.tables.slices.push(Slice { to_ns: 9 * MS, ..Slice::default() });
         let recording = Recording::of(&run);
         let clocks = Clocks::of(&platform, &run, &recording);
-        let stretch =
-            Stretch { cpu: 0, woken_ns: MS, cycles: 1.0, way: 0.0, is_call: false, moves: false };
+        let stretch = Stretch {
+            cpu: 0,
+            woken_ns: MS,
+            cycles: 1.0,
+            way: 0.0,
+            rest: None,
+            is_call: false,
+            moves: false,
+        };
         let first = |us: u64, ended: Ended, cpu: u32| {
             let other = Ran { tid: 2, ..ran(cpu, 0, MS + us * 1000, ended) };
             let own = ran(0, MS + us * 1000, 2 * MS, Ended::Slept);
@@ -181,6 +188,7 @@ mod tests {
             woken_ns: 1_049 * MS,
             cycles: 1.0,
             way: 0.0,
+            rest: None,
             is_call: false,
             moves: false,
         };

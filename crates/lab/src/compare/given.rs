@@ -15,29 +15,27 @@ use super::background::{Background, Calls, NICE_0, Thread, background};
 use super::before::before;
 use super::clocks::{Clocks, asleep};
 use super::figures::span;
+use super::median;
 use super::on_cpu;
 use super::readings::Readings;
 use super::stretch::{Stretch, stretches, wakeups_of};
 use super::ticks::Ticks;
-use flyball_events::recording::{Ran, Subject, Woken, comm};
+use super::wake_up::{OnCpus, Sleeper, WakeUp, interrupts, usual_ns};
+use flyball_events::recording::{Ran, Subject, comm};
 use flyball_events::{Missing, Recording};
 use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
 use flyball_sim::setup::{Before, Class};
-use flyball_stats::median_high;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// What a thread's timers may come late by themselves, in nanoseconds (`timer_slack_ns`).
-const TIMER_SLACK_NS: u64 = 50_000;
 
 /// The kernel's threads that move running tasks, one per CPU. Each is the watchdog of its CPU, too.
 const MOVERS: &str = "migration/";
 
 /// An item of work, in nanoseconds from the beginning of the scenario and in cycles of the reference kind of core.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Item {
     /// When it was due.
     pub released_ns: u64,
@@ -47,18 +45,8 @@ pub struct Item {
     pub after_cycles: Option<f64>,
     /// Of these those after it had left its queue.
     pub way_cycles: f64,
-    /// How long its task, which slept, took until its CPU was chosen; None where it did not sleep.
-    pub late_ns: Option<u64>,
-    /// How long it then took to its first instruction, also on another CPU; None where somebody was in the way.
-    pub switch_ns: Option<u64>,
-    /// What its CPU could have executed from when its timer could expire until it was woken; None where it was woken elsewhere.
-    pub interrupt_cycles: Option<f64>,
-    /// What that CPU could have executed until another one had the task in its queue; None where it stayed.
-    pub remote_cycles: Option<f64>,
-    /// And from then to its first instruction.
-    pub switch_cycles: Option<f64>,
-    /// The CPU on which it was woken, if that was busy; None where it was not, or the task did not sleep.
-    pub woken_on: Option<u32>,
+    /// How its task came to it; None where that did not sleep.
+    pub wake_up: Option<WakeUp>,
 }
 
 /// What a task of the scenario did.
@@ -81,6 +69,13 @@ pub struct Task {
     pub set_up_switches: Vec<f64>,
     /// Its items, by release.
     pub items: Vec<Item>,
+}
+
+impl Task {
+    /// How it came to those for which it was woken.
+    pub(super) fn wake_ups(&self) -> impl Iterator<Item = &WakeUp> + Clone {
+        self.items.iter().filter_map(|item| item.wake_up.as_ref())
+    }
 }
 
 /// What it cost to set clamps.
@@ -134,7 +129,7 @@ pub fn given<'a>(
         playings.iter().flat_map(|playing| &playing.controller_ns).copied().collect();
     let tasks = playings.iter().flat_map(|playing| playing.tasks.values());
     let controller = median(&mut busy).map(|busy_ns| {
-        let usual = usual_ns(tasks.flat_map(|task| &task.items));
+        let usual = usual_ns(tasks.flat_map(Task::wake_ups));
         ControllerCost { delay_ns: usual.map_or(0, |(late, switch)| late + switch), busy_ns }
     });
     Ok(Given { playings, controller })
@@ -156,6 +151,8 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         .map(|(t_ns, _)| t_ns)
         .collect();
     let calls = Calls::of(scenario, &recording);
+    let on_cpus = OnCpus::of(&recording);
+    let differ = scenario.platform.cpus.windows(2).any(|two| two[0].capacity != two[1].capacity);
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);
@@ -179,7 +176,9 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
                 &all,
                 (&calls, &readings, &at),
             ));
-            let mut task = worked(&recording, (tid, &own), &all, (&readings, &at));
+            let by_size = differ && is_fair(scenario, &name);
+            let mut task =
+                worked(&recording, (tid, &own, by_size), (&all, &on_cpus), (&readings, &at));
             task.created_ns = changed.or(task.created_ns);
             found.tasks.insert(name, task);
         } else {
@@ -201,7 +200,9 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     found.tick_ns = ticks.phase_ns;
     found.before = before(scenario, run, (&readings, &at), (begin, &ticks));
     found.readings = readings.ago();
-    wake_together(found.tasks.values_mut().flat_map(|task| &mut task.items));
+    let items = found.tasks.values_mut().flat_map(|task| &mut task.items);
+    let wake_ups = items.filter_map(|item| Some((item.released_ns, item.wake_up.as_mut()?)));
+    interrupts(&mut wake_ups.collect::<Vec<_>>(), &at);
     // From the beginning of the scenario on.
     let since = |t_ns: &mut u64| *t_ns = t_ns.saturating_sub(begin);
     for task in found.tasks.values_mut() {
@@ -221,6 +222,13 @@ fn cpu_before(recording: &Recording<'_>, tid: u32, t_ns: u64) -> Option<u32> {
     ran.max_by_key(|slice| slice.from_ns).map(|slice| slice.cpu)
 }
 
+/// Whether a task of the scenario is of the fair class.
+fn is_fair(scenario: &Scenario, name: &str) -> bool {
+    let mut specs = scenario.tasks.iter();
+    let spec = specs.find(|spec| spec.names().iter().any(|own| comm(own) == name));
+    spec.is_none_or(|spec| matches!(spec.class, Class::Fair { .. }))
+}
+
 /// When a thread took its class, which is another one than the fair class in which it was created: its utilisation is then no longer
 /// part of its CPU's.
 fn class_changed(
@@ -229,9 +237,7 @@ fn class_changed(
     name: &str,
     (tid, slices): (u32, &[Ran]),
 ) -> Option<u64> {
-    let mut specs = scenario.tasks.iter();
-    let spec = specs.find(|spec| spec.names().iter().any(|own| comm(own) == name))?;
-    if matches!(spec.class, Class::Fair { .. }) {
+    if is_fair(scenario, name) {
         return None;
     }
     let begin = recording.span().from_ns;
@@ -264,18 +270,12 @@ fn split(slices: &[Ran], at: Option<u64>) -> (Vec<Ran>, Vec<Ran>) {
 /// What a task of the scenario did; times are the recording's.
 fn worked(
     recording: &Recording<'_>,
-    (tid, slices): (u32, &[Ran]),
-    all: &[Ran],
+    (tid, slices, by_size): (u32, &[Ran], bool),
+    (all, on_cpus): (&[Ran], &OnCpus),
     (readings, clocks): (&Readings, &Clocks<'_>),
 ) -> Task {
     let mut task = Task::default();
     let wakeups = wakeups_of(recording, tid);
-    let mut synced: Vec<u64> = recording.signals_of(Subject::Task(tid)).map(|of| of.t_ns).collect();
-    synced.sort_unstable();
-    // The estimate of energy begins with bringing its signals up to date.
-    let moves = recording.moves(tid).map(|(t_ns, _)| t_ns);
-    let moves: Vec<(u64, u64)> =
-        moves.map(|moved_ns| (choice_ns(&synced, moved_ns), moved_ns)).collect();
     let first = wakeups.first();
     task.creator_cpu = first.and_then(|woken| {
         let ran = recording.slices_of(woken.waker?);
@@ -318,7 +318,8 @@ fn worked(
             let mut others = all.iter().filter(|of| of.cpu == ran.cpu && of.tid != tid);
             let in_the_way =
                 others.any(|of| of.from_ns < ran.from_ns && of.to_ns > stretch.woken_ns);
-            (!in_the_way).then(|| clocks.cycles(ran.cpu, stretch.woken_ns, ran.from_ns))
+            let begins_ns = on_cpus.switch_begins(ran.cpu, (stretch.woken_ns, ran.from_ns));
+            (!in_the_way).then(|| clocks.cycles(ran.cpu, begins_ns, ran.from_ns))
         });
         task.set_up_switches = switches.collect();
         for (number, of) in task.set_up.iter_mut().enumerate() {
@@ -344,31 +345,19 @@ fn worked(
             }
         }
     }
+    let mut synced: Vec<u64> = recording.signals_of(Subject::Task(tid)).map(|of| of.t_ns).collect();
+    synced.sort_unstable();
+    let moves = recording.moves(tid).map(|(t_ns, _)| t_ns).collect();
+    let sleeper = Sleeper { slices, wakeups: &wakeups, synced, moves, by_size, all, on_cpus };
     task.items.extend(own.iter().zip(cycles).map(|(item, (cycles, after_cycles, way_cycles))| {
-        let wake_up = item
-            .ended_ns
-            .and_then(|ended| wake_up(all, (item.released_ns, ended), slices, &wakeups, &moves))
-            .map(|of| of.since_reading(item.released_ns, readings, clocks));
-        let executed = |of: &WakeUp, from_ns: u64, ns: u64| {
-            clocks.cycles(of.cpu, item.released_ns + from_ns, item.released_ns + from_ns + ns)
-        };
         Item {
             released_ns: item.released_ns,
             cycles: item.ended_ns.map(|_| cycles),
             after_cycles,
             way_cycles,
-            late_ns: wake_up.map(|of| of.late_ns),
-            switch_ns: wake_up.and_then(|of| Some(of.remote_ns.unwrap_or(0) + of.switch_ns?)),
-            interrupt_cycles: wake_up
-                .filter(|of| of.remote_ns.is_none())
-                .map(|of| executed(&of, TIMER_SLACK_NS, of.late_ns.saturating_sub(TIMER_SLACK_NS))),
-            remote_cycles: wake_up
-                .and_then(|of| of.remote_ns.map(|ns| executed(&of, of.late_ns, ns))),
-            switch_cycles: wake_up.and_then(|of| {
-                let queued_ns = of.late_ns + of.remote_ns.unwrap_or(0);
-                of.switch_ns.map(|ns| executed(&of, queued_ns, ns))
+            wake_up: item.ended_ns.and_then(|ended_ns| {
+                sleeper.comes((item.released_ns, ended_ns), (readings, clocks))
             }),
-            woken_on: wake_up.filter(|of| !of.was_idle).map(|of| of.cpu),
         }
     }));
     task
@@ -409,127 +398,6 @@ fn parts(slice: &Ran, items: &[(u64, u64)]) -> Vec<(u64, u64, Option<usize>)> {
     parts
 }
 
-/// Timers that expire at once on one CPU are one interrupt: whom it wakes there runs only when all are awake. On a busy CPU they count as
-/// woken as late as the last of them, in their order, 1 ns apart, and the way to the first that runs begins there.
-fn wake_together<'a>(items: impl Iterator<Item = &'a mut Item>) {
-    let mut due = BTreeMap::<(u64, u32), Vec<&mut Item>>::new();
-    for item in items.filter(|item| item.remote_cycles.is_none() && item.late_ns.is_some()) {
-        if let Some(cpu) = item.woken_on {
-            due.entry((item.released_ns, cpu)).or_default().push(item);
-        }
-    }
-    for mut together in due.into_values().filter(|together| together.len() > 1) {
-        together.sort_unstable_by_key(|item| item.late_ns);
-        let last = together.last().and_then(|item| item.late_ns).unwrap_or(0);
-        for (rank, item) in together.into_iter().enumerate() {
-            let until = last - item.late_ns.unwrap_or(last);
-            let part = |ns: u64| ns.saturating_sub(until) as f64 / ns.max(1) as f64;
-            let part = item.switch_ns.map(part).filter(|part| *part > 0.0);
-            item.switch_ns = item.switch_ns.zip(part).map(|(ns, part)| (ns as f64 * part) as u64);
-            item.switch_cycles = item.switch_cycles.zip(part).map(|(cycles, part)| cycles * part);
-            item.late_ns = Some(last + rank as u64);
-        }
-    }
-}
-
-/// How a task that slept came to an item, from when its CPU read the clock for that.
-#[derive(Clone, Copy)]
-struct WakeUp {
-    /// From the release until its CPU was chosen.
-    late_ns: u64,
-    /// From then until it was in that CPU's queue, where that was another one.
-    remote_ns: Option<u64>,
-    /// From then until it ran, if nobody else was in the way.
-    switch_ns: Option<u64>,
-    /// Where it was woken.
-    cpu: u32,
-    /// Whether that had nothing else to do.
-    was_idle: bool,
-}
-
-impl WakeUp {
-    /// What is recorded is later than the clock's reading, with which the task is in its queue.
-    fn since_reading(self, released_ns: u64, readings: &Readings, clocks: &Clocks<'_>) -> WakeUp {
-        let woken_ns = released_ns + self.late_ns + self.remote_ns.unwrap_or(0);
-        let ago = readings.before_wakeup(self.cpu, woken_ns, clocks);
-        match self.remote_ns {
-            Some(remote_ns) => WakeUp { remote_ns: Some(remote_ns.saturating_sub(ago)), ..self },
-            None => WakeUp { late_ns: self.late_ns.saturating_sub(ago), ..self },
-        }
-    }
-}
-
-/// The choice of a CPU takes no longer than this until the task is moved there, in ns.
-const LONGEST_CHOICE_NS: u64 = 400_000;
-
-/// When the choice began with which a task moved.
-fn choice_ns(synced: &[u64], moved_ns: u64) -> u64 {
-    let begins = synced.partition_point(|&t_ns| t_ns + LONGEST_CHOICE_NS < moved_ns);
-    synced.get(begins).copied().filter(|&t_ns| t_ns < moved_ns).unwrap_or(moved_ns)
-}
-
-/// How a task came to the item that was `released` and `ended` then; None where it did not sleep.
-fn wake_up(
-    all: &[Ran],
-    (released, ended): (u64, u64),
-    own: &[Ran],
-    wakeups: &[Woken],
-    moves: &[(u64, u64)],
-) -> Option<WakeUp> {
-    let woken = wakeups.iter().find(|woken| (released..=ended).contains(&woken.t_ns))?;
-    if own.iter().any(|ran| ran.to_ns > released && ran.from_ns <= released) {
-        return None;
-    }
-    let ran_ns = woken.ran_ns.filter(|ran_ns| *ran_ns <= ended)?;
-    let ran = own.iter().rev().find(|slice| slice.from_ns <= ran_ns)?.from_ns;
-    let mut others = all.iter().filter(|of| of.cpu == woken.cpu && of.tid != woken.tid);
-    let in_the_way = others.any(|of| of.from_ns < ran && of.to_ns > released);
-    let switch_ns = (!in_the_way).then(|| ran.saturating_sub(woken.t_ns));
-    let moved = moves.iter().find(|of| (released..=woken.t_ns).contains(&of.1));
-    let chosen_ns = moved.map(|&(chosen_ns, _)| chosen_ns.max(released));
-    let remote_ns = chosen_ns.map(|chosen_ns| woken.t_ns - chosen_ns);
-    let late_ns = chosen_ns.unwrap_or(woken.t_ns) - released;
-    let was_idle =
-        !all.iter().any(|of| of.cpu == woken.cpu && (of.from_ns..of.to_ns).contains(&woken.t_ns));
-    Some(WakeUp { late_ns, remote_ns, switch_ns, cpu: woken.cpu, was_idle })
-}
-
-/// The medians of what tasks took until they were woken, and from then until they ran.
-pub(super) fn usual_ns<'a>(items: impl Iterator<Item = &'a Item>) -> Option<(u64, u64)> {
-    let (mut late, mut switch) = (Vec::new(), Vec::new());
-    for item in items {
-        late.extend(item.late_ns);
-        switch.extend(item.switch_ns);
-    }
-    median(&mut late).map(|late| (late, median(&mut switch).unwrap_or(0)))
-}
-
-/// Cycles of a wake-up's parts.
-pub(super) struct Paths {
-    pub(super) interrupt: u64,
-    pub(super) remote: u64,
-    pub(super) switch: u64,
-}
-
-/// Their medians, 0 of what there was none.
-pub(super) fn usual_cycles<'a>(tasks: impl Iterator<Item = &'a Task> + Clone) -> Paths {
-    let usual = |cycles: &mut dyn Iterator<Item = f64>| {
-        median(&mut cycles.map(|cycles| cycles.round() as u64).collect::<Vec<_>>()).unwrap_or(0)
-    };
-    let items = || tasks.clone().flat_map(|task| &task.items);
-    let set_ups = tasks.clone().flat_map(|task| task.set_up_switches.iter().copied());
-    Paths {
-        interrupt: usual(&mut items().filter_map(|item| item.interrupt_cycles)),
-        remote: usual(&mut items().filter_map(|item| item.remote_cycles)),
-        switch: usual(&mut items().filter_map(|item| item.switch_cycles).chain(set_ups)),
-    }
-}
-
-pub(super) fn median(values: &mut [u64]) -> Option<u64> {
-    values.sort_unstable();
-    median_high(values)
-}
-
 impl Given {
     /// For people, and for the record: of each task and each CPU how much it was in each playing.
     pub fn summary(&self) -> Value {
@@ -548,7 +416,7 @@ impl Given {
                     "items": task.items.len(),
                     "cycles": whole(cycles.iter().sum(), cycles.len()),
                     "after_cycles": whole(after.iter().sum(), after.len()),
-                    "late_ns": usual_ns(task.items.iter()).map(|(late, switch)| late + switch),
+                    "late_ns": usual_ns(task.wake_ups()).map(|(late, switch)| late + switch),
                 })
             });
             let mut per_cpu: BTreeMap<u32, (usize, f64)> = BTreeMap::new();

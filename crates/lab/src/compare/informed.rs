@@ -1,15 +1,17 @@
 //! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
 
 use super::background::{Background, NICE_0};
-use super::given::{Given, Played, Task, median, usual_cycles, usual_ns};
+use super::given::{Given, Played, Task};
+use super::median;
 use super::readings::BUSY_UPDATE_CYCLES;
 use super::stretch::Stretch;
+use super::wake_up::usual_paths;
 use flyball_events::recording::comm;
-use flyball_platform::ClockReadings;
-use flyball_sim::behavior::Work;
+use flyball_platform::{ClockReadings, Paths};
+use flyball_sim::behavior::{Interrupt, Work};
 use flyball_sim::scenario::{Measured, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
-use flyball_sim::workload::{After, Amount, FullSpeed, Overrun, Recorded, Service, Way};
+use flyball_sim::workload::{After, Amount, FullSpeed, Late, Overrun, Recorded, Service, Way};
 use flyball_units::{CpuId, Nanos};
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,18 +27,17 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
         scenario.controller_busy = Nanos(cost.busy_ns);
     }
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    let paths = usual_cycles(tasks);
-    scenario.platform.wake_path_cycles = paths.switch;
-    let births = given.playings.iter().flat_map(|playing| playing.tasks.values());
-    let mut births: Vec<u64> =
-        births.filter_map(|task| Some(task.birth_cycles?.round() as u64)).collect();
-    scenario.platform.birth_path_cycles = median(&mut births).unwrap_or(0);
-    scenario.platform.interrupt_path_cycles = paths.interrupt;
-    scenario.platform.remote_path_cycles = paths.remote;
+    let switches = tasks.clone().flat_map(|task| task.set_up_switches.iter().copied());
+    let births = tasks.clone().filter_map(|task| task.birth_cycles);
+    let mut births: Vec<u64> = births.map(|cycles| cycles.round() as u64).collect();
+    scenario.platform.paths = Paths {
+        birth: median(&mut births).unwrap_or(0),
+        ..usual_paths(tasks.flat_map(Task::wake_ups), switches)
+    };
     scenario.platform.clock_readings = usual_readings(given);
     if scenario.platform.clock_readings != ClockReadings::default() {
         // Ticks are where they read the clock, from which on a sampler's call has to go this way, too.
-        scenario.platform.sampler_wake_cycles += BUSY_UPDATE_CYCLES;
+        scenario.platform.sampler.wake_cycles += BUSY_UPDATE_CYCLES;
     }
     // Each playing as often as the others.
     scenario.phases = scenario.phases.next_multiple_of(given.playings.len().max(1) as u32);
@@ -81,13 +82,24 @@ fn usual_readings(given: &Given) -> ClockReadings {
 fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Background>> {
     let workers = given.playings.iter().flat_map(|playing| &playing.background);
     let workers = workers.filter(|of| is_worker(scenario, of)).flat_map(|of| &of.stretches);
-    let workers = workers.filter(|stretch| stretch.is_call);
-    let mut cycles: Vec<u64> = workers.map(|stretch| stretch.cycles.round() as u64).collect();
-    let most = median(&mut cycles).map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
-    let decisions: Vec<u64> = cycles.into_iter().filter(|&cycles| cycles as f64 <= most).collect();
-    if !decisions.is_empty() {
-        let mean = decisions.iter().sum::<u64>() / decisions.len() as u64;
-        scenario.platform.sampler_cycles = mean;
+    let samples: Vec<&Stretch> = workers.filter(|stretch| stretch.is_call).collect();
+    let cycles = samples.iter().map(|sample| sample.cycles.round() as u64);
+    let most = median(&mut cycles.collect::<Vec<_>>());
+    let most = most.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
+    let short = || samples.iter().filter(|sample| sample.cycles <= most);
+    let still: Vec<f64> =
+        short().filter(|sample| sample.rest.is_none()).map(|sample| sample.cycles).collect();
+    if !still.is_empty() {
+        let mean = still.iter().sum::<f64>() / still.len() as f64;
+        let sampler = &mut scenario.platform.sampler;
+        sampler.cycles = mean.round() as u64;
+        let usual = |of: fn(f64, f64) -> f64| {
+            let changes = short().filter_map(|sample| Some(of(sample.cycles, sample.rest?)));
+            median(&mut changes.map(|cycles| cycles.round() as u64).collect::<Vec<_>>())
+        };
+        sampler.decision_cycles = usual(|cycles, rest| cycles - rest);
+        let changing = usual(|cycles, _| cycles).unwrap_or(0);
+        sampler.change_cycles = changing.saturating_sub(sampler.cycles);
     }
     let others = given.playings.iter().map(|playing| {
         let mut others = playing.background.clone();
@@ -137,8 +149,7 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
     }
     // It does not end with the scenario's last item: it sleeps, and its utilisation stays where it is.
     items.push(due(duration + duration, works.work(items.len(), None)));
-    let usual = usual_ns(task.items.iter()).map_or(0, |usual| usual.0);
-    let late = |number: usize| task.items.get(number)?.late_ns;
+    let late = |number: usize| task.items.get(number)?.wake_up?.late;
     let after = |number: usize| {
         let item = task.items.get(number)?;
         let (cycles, way) = (item.after_cycles?.round() as u64, item.way_cycles.round() as u64);
@@ -150,8 +161,16 @@ fn measured(spec: &TaskSpec, task: &Task, duration: Nanos, full_speed: FullSpeed
         cycles: median_of(|of| of.cycles).unwrap_or(0),
         way: median_of(|of| of.way).unwrap_or(0),
     };
+    let lates = || task.wake_ups().filter_map(|of| of.late);
+    let mut expire: Vec<u64> = lates().map(|late| late.expires.0).collect();
+    let firsts = lates().filter(|late| !late.interrupt.follows);
+    let mut firsts: Vec<u64> = firsts.map(|late| late.interrupt.cycles).collect();
+    let usual_late = Late {
+        expires: Nanos(median(&mut expire).unwrap_or(0)),
+        interrupt: Interrupt { cycles: median(&mut firsts).unwrap_or(0), ..Interrupt::default() },
+    };
     let way = Way {
-        late: (0..items.len()).map(|number| Nanos(late(number).unwrap_or(usual))).collect(),
+        late: (0..items.len()).map(|number| late(number).unwrap_or(usual_late)).collect(),
         after: (0..items.len()).map(|number| after(number).unwrap_or(usual_after)).collect(),
     };
     measured.items = Some((items.into(), way));
@@ -315,7 +334,7 @@ mod tests {
         // `work`, and what stands for the watchdog, the conductor and the worker.
         assert_eq!([starts(0), starts(1)], [[3, 92, 2, 49].to_vec(), [4, 93, 3, 50].to_vec()]);
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
-        assert_eq!(done.platform.wake_path_cycles, MS / 4);
+        assert_eq!(done.platform.paths.switch, MS / 4);
         assert_eq!(done.phases, 4, "each as often");
     }
 
@@ -323,18 +342,8 @@ mod tests {
     fn what_a_board_never_came_to_is_expected_as_its_rest() {
         let scenario = scenario(1);
         let spec = &scenario.tasks[0];
-        let item = |ms: u64, cycles: Option<f64>| Item {
-            released_ns: ms * MS,
-            cycles,
-            after_cycles: None,
-            way_cycles: 0.0,
-            late_ns: None,
-            switch_ns: None,
-            interrupt_cycles: None,
-            switch_cycles: None,
-            remote_cycles: None,
-            woken_on: None,
-        };
+        let item =
+            |ms: u64, cycles: Option<f64>| Item { released_ns: ms * MS, cycles, ..Item::default() };
         let task = Task { items: vec![item(20, Some(2e6)), item(60, None)], ..Task::default() };
         let full_speed = FullSpeed::of(&scenario.platform);
         let measured = measured(spec, &task, Nanos(150 * MS), full_speed);

@@ -16,6 +16,8 @@ pub struct Stretch {
     pub cycles: f64,
     /// Of these those after its task had left its queue.
     pub way: f64,
+    /// Those after its CPU's frequency changed, where that did.
+    pub rest: Option<f64>,
     /// Whether a sampler may have been called for which a worker of its CPU then wakes up.
     pub is_call: bool,
     /// Whether its task then moved to another CPU, with its utilisation, and went on there.
@@ -43,10 +45,14 @@ pub(super) fn stretches(
     for slice in slices {
         let cycles = clocks.cycles(slice.cpu, slice.from_ns, slice.to_ns);
         let way = readings.way_to_sleep(slice);
+        let change = clocks.next_change(slice.cpu, slice.from_ns + 1);
+        let change = change.filter(|&t_ns| t_ns < slice.to_ns);
+        let rest = change.map(|t_ns| clocks.cycles(slice.cpu, t_ns, slice.to_ns));
         let goes_on = goes_on_from.is_some_and(|cpu| !apart || cpu == slice.cpu);
         match found.last_mut().filter(|_| goes_on) {
             Some(stretch) => {
                 (stretch.cycles, stretch.way) = (stretch.cycles + cycles, way);
+                stretch.rest = rest.or(stretch.rest.map(|before| before + cycles));
             }
             None => {
                 let woken = wakeups.iter().rev().map(|woken| woken.t_ns);
@@ -61,6 +67,7 @@ pub(super) fn stretches(
                     woken_ns,
                     cycles,
                     way,
+                    rest,
                     is_call: false,
                     moves: false,
                 });

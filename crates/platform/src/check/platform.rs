@@ -5,7 +5,8 @@ use crate::error::Problem;
 use crate::file::At;
 use crate::file::platform::{Balancer, Base, Cores, PlatformFile, Sampler, ThermalFile};
 use crate::model::{
-    ClockDomain, ClockReadings, Cpu, IdleBalanceCost, Platform, Thermal, TickReading,
+    ClockDomain, ClockReadings, Cpu, IdleBalanceCost, Paths, Platform, SamplerCost, Thermal,
+    TickReading,
 };
 use crate::shipped::catalogue;
 use flyball_units::{Capacity, CpuId, Nanos, nearest};
@@ -72,13 +73,13 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         cpus,
         domains,
         base_power_mw: file.base.map_or(0.0, |base| base.power_mw.0),
-        sampler_cycles: file.sampler.as_ref().map_or(0, |sampler| sampler.cycles),
-        sampler_wake_cycles: file.sampler.as_ref().and_then(|it| it.wake_cycles).unwrap_or(0),
+        sampler: file.sampler.as_ref().map_or_else(SamplerCost::default, |sampler| SamplerCost {
+            cycles: sampler.cycles,
+            wake_cycles: sampler.wake_cycles.unwrap_or(0),
+            ..SamplerCost::default()
+        }),
         tick_reading: tick_reading(file.sampler.as_ref()),
-        wake_path_cycles: 0,
-        birth_path_cycles: 0,
-        interrupt_path_cycles: 0,
-        remote_path_cycles: 0,
+        paths: Paths::default(),
         clock_readings: ClockReadings::default(),
         question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::agenda::Agenda;
+use super::arrival::{Arriving, Told};
 use super::balance;
 use super::cgroup::Cgroup;
 use super::cpu::{self, Activity, Cpu};
@@ -11,10 +12,11 @@ use super::domain::{Domain, EnergyPoint};
 use super::govern::{of_simulation, since_boot};
 use super::hints;
 use super::idle::{IdleRules, Sleeps};
+use super::interrupt::TimerInterrupt;
 use super::new_idle::NewIdle;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::ramped::Ramped;
-use super::task::{self, Program, State, Task};
+use super::task::{self, Decision, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
 use super::way_out::WayOut;
 use crate::setup::{
@@ -26,7 +28,7 @@ use flyball_governors::{CpuSignals, CpuTimes, Event, Governor, Needs};
 use flyball_pelt::{ClockPelt, Features, QueueUtilEst, QueueWaitingAvg, SchedAvg, frequency_scale};
 use flyball_platform::{
     Architecture, ClockDomain, Cpu as PlatformCpu, FrequencyControl, IdleTick, Kernel, Platform,
-    rule,
+    SamplerCost, rule,
 };
 use flyball_units::{KernelRule, KiloHertz, Nanos, Relation};
 use rand_core::SeedableRng;
@@ -137,18 +139,14 @@ pub(super) fn build(setup: Setup) -> Machine {
         slice_timer: kernel.rules.has(KernelRule::SliceByTimer)
             && !kernel.rules.has(KernelRule::Cfs)
             && platform.architecture == Some(Architecture::X86_64),
-        wake_path: platform.wake_path_cycles,
-        birth_path: match platform.birth_path_cycles {
-            0 => platform.wake_path_cycles,
-            cycles => cycles,
-        },
         readings: platform.clock_readings,
-        interrupt_path: platform.interrupt_path_cycles,
-        remote_path: platform.remote_path_cycles,
+        paths: platform.paths,
+        interrupts: platform.cpus.iter().map(|_| TimerInterrupt::none()).collect(),
+        interrupted: 0,
         question: platform.question.0,
         simple_calls: false,
         idle_before_samples: 0,
-        sampler_wake: platform.sampler_wake_cycles,
+        sampler_wake: platform.sampler.wake_cycles,
         tick_reading: platform.tick_reading,
         tick_spread: platform.tick_spread,
         round_spread: platform.round_spread,
@@ -417,8 +415,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         moved_in_vain: 0,
         levels: balance::levels(c, &siblings, (&cluster, platform.cpus.len()), tick),
         siblings,
-        arriving: 0,
-        arrive_at: 0,
+        told: Told::nothing(),
         thread_speed: from.thread_speed,
         share: 1.0,
         balance_at: 0,
@@ -545,9 +542,10 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         segment: None,
         way_out: WayOut::default(),
         wake_pending: false,
-        arrives: false,
+        arriving: Arriving::default(),
         in_iowait: false,
         timer: u64::MAX,
+        interrupt: None,
         announced: true,
         avg: SchedAvg::default(),
         attached: false,
@@ -578,7 +576,7 @@ fn add_governor_tasks(
         domain.daemon = cost.cycles_per_poll > 0;
         let (cycles, cpu) = match domain.daemon {
             true => (cost.cycles_per_poll, cost.cpu.0 as usize),
-            false if domain.needs.deferrable => (platform.sampler_cycles, domain.cpus[0]),
+            false if domain.needs.deferrable => (platform.sampler.cycles, domain.cpus[0]),
             false => continue,
         };
         if cycles == 0 {
@@ -586,7 +584,18 @@ fn add_governor_tasks(
         }
         let name = format!("{}:{}", domain.governor.name(), domain.name);
         let allowed = (0..platform.cpus.len()).map(|c| c == cpu).collect();
-        let program = Program::Governor { domain: d, cycles, working: false };
+        let sampler = match domain.daemon {
+            true => SamplerCost { cycles, ..SamplerCost::default() },
+            false => platform.sampler,
+        };
+        let until = sampler.decision_cycles.unwrap_or(cycles).min(cycles);
+        let program = Program::Governor {
+            domain: d,
+            cycles: until,
+            rest: cycles - until,
+            change: sampler.change_cycles,
+            at: Decision::Due,
+        };
         domain.governor_task = Some(tasks.len());
         domain.worker_lags = vec![0; domain.cpus.len()];
         let initial_util = Some(0);

@@ -1,5 +1,6 @@
 //! A CPU as the engine sees it.
 
+use super::arrival::Told;
 use super::idle::Sleeps;
 use super::new_idle::NewIdle;
 use super::timers::OwnTimers;
@@ -165,9 +166,8 @@ pub(super) struct Cpu {
     pub(super) moved_in_vain: u32,
     /// Other CPUs on the same core.
     pub(super) siblings: Vec<usize>,
-    /// Tasks that were woken for it elsewhere, of which it will be told, and when.
-    pub(super) arriving: u32,
-    pub(super) arrive_at: u64,
+    /// Tasks that were woken for it elsewhere.
+    pub(super) told: Told,
     /// Its speed while one of these is busy, relative to when none is.
     pub(super) thread_speed: f64,
     /// Its speed now: this, or 1.
@@ -265,7 +265,7 @@ impl Cpu {
     /// Whether it has nothing to do, and nothing on the way to it.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.activity, Activity::Idle(_)) && self.arriving == 0
+        matches!(self.activity, Activity::Idle(_)) && self.told.count == 0
     }
 
     /// What samplers do not see of idle time as it is now, with tasks that wait for I/O or without.

@@ -198,6 +198,7 @@ impl Machine {
                 Activity::Idle(_) => {}
             }
         }
+        self.hurry_interrupts(d, (from, to));
         observer.frequency(Nanos(self.now), d, frequency);
         if self.domains[d].control == FrequencyControl::Software {
             self.tell(d, &Event::Applied { frequency }, self.domains[d].cpus[0], observer);

@@ -1,7 +1,7 @@
 //! Calls governors with events and carries out their decisions.
 
 use super::Machine;
-use super::cpu::{Cpu, Totals};
+use super::cpu::{Activity, Cpu, Totals};
 use super::domain::{Domain, Question};
 use super::task::State;
 use crate::observe::Observer;
@@ -223,6 +223,18 @@ impl Machine {
         if domain.called && domain.called_at == self.now && domain.governor_task.is_some() {
             self.wake_governor(d, observer);
             self.requeue_domain(d);
+            self.wake_with_worker(d);
+        }
+    }
+
+    /// The interrupt in which the worker of domain `d` is awake holds its CPU up, where that was idle.
+    fn wake_with_worker(&mut self, d: usize) {
+        let Some(c) = self.domains[d].governor_task.map(|t| self.tasks[t].cpu) else { return };
+        if self.readings.wake_cycles > 0 && self.cpus[c].activity == Activity::Waking {
+            let over = self.now + self.cpu_time(c, self.sampler_wake + self.paths.switch);
+            let cpu = &mut self.cpus[c];
+            cpu.awake_at = cpu.awake_at.max(over);
+            self.requeue(c);
         }
     }
 

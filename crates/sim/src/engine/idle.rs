@@ -302,7 +302,10 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.got_tick = why == WakeUp::Tick;
         cpu.note_capacity();
-        let path = if why == WakeUp::Birth { self.birth_path } else { self.wake_path };
+        let path = match why {
+            WakeUp::Birth if self.paths.birth > 0 => self.paths.birth,
+            _ => self.paths.switch,
+        };
         let states = &self.domains[cpu.domain].idle_states;
         let by_tick = why == WakeUp::Tick && self.idle_tick == IdleTick::Stops;
         cpu.sleeps.learn(self.now - cpu.idle_since, by_tick);
@@ -316,7 +319,7 @@ impl Machine {
         // A tick that wakes nobody is over when its interrupt is.
         cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
         // An interrupt cannot have begun before the CPU was idle.
-        let interrupt = cpu.time_of(self.interrupt_path, point);
+        let interrupt = cpu.time_of(self.paths.interrupt, point);
         cpu.interrupted_for = interrupt.min(self.now - cpu.idle_since);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {
@@ -336,8 +339,9 @@ impl Machine {
     /// where the way has no part before a task is awake.
     pub(super) fn wake_longer(&mut self, c: usize) {
         let before = std::mem::take(&mut self.cpus[c].wakes_for);
-        if before > 0 {
-            let over = self.now + before + self.cpu_time(c, self.wake_path);
+        if self.readings.wake_cycles > 0 && self.cpus[c].activity == Activity::Waking {
+            let last = self.interrupted_until(c).unwrap_or(self.now);
+            let over = last + before + self.cpu_time(c, self.paths.switch);
             let cpu = &mut self.cpus[c];
             cpu.awake_at = cpu.awake_at.max(over);
             self.requeue(c);
@@ -383,6 +387,15 @@ impl Machine {
 
     /// CPU `c` is out of its idle state or on the next one's stack, or has polled in vain.
     pub(super) fn awake<O: Observer>(&mut self, c: usize, observer: &mut O) {
+        let cpu = &self.cpus[c];
+        if cpu.activity == Activity::Waking
+            && let Some(at) = self.interrupted_until(c).or(cpu.told.until(self.now))
+        {
+            // An interrupt goes on, and behind it the CPU looks once more of whom it was told.
+            self.cpus[c].awake_at = at.max(self.now + 1);
+            self.requeue(c);
+            return;
+        }
         self.cpus[c].awake_at = u64::MAX;
         match self.cpus[c].activity {
             Activity::Idle(_) => return self.poll_out(c, observer),

@@ -68,7 +68,8 @@ impl Machine {
             Some("idle CPUs may poll")
         } else if (0..self.domains.len()).any(|d| self.keeps_tick_once(d)) {
             Some("idle CPUs keep their tick once")
-        } else if self.wake_path > 0 || self.interrupt_path > 0 || self.readings.wake_cycles > 0 {
+        } else if self.paths.switch > 0 || self.paths.interrupt > 0 || self.readings.wake_cycles > 0
+        {
             Some("wake-ups take as long as was measured")
         } else if self.domains.iter().any(|domain| self.ticks_may_count_idle_time(domain)) {
             Some("ticks count the idle time that a governor sees")
@@ -322,7 +323,11 @@ impl Machine {
                     return self.leap_to_idle(c, t, u64::MAX);
                 }
                 // Steps that take no time here; the last three are not those of a task alone.
-                Step::SleepUntil(_) | Step::AwaitUntil(_) | Step::Sleep(_) | Step::Mark(_) => {}
+                Step::SleepUntil(_)
+                | Step::AwaitUntil(_)
+                | Step::SleepForInterrupt { .. }
+                | Step::Sleep(_)
+                | Step::Mark(_) => {}
                 Step::WaitForIo(_) | Step::Wait | Step::Wake(_) => {}
             }
         }

@@ -70,7 +70,7 @@ impl Cpu {
 
 /// The least whole number that is not below `value`; the ends of the type where that lies outside.
 #[inline]
-fn rounded_up(value: f64) -> u64 {
+pub(super) fn rounded_up(value: f64) -> u64 {
     // The conversion drops the fraction, and saturates. `ceil` would be a call into the C library.
     let whole = value as u64;
     if (whole as f64) < value { whole.saturating_add(1) } else { whole }

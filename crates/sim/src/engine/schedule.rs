@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::cpu::{Activity, Runs};
-use super::task::{Program, Segment, State};
+use super::task::{Decision, Program, Segment, State};
 use crate::behavior::{Step, Work};
 use crate::observe::{Observer, SwitchOut};
 use crate::setup::TaskId;
@@ -252,11 +252,17 @@ impl Machine {
                     self.tasks[t].segment = Segment::new(before);
                 }
                 Step::SleepUntil(at) if at.0 > self.now => return self.sleep(t, c, at.0, observer),
+                Step::SleepForInterrupt { expires, interrupt } if expires.0 > self.now => {
+                    self.tasks[t].interrupt = Some(interrupt);
+                    let expires = self.in_turn(c, expires.0);
+                    return self.sleep(t, c, expires, observer);
+                }
                 Step::AwaitUntil(at) if at.0 > self.now => {
                     self.tasks[t].announced = false;
                     return self.sleep(t, c, at.0, observer);
                 }
                 Step::SleepUntil(_)
+                | Step::SleepForInterrupt { .. }
                 | Step::AwaitUntil(_)
                 | Step::Sleep(Nanos(0))
                 | Step::WaitForIo(Nanos(0)) => {}
@@ -297,20 +303,26 @@ impl Machine {
 
     pub(super) fn step<O: Observer>(&mut self, t: usize, observer: &mut O) -> Step {
         let task = &mut self.tasks[t];
-        let (domain, working) = match &mut task.program {
-            Program::Behavior(behavior) => {
-                return behavior.next(Nanos(self.now), &mut task.random);
+        let work = |cycles| Step::Run(Work { cycles, memory: Nanos::ZERO });
+        match &mut task.program {
+            Program::Behavior(behavior) => behavior.next(Nanos(self.now), &mut task.random),
+            Program::Governor { cycles, at: at @ Decision::Due, .. } => {
+                *at = Decision::Ready;
+                work(*cycles)
             }
-            Program::Governor { cycles, working: working @ false, .. } => {
-                *working = true;
-                return Step::Run(Work { cycles: *cycles, memory: Nanos::ZERO });
+            Program::Governor { domain, rest, change, at: at @ Decision::Ready, .. } => {
+                let (d, rest, change, writer) = (*domain, *rest, *change, task.cpu);
+                *at = Decision::Done;
+                let before = self.domains[d].destination();
+                self.poll_governor(d, writer, observer);
+                let changed = self.domains[d].destination() != before;
+                work(rest + if changed { change } else { 0 })
             }
-            Program::Governor { domain, working, .. } => (*domain, working),
-        };
-        *working = false;
-        let writer = task.cpu;
-        self.poll_governor(domain, writer, observer);
-        Step::Wait
+            Program::Governor { at, .. } => {
+                *at = Decision::Due;
+                Step::Wait
+            }
+        }
     }
 
     /// The running task of CPU `c` sleeps until `until`, or until it is woken. Always false: it

@@ -1,9 +1,10 @@
 //! A task as the engine sees it.
 
+use super::arrival::Arriving;
 use super::deadline::Budget;
 use super::ramped::Ramped;
 use super::way_out::WayOut;
-use crate::behavior::{Behavior, Work};
+use crate::behavior::{Behavior, Interrupt, Work};
 use crate::setup::{Class, Creator};
 use flyball_pelt::{SchedAvg, UtilEst, WaitingAvg};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -69,11 +70,26 @@ pub(super) enum Program {
     Governor {
         /// The domain.
         domain: usize,
-        /// Cycles of one decision.
+        /// Cycles until it decides.
         cycles: u64,
-        /// Whether the decision's work is done and the decision due.
-        working: bool,
+        /// And from then until it sleeps.
+        rest: u64,
+        /// More of these where it changed the frequency.
+        change: u64,
+        /// What it does next.
+        at: Decision,
     },
+}
+
+/// What a governor that runs as a task does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It works on its decision.
+    Due,
+    /// It decides.
+    Ready,
+    /// It sleeps.
+    Done,
 }
 
 /// The rest of a [`Work`]: units that take a time each. A unit is a cycle, or where there are no
@@ -153,12 +169,13 @@ pub(super) struct Task {
     pub(super) way_out: WayOut,
     /// Whether a wake-up came while it was awake.
     pub(super) wake_pending: bool,
-    /// It is awake, and its CPU does not know yet: it is in nobody's queue.
-    pub(super) arrives: bool,
+    pub(super) arriving: Arriving,
     /// Whether it sleeps for I/O.
     pub(super) in_iowait: bool,
     /// When its timer expires; `u64::MAX` without one.
     pub(super) timer: u64,
+    /// What has to come to it then, where that takes time.
+    pub(super) interrupt: Option<Interrupt>,
     /// Whether the kernel knows that time: nothing announces what comes from outside.
     pub(super) announced: bool,
 

@@ -57,6 +57,15 @@ impl OwnTimers {
         }
     }
 
+    /// The first time from `at` on at which none expires.
+    pub(super) fn free_from(&self, at: u64) -> u64 {
+        let mut free = at;
+        while self.0.iter().any(|&(other, _)| other == free) {
+            free += 1;
+        }
+        free
+    }
+
     /// Time of the next one.
     pub(super) fn next(&self) -> Option<u64> {
         self.0.iter().map(|&(at, _)| at).min()

@@ -22,14 +22,10 @@ impl Machine {
                 self.budget_event(t, observer);
                 continue;
             }
-            let task = &mut self.tasks[t];
-            if std::mem::take(&mut task.arrives) {
-                task.timer = u64::MAX;
-                let c = task.cpu;
-                self.cpus[c].arriving -= 1;
-                self.join(t, c, false, observer);
+            if self.waits_for_interrupt(t) || self.arrives(t, observer) {
                 continue;
             }
+            let task = &mut self.tasks[t];
             if task.is_known_to_idle() {
                 self.cpus[task.cpu].timers.remove(t);
             }
@@ -103,31 +99,10 @@ impl Machine {
             }
             self.note_migration(t, previous, c, observer);
         }
-        match !in_queue && self.is_told(c, here.unwrap_or(previous)) {
-            true => self.send(t, c),
-            false => self.join(t, c, false, observer),
+        match in_queue {
+            true => self.join(t, c, false, observer),
+            false => self.get_to(t, (here.unwrap_or(previous), c), here.is_none(), observer),
         }
-    }
-
-    /// Whether a task that CPU `by` wakes for CPU `c` is put into a list, of which an interrupt tells that CPU
-    /// (`ttwu_queue_cond`): where it has nothing to do, or shares no cache with the waker. Clusters are taken to be those of a clock.
-    fn is_told(&self, c: usize, by: usize) -> bool {
-        let apart = self.cpus[c].domain != self.cpus[by].domain;
-        self.remote_path > 0 && c != by && (apart || self.cpus[c].runnable_count() == 0)
-    }
-
-    /// A task is on its way to CPU `c`. Until that knows, nobody sees the task there; but the CPU does not look idle.
-    fn send(&mut self, t: usize, c: usize) {
-        let way = self.cpu_time(c, self.remote_path);
-        let cpu = &mut self.cpus[c];
-        if cpu.arriving == 0 {
-            cpu.arrive_at = self.now + way;
-        }
-        cpu.arriving += 1;
-        self.tasks[t].arrives = true;
-        self.tasks[t].timer = cpu.arrive_at;
-        self.timers.insert(cpu.arrive_at, t);
-        self.requeue_timers();
     }
 
     pub(super) fn note_migration<O: Observer>(
@@ -163,7 +138,11 @@ impl Machine {
                 cpu.touch_at(self.now.saturating_sub(way).max(cpu.idle_since))
             }
             Program::Behavior(_) => {
-                cpu.touch(self.now);
+                match self.tasks[t].arriving.is_listed {
+                    // Together with the first.
+                    true => cpu.touch_at(cpu.told.last),
+                    false => cpu.touch(self.now),
+                }
                 // A new task's way is told as a whole.
                 cpu.wakes_for = if self.tasks[t].is_new() { 0 } else { way };
             }

@@ -47,7 +47,9 @@ impl Machine {
         let step = self.step(t, observer);
         let task = &mut self.tasks[t];
         let sleeps = match step {
-            Step::SleepUntil(at) | Step::AwaitUntil(at) => at.0 > self.now,
+            Step::SleepUntil(at)
+            | Step::AwaitUntil(at)
+            | Step::SleepForInterrupt { expires: at, .. } => at.0 > self.now,
             Step::Sleep(time) | Step::WaitForIo(time) => time > Nanos::ZERO,
             Step::Wait => !task.wake_pending,
             _ => false,

@@ -1,7 +1,7 @@
 //! What a task's way to its items and from them takes beside their work: on a slow CPU the kernel's own
 //! instructions count, which a model of a scheduler does not have.
 
-use crate::behavior::{Behavior, Step, Work};
+use crate::behavior::{Behavior, Interrupt, Step, Work};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
@@ -9,10 +9,19 @@ use std::sync::Arc;
 /// The way to items and from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// From the release that wakes a task to its first instruction, for each item: interrupt, wake-up and switch.
-    pub late: Arc<[Nanos]>,
+    /// From the release that wakes a task until it is awake, for each item.
+    pub late: Arc<[Late]>,
     /// What comes after the end of each item until the task sleeps.
     pub after: Arc<[After]>,
+}
+
+/// How late a timer wakes its task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// How late it expires.
+    pub expires: Nanos,
+    /// Its interrupt.
+    pub interrupt: Interrupt,
 }
 
 /// Work after the end of an item, in reference cycles.
@@ -46,7 +55,8 @@ impl OnItsWay {
     fn late(&self, step: Step, now: Nanos) -> Step {
         match sleeps_until(&step, now) {
             Some(at) => {
-                Step::SleepUntil(at + self.way.late.get(self.done).copied().unwrap_or_default())
+                let late = self.way.late.get(self.done).copied().unwrap_or_default();
+                Step::SleepForInterrupt { expires: at + late.expires, interrupt: late.interrupt }
             }
             None => step,
         }
@@ -92,7 +102,11 @@ mod tests {
         let work = Work { cycles: ms * 1_000_000, memory: Nanos::ZERO };
         let mut periodic = Periodic::new(Nanos::from_millis(10), work);
         periodic.phase = Nanos::from_millis(3);
-        let late = late.iter().copied().map(Nanos::from_millis).collect();
+        let late = late.iter().map(|&ms| {
+            let interrupt = Interrupt { cycles: ms * 500_000, ..Interrupt::default() };
+            Late { expires: Nanos(ms * 500_000), interrupt }
+        });
+        let late = late.collect();
         let way = Way { late, after: [After { cycles: 2_000_000, way: 1_000_000 }; 3].into() };
         let mut task = OnItsWay::new(Box::new(periodic), way);
         let steps = play(&mut task, Nanos::from_millis(30), 1_000_000);

@@ -75,7 +75,7 @@ fn recorded(cpu: u32, seed: u64, share: u64, memory: bool) -> Arc<[Recorded]> {
 fn loaded(platform: &str, governor: &str, seed: u64, share: u64, pace: Pace) -> Setup {
     let mut setup = setup(platform, "linux-6.12", governor, Nanos::from_secs(SECONDS));
     // What costs something is a task, and more than one on a CPU.
-    setup.platform.sampler_cycles = 0;
+    setup.platform.sampler.cycles = 0;
     let cpus = setup.platform.cpus.len() as u32;
     // CPUs that slow each other leap only where no two of a core have tasks.
     setup.platform.cpus.iter_mut().for_each(|cpu| cpu.thread_speed = 1.0);

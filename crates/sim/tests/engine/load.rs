@@ -308,7 +308,7 @@ fn a_round_begins_where_a_cpu_has_stopped_its_tick() {
 fn a_round_breaks_off_where_its_cpu_gets_work() {
     let mut setup = setup("board-aarch64", "linux-6.12", "ondemand", Nanos(60 * MS));
     setup.kernel.hz = 250;
-    setup.platform.sampler_cycles = 370_000;
+    setup.platform.sampler.cycles = 370_000;
     for cpu in [1, 3] {
         let steps = vec![cycles(10 * 600_000), Step::SleepUntil(Nanos(1_000 * MS))];
         let mut one = task("one", Script::new(steps));

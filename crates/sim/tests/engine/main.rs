@@ -9,6 +9,7 @@ mod cgroups;
 mod common;
 mod deadline;
 mod idle;
+mod interrupts;
 mod laws;
 mod leap;
 mod levels;

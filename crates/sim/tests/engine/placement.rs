@@ -139,7 +139,7 @@ fn what_was_left_decides_where_a_task_is_born() {
 #[test]
 fn the_way_to_a_task_is_as_fast_as_its_wake_up_asks_for() {
     let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(60 * MS));
-    setup.platform.wake_path_cycles = 60_000;
+    setup.platform.paths.switch = 60_000;
     let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(40 * MS)), cycles(100_000)];
     let mut urgent = task("urgent", Script::new(steps));
     (urgent.class, urgent.allowed) = (Class::Fifo { priority: 1 }, vec![CpuId(3)]);
@@ -153,7 +153,7 @@ fn the_way_to_a_task_is_as_fast_as_its_wake_up_asks_for() {
 #[test]
 fn a_new_task_has_a_way_of_its_own() {
     let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(20 * MS));
-    (setup.platform.wake_path_cycles, setup.platform.birth_path_cycles) = (192_000, 64_000);
+    (setup.platform.paths.switch, setup.platform.paths.birth) = (192_000, 64_000);
     let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(10 * MS)), cycles(100_000)];
     let mut one = task("one", Script::new(steps));
     (one.creator, one.start) = (Creator::Cpu(CpuId(0)), Nanos(MS));
@@ -189,7 +189,7 @@ fn a_new_task_waits_for_who_runs_there() {
 fn energy_counts_under_schedutil_alone() {
     let woken_on = |governor: &str| {
         let mut setup = setup("board-aarch64", "linux-6.12", governor, Nanos(60 * MS));
-        setup.platform.sampler_cycles = 0;
+        setup.platform.sampler.cycles = 0;
         let steps = vec![
             Step::Run(Work { cycles: 100_000, memory: Nanos::ZERO }),
             Step::SleepUntil(Nanos(40 * MS)),
@@ -213,9 +213,9 @@ fn energy_counts_under_schedutil_alone() {
 /// it would have gone to the other.
 #[test]
 fn a_task_that_is_on_its_way_to_a_cpu_is_not_seen_there() {
-    let woken_on = |remote_path_cycles: u64| {
+    let woken_on = |told: u64| {
         let mut setup = setup("board-aarch64", "debian-7.3", "schedutil", Nanos(60 * MS));
-        setup.platform.remote_path_cycles = remote_path_cycles;
+        setup.platform.paths.told = told;
         for number in 0..2 {
             let steps = vec![cycles(100_000), Step::SleepUntil(Nanos(40 * MS)), cycles(100_000)];
             let mut one = task(["one", "other"][number], Script::new(steps));

@@ -3,6 +3,7 @@
 
 use crate::common::*;
 use flyball_governors::{Decision, Event};
+use flyball_platform::ClockReadings;
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::{Observer, SwitchOut};
 use flyball_sim::setup::{Before, GovernorCost, Setup, TaskId};
@@ -53,8 +54,8 @@ impl Seen {
 /// One domain of four CPUs; on one of them 30 million cycles every 97 ms: 9 to 50 ms of work.
 fn setup_of(governor: &str) -> Setup {
     let mut setup = setup("board-x86", "debian-6.12", governor, Nanos::from_secs(SECONDS));
-    setup.platform.sampler_cycles = 0;
-    setup.platform.sampler_wake_cycles = 0;
+    setup.platform.sampler.cycles = 0;
+    setup.platform.sampler.wake_cycles = 0;
     let mut one = task("one", Periodic::new(97 * MS, 30_000_000));
     one.allowed = vec![CpuId(1)];
     setup.tasks.push(one);
@@ -99,8 +100,8 @@ fn a_sampler_waits_for_the_scheduler() {
 fn a_period_that_ends_with_a_tick_is_often_over_at_the_next() {
     for governor in ["ondemand", "conservative"] {
         let mut setup = setup("board-x86", "debian-6.12", governor, Nanos::from_secs(60));
-        setup.platform.sampler_cycles = 0;
-        setup.platform.sampler_wake_cycles = 0;
+        setup.platform.sampler.cycles = 0;
+        setup.platform.sampler.wake_cycles = 0;
         let mut busy = task("busy", Periodic::new(100_000 * MS, u64::MAX / 4));
         busy.allowed = vec![CpuId(1)];
         setup.tasks.push(busy);
@@ -198,7 +199,7 @@ impl Observer for Worker {
 fn a_worker_samples_on_the_cpu_that_called() {
     for governor in ["ondemand", "conservative"] {
         let mut setup = setup_of(governor);
-        setup.platform.sampler_cycles = 600_000;
+        setup.platform.sampler.cycles = 600_000;
         let mut worker = Worker::default();
         Machine::new(setup).unwrap().run(&mut worker);
         let Worker { called, sampled, done } = worker;
@@ -218,14 +219,58 @@ fn a_worker_samples_on_the_cpu_that_called() {
     }
 }
 
+/// Of 600,000 cycles 200,000 until it decides: at 600 MHz it works 0.67 ms longer, and what a change costs comes only with one.
+#[test]
+fn a_worker_goes_on_when_it_has_decided() {
+    let rest = |change_cycles: u64, khz: u64| {
+        let mut setup = setup_of("ondemand");
+        let sampler = &mut setup.platform.sampler;
+        (sampler.cycles, sampler.decision_cycles) = (600_000, Some(200_000));
+        sampler.change_cycles = change_cycles;
+        setup.limits = vec![Some((KiloHertz(600_000), KiloHertz(khz)))];
+        let mut worker = Worker::default();
+        Machine::new(without_transitions(setup)).unwrap().run(&mut worker);
+        let Worker { sampled, done, .. } = worker;
+        assert!(sampled.len() > 60 && sampled.len() == done.len(), "{}", sampled.len());
+        let rests = done.iter().zip(&sampled).map(|(done, sampled)| (done - sampled) / 1000);
+        rests.collect::<BTreeSet<u64>>()
+    };
+    // Nobody goes before it: it has hardly run.
+    assert_eq!(rest(900_000, 600_000), BTreeSet::from([666]));
+    // At 3.2 GHz 125 us, and where it has changed to that 281 more.
+    assert!(!rest(0, 3_200_000).contains(&406) && rest(900_000, 3_200_000).contains(&406));
+}
+
+/// A CPU that its task wakes up has first to wake up the worker, too, whom that calls: 90,000 cycles and 30,000 to the first
+/// instruction, at 600 MHz 0.2 ms.
+#[test]
+fn a_worker_holds_up_the_cpu_that_calls_it() {
+    let mut setup = setup_of("ondemand");
+    setup.platform.sampler.cycles = 1_000;
+    setup.platform.sampler.wake_cycles = 90_000;
+    setup.platform.clock_readings = ClockReadings { wake_cycles: 1, ..ClockReadings::default() };
+    setup.platform.paths.switch = 30_000;
+    setup.limits = vec![Some((KiloHertz(600_000), KiloHertz(600_000)))];
+    let (log, _) = run(setup);
+    let woken = log.lines.iter().filter_map(|line| line.strip_suffix(" woken 0 cpu1"));
+    // It is created at 0, which is another way.
+    let woken: Vec<u64> = woken.map(|at| at.parse().unwrap()).filter(|at| *at > 0).collect();
+    assert_eq!(woken.len(), 30);
+    for at in woken {
+        let calls = log.lines.iter().any(|line| line.starts_with(&format!("{at} woken 1 ")));
+        let begins = log.switches.iter().find(|of| of.0 >= at).unwrap().0;
+        assert!(calls && begins.abs_diff(at + 200_000) < 10, "{at}: {begins}, {calls}");
+    }
+}
+
 /// 60,000 cycles at 600 MHz; a wake-up's interrupt is the worker's, too.
 #[test]
 fn a_worker_is_awake_some_cycles_after_the_call_from_which_the_period_counts() {
     const WAKE: u64 = MS / 10;
     for governor in ["ondemand", "conservative"] {
         let mut setup = setup_of(governor);
-        setup.platform.sampler_cycles = 600_000;
-        setup.platform.sampler_wake_cycles = 60_000;
+        setup.platform.sampler.cycles = 600_000;
+        setup.platform.sampler.wake_cycles = 60_000;
         setup.limits = vec![Some((KiloHertz(600_000), KiloHertz(600_000)))];
         let mut both = (Worker::default(), Seen::default());
         Machine::new(setup)
@@ -279,9 +324,9 @@ fn samplers_see_idle_time_as_the_kernel_keeps_it() {
         ("debian-7.3", 500, 0, 17_000),
     ] {
         let mut setup = setup("board-x86", kernel, "ondemand", Nanos::from_secs(SECONDS));
-        (setup.platform.sampler_cycles, setup.platform.sampler_wake_cycles) = (0, 0);
-        setup.platform.interrupt_path_cycles = 600 * interrupt;
-        setup.platform.wake_path_cycles = 600 * way;
+        (setup.platform.sampler.cycles, setup.platform.sampler.wake_cycles) = (0, 0);
+        setup.platform.paths.interrupt = 600 * interrupt;
+        setup.platform.paths.switch = 600 * way;
         setup.limits = vec![Some((KiloHertz(600_000), KiloHertz(600_000)))];
         setup.tick_phase = Nanos(3 * MS);
         let mut one = task("one", Periodic::new(5 * TICK, 3_000_000));
@@ -320,7 +365,7 @@ fn a_tick_calls_where_load_tracking_crosses_a_period() {
     let periods = |invariant: bool| {
         let mut setup = setup("board-aarch64", "debian-7.3", "ondemand", Nanos::from_secs(20));
         setup.platform.domains.iter_mut().for_each(|d| d.frequency_invariant = invariant);
-        setup.platform.sampler_wake_cycles = 0;
+        setup.platform.sampler.wake_cycles = 0;
         setup.limits = vec![None, Some((KiloHertz(600_000), KiloHertz(600_000)))];
         let mut busy = task("busy", Periodic::new(100_000 * MS, u64::MAX / 4));
         busy.allowed = vec![CpuId(3)];

@@ -93,7 +93,7 @@ fn an_interrupt_that_wakes_two_is_over_with_the_second() {
         let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(60 * MS));
         setup.platform.clock_readings =
             ClockReadings { wake_cycles: tenths(3), ..ClockReadings::default() };
-        setup.platform.wake_path_cycles = tenths(1);
+        setup.platform.paths.switch = tenths(1);
         for due in [40 * MS, second] {
             let work = Step::Run(Work { cycles: tenths(20), memory: Nanos::ZERO });
             let mut one = task("one", Script::new(vec![Step::SleepUntil(Nanos(due)), work]));

@@ -103,8 +103,8 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
     let items: Vec<_> =
         work.items.iter().map(|item| (item.released_ns / MS, item.cycles.map(ms))).collect();
     assert_eq!(items, [(20, Some(6.0)), (60, Some(8.0))]);
-    assert!(work.items.iter().all(|item| item.late_ns == Some(MS / 2)));
-    assert!(work.items.iter().all(|item| item.switch_ns == Some(MS / 4)));
+    assert!(work.wake_ups().all(|of| of.late_ns == MS / 2));
+    assert!(work.wake_ups().all(|of| of.switch == Some((MS / 4, 2.5e5))), "at 1 GHz");
     assert!(work.items.iter().all(|item| item.after_cycles.map(ms) == Some(1.0)), "{work:?}");
     let background: Vec<_> = playing
         .background
@@ -115,29 +115,6 @@ fn what_a_task_did_is_taken_from_the_beginning_on() {
     assert_eq!(background, [others[0], others[1], ("flyball-play", 2, 1, 2.0)]);
     assert_eq!(playing.background[0].stretches[0].woken_ns, 49 * MS);
     assert_eq!(found.controller, None);
-}
-
-/// Three items are due at once, two of them of tasks that are woken on CPU 1: those come 1 ns apart, as late as the second of
-/// them, in their order; the first one's way to its CPU begins there, too.
-#[test]
-fn one_interrupt_wakes_all() {
-    let item = |released_ns, late_ns, cpu: u32| Item {
-        released_ns,
-        cycles: None,
-        after_cycles: None,
-        way_cycles: 0.0,
-        late_ns: Some(late_ns),
-        switch_ns: None,
-        interrupt_cycles: None,
-        remote_cycles: None,
-        switch_cycles: None,
-        woken_on: Some(cpu),
-    };
-    let mut items = [item(MS, 300, 1), item(MS, 200, 1), item(MS, 100, 2), item(2 * MS, 50, 1)];
-    (items[1].switch_ns, items[1].switch_cycles) = (Some(400), Some(800.0));
-    wake_together(items.iter_mut());
-    assert_eq!((items[1].switch_ns, items[1].switch_cycles), (Some(300), Some(600.0)));
-    assert_eq!(items.map(|item| item.late_ns.unwrap()), [301, 300, 100, 50]);
 }
 
 /// Created as a fair thread, it takes its class where its CPU's utilisation falls by its own; until then what it ran is that of a thread.
@@ -174,35 +151,4 @@ fn a_thread_takes_its_class_later() {
     let fifo = given(&scenario);
     assert!(as_thread(&fifo));
     assert_eq!(fifo.tasks["work"].created_ns, Some(3 * MS + 600_000));
-}
-
-/// A task that is woken for another CPU: its timer's interrupt ends when that CPU is chosen, 0.3 ms before it is told.
-#[test]
-fn a_wake_up_on_another_cpu_has_its_own_part() {
-    let (scenario, mut run) = (scenario(1), playing());
-    run.tables.migrations.push(Migration {
-        t_ns: 1_000 * MS + 20_200_000,
-        tid: 1,
-        from_cpu: 2,
-        to_cpu: 1,
-        ..Migration::default()
-    });
-    let found = given(&scenario, &scenario.setup(0), [&run].into_iter()).unwrap();
-    let [first, second] = &found.playings[0].tasks["work"].items[..] else { panic!("{found:?}") };
-    assert_eq!((first.late_ns, second.late_ns), (Some(200_000), Some(MS / 2)));
-    assert_eq!((first.woken_on, second.woken_on), (None, None), "both were idle");
-    assert_eq!((first.switch_ns, second.switch_ns), (Some(550_000), Some(MS / 4)));
-    // At 1 GHz.
-    assert_eq!((first.remote_cycles, first.switch_cycles), (Some(3e5), Some(2.5e5)));
-    assert!(first.interrupt_cycles.is_none() && second.remote_cycles.is_none());
-    assert_eq!(second.interrupt_cycles, Some(4.5e5), "less the timer's slack");
-}
-
-/// The estimate of energy brings the task's signals up to date, 0.15 ms before it moves.
-#[test]
-fn a_choice_begins_before_the_move() {
-    let synced = [MS, 2 * MS, 3 * MS];
-    assert_eq!(choice_ns(&synced, 2 * MS + 150_000), 2 * MS);
-    assert_eq!(choice_ns(&synced, 2 * MS + 550_000), 2 * MS + 550_000, "that was something else");
-    assert_eq!(choice_ns(&synced, 2 * MS), 2 * MS, "nothing is recorded of it");
 }

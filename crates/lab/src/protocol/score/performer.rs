@@ -82,7 +82,9 @@ impl Performer {
             }
             let going_on = match self.behavior.next(now.since(stage.begin), &mut self.random) {
                 Step::Run(work) | Step::Leave { work, .. } => stage.run(work)?,
-                Step::SleepUntil(at) | Step::AwaitUntil(at) => {
+                Step::SleepUntil(at)
+                | Step::AwaitUntil(at)
+                | Step::SleepForInterrupt { expires: at, .. } => {
                     stage.sleep_until(stage.begin + at)?
                 }
                 // A wait for I/O is a sleep here: what sets its flag is a device.
