@@ -12,7 +12,7 @@ pub(super) struct Arriving {
     by: Option<Arrival>,
     /// Whether its CPU was told of it together with others, and has yet to come to it.
     pub(super) is_listed: bool,
-    /// How it got there where that was measured, and what it took, in cycles.
+    /// How it gets there with its next wake-up, and in how many cycles, where that was measured.
     pub(super) measured: Option<(Arrival, u64)>,
 }
 
@@ -50,7 +50,8 @@ impl Machine {
         timer: bool,
         observer: &mut O,
     ) {
-        let how = self.way_to(t, (by, c));
+        let measured = self.tasks[t].arriving.measured.take();
+        let how = self.way_to(t, (by, c), measured);
         if timer {
             // The interrupt there holds up who is on its way out of idle.
             let cycles = match how {
@@ -82,7 +83,12 @@ impl Machine {
 
     /// How a task gets to CPU `c` that CPU `by` wakes, and in how many cycles; None: at once. A CPU that has nothing to do is told of it
     /// (`ttwu_queue_cond`). All share a cache in the kernel's eyes.
-    fn way_to(&self, t: usize, (by, c): (usize, usize)) -> Option<(Arrival, u64)> {
+    fn way_to(
+        &self,
+        t: usize,
+        (by, c): (usize, usize),
+        measured: Option<(Arrival, u64)>,
+    ) -> Option<(Arrival, u64)> {
         let (arrival, cycles) = match self.cpus[c].runnable_count() {
             // Only a choice by size takes time.
             _ if c == by && !self.placed_by_size(t) => return None,
@@ -90,8 +96,7 @@ impl Machine {
             0 => (Arrival::Told, self.paths.told),
             _ => (Arrival::Put, self.paths.put),
         };
-        let measured = self.tasks[t].arriving.measured.filter(|of| of.0 == arrival);
-        measured.or((cycles > 0).then_some((arrival, cycles)))
+        measured.filter(|of| of.0 == arrival).or((cycles > 0).then_some((arrival, cycles)))
     }
 
     fn arrives_at(&mut self, t: usize, at: u64, by: Arrival) {
