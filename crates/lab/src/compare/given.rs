@@ -31,6 +31,12 @@ use flyball_sim::setup::{Before, Class};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// What a CPU executes from when it reads the clock for a thread that takes its class until that is seen in its queue's utilisation.
+const CLASS_CHANGE_CYCLES: f64 = 220_000.0;
+
+/// How exactly it is known when a thread took its class, in nanoseconds.
+const CLASS_CHANGE_NS: u64 = 30_000;
+
 /// The kernel's threads that move running tasks, one per CPU. Each is the watchdog of its CPU, too.
 const MOVERS: &str = "migration/";
 
@@ -165,17 +171,19 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
-            let changed = class_changed(scenario, &recording, &name, (tid, &slices));
+            let changed = class_changed(scenario, &recording, &name, (tid, &slices), &at);
             let (set_up, own) = split(&slices, changed);
             // Until then it was a fair thread.
             let thread =
                 Thread { tid, name: &name, priority: NICE_0, slices: &set_up, cpu_before: None };
-            found.background.extend(background(
-                &recording,
-                &thread,
-                &all,
-                (&calls, &readings, &at),
-            ));
+            let mut thread = background(&recording, &thread, &all, (&calls, &readings, &at));
+            let last = thread.last_mut().and_then(|of| of.stretches.last_mut());
+            if let Some((last, changed_ns)) = last.zip(changed) {
+                // It goes on in its class: the CPU is not idle between.
+                let more = at.cycles(last.cpu, changed_ns, changed_ns + CLASS_CHANGE_NS);
+                (last.cycles, last.way) = (last.cycles + more, 2.0 * more);
+            }
+            found.background.extend(thread);
             let by_size = differ && is_fair(scenario, &name);
             let mut task =
                 worked(&recording, (tid, &own, by_size), (&all, &on_cpus), (&readings, &at));
@@ -236,6 +244,7 @@ fn class_changed(
     recording: &Recording<'_>,
     name: &str,
     (tid, slices): (u32, &[Ran]),
+    clocks: &Clocks<'_>,
 ) -> Option<u64> {
     if is_fair(scenario, name) {
         return None;
@@ -246,7 +255,6 @@ fn class_changed(
     slices.iter().filter(|slice| slice.from_ns >= begin && slice.from_ns < last).find_map(|slice| {
         let own = recording.signals_of(Subject::Task(tid));
         let own = own.filter(|of| (slice.from_ns..=slice.to_ns).contains(&of.t_ns));
-        let own = own.filter_map(|of| of.util_avg).max()?;
         let queue = recording.signals_of(Subject::Cpu(slice.cpu));
         let mut queue: Vec<(u64, u32)> = queue
             .filter(|of| of.t_ns <= slice.to_ns.min(last))
@@ -254,7 +262,12 @@ fn class_changed(
             .collect();
         queue.sort_unstable();
         let mut falls = queue.windows(2).filter(|two| two[1].0 >= slice.from_ns);
-        falls.find(|two| two[1].1.saturating_add(own / 2) < two[0].1).map(|two| two[1].0)
+        // Where its own is not recorded, it was all that its queue had.
+        let own =
+            own.filter_map(|of| of.util_avg).max().or(falls.clone().next().map(|two| two[0].1))?;
+        let fall = falls.find(|two| two[1].1.saturating_add(own / 2) < two[0].1)?[1].0;
+        let rate = clocks.cycles_per_ns(slice.cpu, fall)?;
+        Some(fall.saturating_sub((CLASS_CHANGE_CYCLES / rate) as u64).max(slice.from_ns))
     })
 }
 

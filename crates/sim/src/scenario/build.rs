@@ -268,7 +268,7 @@ impl<'a> Tasks<'a> {
             rampup_multiplier: spec.rampup_multiplier,
             clamp_ramp: spec.clamp_ramp.map(ResponseRamp::new),
             cgroup: spec.cgroup,
-            start: measured.start.filter(|_| spec.start == Nanos::ZERO).unwrap_or(spec.start),
+            start: measured.start.unwrap_or(spec.start),
             creator,
             initial_util: spec.initial_util.or(measured.initial_util),
             initial_util_est: measured.initial_util_est,

@@ -150,5 +150,10 @@ fn a_thread_takes_its_class_later() {
     scenario.tasks[0].class = Class::Fifo { priority: 1 };
     let fifo = given(&scenario);
     assert!(as_thread(&fifo));
-    assert_eq!(fifo.tasks["work"].created_ns, Some(3 * MS + 600_000));
+    // 220,000 cycles before, at 1 GHz.
+    assert_eq!(fifo.tasks["work"].created_ns, Some(3 * MS + 380_000));
+    let thread = fifo.background.iter().find(|of| of.name == "work").unwrap();
+    let last = thread.stretches.last().unwrap();
+    // It leaves its queue as it goes on in its class, and its CPU a little later.
+    assert_eq!((last.cycles, last.way), (410_000.0, 60_000.0));
 }
