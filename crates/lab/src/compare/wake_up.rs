@@ -31,7 +31,7 @@ pub struct WakeUp {
     pub next_told_cycles: Option<f64>,
     /// From when its CPU was last woken until it ran, in ns and in cycles; None where somebody was in the way.
     pub switch: Option<(u64, f64)>,
-    /// How late its timer was, with the interrupt. See [`interrupts`].
+    /// How late its timer was, with the interrupt.
     pub late: Option<Late>,
 }
 
