@@ -69,11 +69,14 @@ fn usual_readings(given: &Given) -> ClockReadings {
     let usual = |of: fn(&ClockReadings) -> u64| {
         median(&mut readings.iter().map(of).collect::<Vec<_>>()).unwrap_or(0)
     };
+    let known = |of: fn(&ClockReadings) -> u64| {
+        readings.iter().map(of).filter(|cycles| *cycles > 0).collect::<Vec<_>>()
+    };
     ClockReadings {
         wake_cycles: usual(|of| of.wake_cycles),
         sleep_cycles: usual(|of| of.sleep_cycles),
         crossing_sleep_cycles: usual(|of| of.crossing_sleep_cycles),
-        change_cycles: usual(|of| of.change_cycles),
+        change_cycles: median(&mut known(|of| of.change_cycles)).unwrap_or(0),
     }
 }
 

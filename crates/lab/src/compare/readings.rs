@@ -39,6 +39,9 @@ const CHANGE_NS: u64 = 300_000;
 /// A wake-up is recorded this long after the queue's signals, at most, in ns.
 const NEAR_NS: u64 = 500_000;
 
+/// From a question to the change that it brings a CPU executes less than this, in cycles.
+const LONGEST_CHANGE: u64 = 300_000;
+
 /// When clocks were read in a playing.
 #[derive(Default)]
 pub(super) struct Readings {
@@ -141,7 +144,8 @@ impl Readings {
             wake_cycles: usual(ways).unwrap_or(0),
             sleep_cycles: plain.or(crossing).unwrap_or(0),
             crossing_sleep_cycles: crossing.or(plain).unwrap_or(0),
-            change_cycles: usual(changes).unwrap_or(0),
+            // Where others than fair tasks ask, it is told by none of their rows.
+            change_cycles: usual(changes).filter(|cycles| *cycles < LONGEST_CHANGE).unwrap_or(0),
         };
         readings
     }
