@@ -395,6 +395,12 @@ mod tests {
         let readings = read(&run);
         let change = readings.ago().unwrap().change_cycles;
         assert!(change.abs_diff(110_000) < 1024, "{change}");
+        // Of changes that are 0.35 ms behind the reading it is not known who asked.
+        let mut later = run.clone();
+        for t_ns in later.tables.frequency.t_ns.iter_mut().skip(1) {
+            *t_ns += 240 * US;
+        }
+        assert_eq!(read(&later).ago().unwrap().change_cycles, 0);
         let mut slices: Vec<Ran> = Recording::of(&run).slices().collect();
         slices.sort_by_key(|slice| slice.from_ns);
         let ways = |slices: &[Ran]| -> Vec<u64> {
