@@ -137,7 +137,7 @@ pub fn arch_for(platform: &Platform) -> Arch {
     if let Some(architecture) = platform.architecture {
         return architecture.into();
     }
-    let unequal = platform.cpus.windows(2).any(|pair| pair[0].capacity != pair[1].capacity);
+    let unequal = !platform.capacities_equal();
     let energy = platform
         .domains
         .iter()

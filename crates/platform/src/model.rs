@@ -408,6 +408,11 @@ impl Platform {
         self.domains.get(cpu.domain)
     }
 
+    /// Whether all CPUs have one capacity.
+    pub fn capacities_equal(&self) -> bool {
+        self.cpus.windows(2).all(|two| two[0].capacity == two[1].capacity)
+    }
+
     /// The sources of figures that were neither measured nor published: those starting with "assumed".
     pub fn assumptions(&self) -> impl Iterator<Item = &(String, String)> {
         self.sources.iter().filter(|(_, text)| text.starts_with("assumed"))

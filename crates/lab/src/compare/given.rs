@@ -158,7 +158,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         .collect();
     let calls = Calls::of(scenario, &recording);
     let on_cpus = OnCpus::of(&recording);
-    let differ = scenario.platform.cpus.windows(2).any(|two| two[0].capacity != two[1].capacity);
+    let differ = !scenario.platform.capacities_equal();
     let mut found = Played::default();
     for tid in recording.seen() {
         let name = comm(&recording.task(tid).name);

@@ -4,6 +4,7 @@ use super::Machine;
 use super::cpu::Activity;
 use crate::behavior::Arrival;
 use crate::observe::Observer;
+use flyball_platform::Paths;
 
 /// A task's way into a queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +43,12 @@ impl Told {
 }
 
 impl Machine {
+    /// Whether it is known what the way into a queue costs.
+    #[inline]
+    pub(super) fn arrivals_take_time(&self, t: usize) -> bool {
+        self.paths != Paths::default() || self.tasks[t].arriving.measured.is_some()
+    }
+
     /// Task `t` gets to CPU `c`, which CPU `by` chose for it, there in an interrupt if it was `timer`'s.
     pub(super) fn get_to<O: Observer>(
         &mut self,

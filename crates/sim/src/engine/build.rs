@@ -110,8 +110,7 @@ pub(super) fn build(setup: Setup) -> Machine {
     let phase = setup.tick_phase.0;
     let stat_phase = phase % stat_period;
     let first_stat = if stat_phase == 0 { stat_period } else { stat_phase };
-    let capacities_equal =
-        platform.cpus.windows(2).all(|pair| pair[0].capacity == pair[1].capacity);
+    let capacities_equal = platform.capacities_equal();
     // Not with SMT, and schedutil alone tells the estimate what frequency a utilisation leads to
     // (`sched_is_eas_possible`).
     let heeds_energy = platform.cpus.iter().all(|cpu| cpu.siblings.is_empty())

@@ -301,6 +301,7 @@ impl Machine {
         true
     }
 
+    #[inline]
     pub(super) fn step<O: Observer>(&mut self, t: usize, observer: &mut O) -> Step {
         let task = &mut self.tasks[t];
         let work = |cycles| Step::Run(Work { cycles, memory: Nanos::ZERO });

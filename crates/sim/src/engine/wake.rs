@@ -99,7 +99,7 @@ impl Machine {
             }
             self.note_migration(t, previous, c, observer);
         }
-        match in_queue {
+        match in_queue || !self.arrivals_take_time(t) {
             true => self.join(t, c, false, observer),
             false => self.get_to(t, (here.unwrap_or(previous), c), here.is_none(), observer),
         }
