@@ -76,8 +76,8 @@ def differences(found: dict[str, dict]) -> str:
 
 
 def reasons(comparison: dict, line: dict) -> list[str]:
-    """Where a difference comes from, as far as the figures themselves tell."""
-    told = []
+    """Where a difference comes from: by experiment, and as far as the figures themselves tell."""
+    told = [because(line["because"])] if line.get("because") else []
     for kind, bar in BARS.items():
         steps = comparison["one_step"][kind]
         if steps and steps["ns"] and steps["same_ns"] < bar * steps["ns"]:
@@ -90,6 +90,21 @@ def reasons(comparison: dict, line: dict) -> list[str]:
         if line["board"]["mean"] < LITTLE_POWER * whole:
             told.append("less than 1 % of the machine's power")
     return told
+
+
+CAUSES = {
+    "placement": "where tasks run",
+    "frequency": "which frequency holds",
+    "either": "where tasks run or which frequency holds",
+    "both": "where tasks run and which frequency holds",
+    "else": "neither where tasks run nor which frequency holds",
+}
+
+
+def because(of: dict) -> str:
+    """The decisions of the kernel's with which a distance is gone."""
+    with_these = (f"{'never' if of[kind] is None else format(of[kind], '+.1f')}" for kind in ("placements", "frequencies", "both"))
+    return f"{CAUSES[of['cause']]} ({' / '.join(with_these)} with the kernel's)"
 
 
 def by_feature(found: dict[str, dict], scenarios: dict[str, Path]) -> str:

@@ -7,16 +7,20 @@
 //!           │ (there, or on the board of an earlier comparison: a prediction)
 //!           └ sim: every phase, alone ─────────────────────────── figures
 //!           └ one step ahead: from the kernel's own state at each decision ─────────> one_step
-//! judge ── chance (how certain a distance is, and how well the playings agree among themselves)
+//! judge ── cause (of what differs: each phase once more, with decisions of the kernel's) ── sim
+//!       └─ chance (how certain a distance is, and how well the playings agree among themselves)
 //! runs ── clocks (what ran at which speed) ── readings (when the kernel looked at its clock) ─┬ on_cpu (who ran when) ──> given, figures
 //!                       before (what was there when a playing began), background (what else ran),
-//!                       wake_up (how a task came to an item) ──> given
+//!                       wake_up (how a task came to an item), decided (CPUs and frequencies) ──> given
 //! ```
 
 mod background;
 mod before;
+mod cause;
 mod chance;
 mod clocks;
+mod deadlines;
+mod decided;
 mod figures;
 mod given;
 mod guest;
@@ -33,6 +37,7 @@ mod ticks;
 mod wake_up;
 
 pub use background::Background;
+pub use cause::{Because, Cause, Kernels};
 pub use figures::{Figures, Quantity, of_outcome, of_run};
 pub use given::{ControllerCost, Given, Item, Played, Task, given};
 pub use guest::{LOST_SHARE, Playing, Rehearsed, measured, rehearse, rehearsed};

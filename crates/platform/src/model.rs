@@ -120,6 +120,12 @@ pub struct Paths {
     pub told: u64,
     /// From one task of which a CPU is told to the next of the same interrupt.
     pub next_told: u64,
+    /// From when a deadline task's next period begins until it is in a queue.
+    pub period: u64,
+    /// From then until an idle CPU to which it was pushed reads its clock for it; 0: as after a wake-up.
+    pub pushed: u64,
+    /// The same of one where another task runs.
+    pub pushed_busy: u64,
 }
 
 /// How late a tick reads the clock that samplers look at: whether a period that ends just with a tick is over depends on it.

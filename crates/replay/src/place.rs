@@ -5,7 +5,9 @@ use crate::work::{Item, Work};
 use flyball_governors::Governor;
 use flyball_platform::{Cpu, Kernel, Platform};
 use flyball_sim::behavior;
-use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{
+    Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
+};
 use flyball_sim::workload::{Pace, Recorded, Replay};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use std::sync::Arc;
@@ -187,6 +189,7 @@ impl Load {
             before: None,
             tick_phase: Nanos::ZERO,
             poll_phase: Nanos::ZERO,
+            prescribed: Prescribed::default(),
             controller: Controller::default(),
             duration: longest,
             seed: 1,

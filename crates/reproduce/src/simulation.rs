@@ -8,7 +8,7 @@ use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::{Observer, SwitchOut};
 use flyball_sim::setup::{
-    Class, Controller, Creator, GovernorCost, Placement, Setup, TaskId, TaskSetup,
+    Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskId, TaskSetup,
 };
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,6 +38,7 @@ pub(crate) fn setup(
         before: None,
         tick_phase: Nanos::ZERO,
         poll_phase: Nanos::ZERO,
+        prescribed: Prescribed::default(),
         controller: Controller::default(),
         limits: vec![None; domains],
         initial: vec![None; domains],

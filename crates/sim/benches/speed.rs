@@ -12,7 +12,9 @@ use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Blind;
-use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{
+    Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
+};
 use flyball_units::{CpuId, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
@@ -115,6 +117,7 @@ fn setup(platform: Platform, tasks: Vec<TaskSetup>) -> Setup {
         before: None,
         tick_phase: Nanos(300_000),
         poll_phase: Nanos::ZERO,
+        prescribed: Prescribed::default(),
         controller: Controller::default(),
         limits: vec![None; domains],
         initial: vec![None; domains],

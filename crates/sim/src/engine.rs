@@ -36,6 +36,7 @@ mod new_idle;
 mod place;
 mod pose;
 mod power;
+mod prescribed;
 mod progress;
 mod ramped;
 mod rt;
@@ -68,6 +69,7 @@ use flyball_platform::{ClockReadings, IdleTick, Paths, TickReading};
 use flyball_units::{CpuId, KernelRules, Nanos};
 use interrupt::TimerInterrupt;
 use power::Temperature;
+use prescribed::Prescriptions;
 use task::Task;
 use timers::Timers;
 
@@ -159,6 +161,8 @@ pub struct Machine {
     controller_called: Option<u64>,
     /// Hints that tasks are given, the latest first: the next one is at the end.
     hints: Vec<HintCall>,
+    /// Decisions that are not its own.
+    prescriptions: Prescriptions,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
     decay_at: u64,
     /// Whether idle CPUs may have signals to decay: since one stopped its tick, until none that is idle has.
@@ -309,6 +313,7 @@ impl Machine {
             self.go_on_with_interrupts(observer);
         }
         self.give_hints(observer);
+        self.do_prescribed(observer);
         self.see_to_ramps(observer);
         self.requeue_periodic();
     }
@@ -316,7 +321,7 @@ impl Machine {
     fn requeue_periodic(&mut self) {
         let slot = self.domains.len() + 1;
         let rest = self.next_hint().min(self.next_look());
-        let rest = rest.min(self.next_of_interrupts());
+        let rest = rest.min(self.next_of_interrupts()).min(self.prescriptions.next());
         self.next.set(slot, self.stat_at.min(self.temperature_at).min(rest));
     }
 

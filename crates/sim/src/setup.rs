@@ -3,7 +3,7 @@
 use crate::behavior::Behavior;
 use flyball_governors::{Governor, ResponseRamp};
 use flyball_platform::{IdleBalanceCost, Kernel, Platform};
-use flyball_units::{CpuId, Mismatch, Nanos};
+use flyball_units::{CpuId, KiloHertz, Mismatch, Nanos};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -36,13 +36,37 @@ pub struct Setup {
     /// Who sets clamps ([`TaskSetup::clamp_ramp`]).
     pub controller: Controller,
     /// Policy limits per clock domain; None where the hardware's hold.
-    pub limits: Vec<Option<(flyball_units::KiloHertz, flyball_units::KiloHertz)>>,
+    pub limits: Vec<Option<(KiloHertz, KiloHertz)>>,
     /// Frequency per clock domain at the start; None: the governor's choice for an idle machine.
-    pub initial: Vec<Option<flyball_units::KiloHertz>>,
+    pub initial: Vec<Option<KiloHertz>>,
+    /// Decisions that are taken out of the machine's hands.
+    pub prescribed: Prescribed,
     /// End of the simulation.
     pub duration: Nanos,
     /// Seed of everything random: behaviours, interrupts.
     pub seed: u64,
+}
+
+/// Decisions that are not the machine's own, as those that a kernel took: an experiment that takes one kind of decision out of its hands
+/// tells what that kind makes of a result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prescribed {
+    /// For each clock domain from when on which of its frequencies holds, by time, the first from the start; none: its governor decides.
+    /// Empty: of all.
+    pub frequencies: Vec<Vec<(Nanos, KiloHertz)>>,
+    /// For each task where it is from when on, by time; none: the scheduler decides. Empty: of all.
+    pub placements: Vec<Vec<Placed>>,
+}
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// From when on.
+    pub at: Nanos,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Whether it goes there at once if it runs or waits; else with its next wake-up.
+    pub awake: bool,
 }
 
 /// A machine that had been idle for long when time began, but for what ran now and then: each CPU's load tracking begins

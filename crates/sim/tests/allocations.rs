@@ -8,7 +8,9 @@ use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Blind;
-use flyball_sim::setup::{Class, Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{
+    Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
+};
 use flyball_units::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
@@ -60,6 +62,7 @@ fn machine(governor: &str) -> Machine {
         before: None,
         tick_phase: Nanos(1),
         poll_phase: Nanos::ZERO,
+        prescribed: Prescribed::default(),
         controller: Controller::default(),
         limits: vec![None; domains],
         initial: vec![None; domains],

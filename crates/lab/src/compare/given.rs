@@ -14,6 +14,8 @@
 use super::background::{Background, Calls, NICE_0, Thread, background};
 use super::before::before;
 use super::clocks::{Clocks, asleep};
+use super::deadlines::{self, Pushed};
+use super::decided;
 use super::figures::span;
 use super::median;
 use super::on_cpu;
@@ -27,12 +29,10 @@ use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
-use flyball_sim::setup::{Before, Class};
+use flyball_sim::setup::{Before, Class, Placed};
+use flyball_units::{KiloHertz, Nanos};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// What a CPU executes from when it reads the clock for a thread that takes its class until that is seen in its queue's utilisation.
-const CLASS_CHANGE_CYCLES: f64 = 220_000.0;
 
 /// How exactly it is known when a thread took its class, in nanoseconds.
 const CLASS_CHANGE_NS: u64 = 30_000;
@@ -75,6 +75,10 @@ pub struct Task {
     pub set_up_switches: Vec<f64>,
     /// Its items, by release.
     pub items: Vec<Item>,
+    /// Where it was.
+    pub placed: Vec<Placed>,
+    /// How it came to a CPU when a period of a deadline task began.
+    pub pushed: Pushed,
 }
 
 impl Task {
@@ -106,6 +110,8 @@ pub struct Played {
     pub before: Before,
     /// How long before events the kernel read its clock; None where that was not seen.
     pub readings: Option<ClockReadings>,
+    /// When which frequency held in each clock domain.
+    pub frequencies: Vec<Vec<(Nanos, KiloHertz)>>,
     /// For how long a controller of clamps ran, each time.
     controller_ns: Vec<u64>,
 }
@@ -171,7 +177,8 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
         if name == CONTROLLER {
             found.controller_ns.extend(slices.iter().map(Ran::length_ns));
         } else if ours.contains(&name) {
-            let changed = class_changed(scenario, &recording, &name, (tid, &slices), &at);
+            let changed =
+                deadlines::class_changed(&recording, class(scenario, &name), (tid, &slices), &at);
             let (set_up, own) = split(&slices, changed);
             // Until then it was a fair thread.
             let thread =
@@ -185,9 +192,14 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
             }
             found.background.extend(thread);
             let by_size = differ && is_fair(scenario, &name);
+            let reserved = matches!(class(scenario, &name), Class::Deadline { .. });
             let mut task =
                 worked(&recording, (tid, &own, by_size), (&all, &on_cpus), (&readings, &at));
             task.created_ns = changed.or(task.created_ns);
+            task.placed = decided::placements(&recording, (tid, &slices), reserved);
+            if reserved {
+                task.pushed = deadlines::pushed(&recording, (tid, &slices), &all, &at);
+            }
             found.tasks.insert(name, task);
         } else {
             let priority = priorities.get(&tid).copied().unwrap_or(NICE_0);
@@ -208,6 +220,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     found.tick_ns = ticks.phase_ns;
     found.before = before(scenario, run, (&readings, &at), (begin, &ticks));
     found.readings = readings.ago();
+    found.frequencies = decided::frequencies(&scenario.platform, &at, begin);
     let items = found.tasks.values_mut().flat_map(|task| &mut task.items);
     let wake_ups = items.filter_map(|item| Some((item.released_ns, item.wake_up.as_mut()?)));
     interrupts(&mut wake_ups.collect::<Vec<_>>(), &at);
@@ -230,45 +243,15 @@ fn cpu_before(recording: &Recording<'_>, tid: u32, t_ns: u64) -> Option<u32> {
     ran.max_by_key(|slice| slice.from_ns).map(|slice| slice.cpu)
 }
 
-/// Whether a task of the scenario is of the fair class.
-fn is_fair(scenario: &Scenario, name: &str) -> bool {
+/// The class of a task of the scenario.
+fn class(scenario: &Scenario, name: &str) -> Class {
     let mut specs = scenario.tasks.iter();
     let spec = specs.find(|spec| spec.names().iter().any(|own| comm(own) == name));
-    spec.is_none_or(|spec| matches!(spec.class, Class::Fair { .. }))
+    spec.map_or(Class::Fair { nice: 0 }, |spec| spec.class)
 }
 
-/// When a thread took its class, which is another one than the fair class in which it was created: its utilisation is then no longer
-/// part of its CPU's.
-fn class_changed(
-    scenario: &Scenario,
-    recording: &Recording<'_>,
-    name: &str,
-    (tid, slices): (u32, &[Ran]),
-    clocks: &Clocks<'_>,
-) -> Option<u64> {
-    if is_fair(scenario, name) {
-        return None;
-    }
-    let begin = recording.span().from_ns;
-    let first = recording.items().filter(|item| item.tid == tid).map(|item| item.released_ns).min();
-    let last = first.unwrap_or(u64::MAX);
-    slices.iter().filter(|slice| slice.from_ns >= begin && slice.from_ns < last).find_map(|slice| {
-        let own = recording.signals_of(Subject::Task(tid));
-        let own = own.filter(|of| (slice.from_ns..=slice.to_ns).contains(&of.t_ns));
-        let queue = recording.signals_of(Subject::Cpu(slice.cpu));
-        let mut queue: Vec<(u64, u32)> = queue
-            .filter(|of| of.t_ns <= slice.to_ns.min(last))
-            .filter_map(|of| Some((of.t_ns, of.util_avg?)))
-            .collect();
-        queue.sort_unstable();
-        let mut falls = queue.windows(2).filter(|two| two[1].0 >= slice.from_ns);
-        // Where its own is not recorded, it was all that its queue had.
-        let own =
-            own.filter_map(|of| of.util_avg).max().or(falls.clone().next().map(|two| two[0].1))?;
-        let fall = falls.find(|two| two[1].1.saturating_add(own / 2) < two[0].1)?[1].0;
-        let rate = clocks.cycles_per_ns(slice.cpu, fall)?;
-        Some(fall.saturating_sub((CLASS_CHANGE_CYCLES / rate) as u64).max(slice.from_ns))
-    })
+fn is_fair(scenario: &Scenario, name: &str) -> bool {
+    matches!(class(scenario, name), Class::Fair { .. })
 }
 
 /// What a thread ran until a time, and from then on.

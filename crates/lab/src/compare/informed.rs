@@ -1,6 +1,8 @@
 //! A scenario as a model does it that was given what a guest measured: its phases take the playings in turn.
 
 use super::background::{Background, NICE_0};
+use super::cause::Kernels;
+use super::deadlines::PERIOD_CYCLES;
 use super::given::{Given, Played, Task};
 use super::median;
 use super::readings::BUSY_UPDATE_CYCLES;
@@ -18,8 +20,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Name of the tasks that stand for what else ran.
 const NAME: &str = "guest";
 
-/// The scenario with what its tasks did, and tasks for what else ran.
-pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
+/// The scenario with what its tasks did, and tasks for what else ran; of decisions it has those of the `kernels` that are asked for.
+pub fn informed(scenario: &Scenario, given: &Given, kernels: Kernels) -> Scenario {
     let mut scenario = scenario.clone();
     let full_speed = FullSpeed::of(&scenario.platform);
     if let Some(cost) = given.controller {
@@ -29,9 +31,16 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     let tasks = given.playings.iter().flat_map(|playing| playing.tasks.values());
     let switches = tasks.clone().flat_map(|task| task.set_up_switches.iter().copied());
     let births = tasks.clone().filter_map(|task| task.birth_cycles);
-    let mut births: Vec<u64> = births.map(|cycles| cycles.round() as u64).collect();
+    let usual = |cycles: Vec<f64>| {
+        median(&mut cycles.into_iter().map(|of| of.round() as u64).collect::<Vec<_>>())
+    };
+    let pushed = usual(tasks.clone().flat_map(|task| task.pushed.idle.clone()).collect());
+    let pushed_busy = usual(tasks.clone().flat_map(|task| task.pushed.busy.clone()).collect());
     scenario.platform.paths = Paths {
-        birth: median(&mut births).unwrap_or(0),
+        birth: usual(births.collect()).unwrap_or(0),
+        period: if pushed.is_some() { PERIOD_CYCLES } else { 0 },
+        pushed: pushed.unwrap_or(0),
+        pushed_busy: pushed_busy.or(pushed).unwrap_or(0),
         ..usual_paths(tasks.flat_map(Task::wake_ups), switches)
     };
     scenario.platform.clock_readings = usual_readings(given);
@@ -44,7 +53,10 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     let duration = scenario.duration;
     for spec in &mut scenario.tasks {
         let names = spec.names();
-        let did = |task: &Task| measured(spec, task, duration, full_speed);
+        let did = |task: &Task| {
+            let placed = if kernels.placements { task.placed.clone() } else { Vec::new() };
+            Measured { placed, ..measured(spec, task, duration, full_speed) }
+        };
         let own = |playing: &Played| -> Vec<Measured> {
             let tasks = names.iter().map(|name| playing.tasks.get(&comm(name)));
             tasks.map(|task| task.map(did).unwrap_or_default()).collect()
@@ -55,6 +67,11 @@ pub fn informed(scenario: &Scenario, given: &Given) -> Scenario {
     scenario.measured_ticks = ticks.collect::<Option<_>>().unwrap_or_default();
     let before = given.playings.iter().map(|playing| playing.before.clone());
     scenario.measured_before = before.collect();
+    if kernels.frequencies {
+        let playings = given.playings.iter();
+        scenario.measured_frequencies =
+            playings.map(|playing| playing.frequencies.clone()).collect();
+    }
     let others = without_samplers(&mut scenario, given);
     scenario.tasks.extend(stand_ins(&others, duration));
     scenario
@@ -330,7 +347,7 @@ mod tests {
             other.tables.markers.push(Marker { t_ns, name: name.to_owned(), ..Marker::default() });
         }
         let given = given(&scenario, &scenario.setup(0), [&run, &other].into_iter()).unwrap();
-        let done = informed(&scenario, &given);
+        let done = informed(&scenario, &given, Kernels::default());
         let starts = |phase: u32| -> Vec<u64> {
             done.setup(phase).setup.tasks.iter().map(|task| task.start.0 / MS).collect()
         };

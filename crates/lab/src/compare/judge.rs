@@ -1,6 +1,7 @@
 //! Whether a model agrees with a kernel: each figure beside what was seen of the other, and how far apart
 //! they are.
 
+use super::cause::Because;
 use super::chance;
 use super::figures::{Figures, Quantity};
 use flyball_sim::record::{Spread, spread};
@@ -95,6 +96,8 @@ pub struct Line {
     pub chance: bool,
     /// Share of the ways to halve the board's playings in which one half agrees with the other.
     pub among_playings: Option<f64>,
+    /// Where it differs, what that comes from, if that was tried.
+    pub because: Option<Because>,
 }
 
 /// What is set beside each other, each by runs.
@@ -149,11 +152,7 @@ fn mean_of(runs: &[Figures], wanted: impl Fn(&Quantity) -> bool) -> f64 {
 
 fn line(quantity: &Quantity, of: Sides<'_>, tick: Nanos) -> Line {
     let bar = quantity.bar();
-    // A share that one of them never names is none of the time there.
-    let absent = matches!(bar, Bar::Points(_)).then_some(0.0);
-    let values = |of: &[Figures]| -> Vec<Option<f64>> {
-        of.iter().map(|figures| figures.get(quantity).copied().unwrap_or(absent)).collect()
-    };
+    let values = |of| values(quantity, of);
     let (board, model, alone) = (values(of.board), values(of.model), values(of.alone));
     let apart = Apart::of(quantity, &board, &model);
     let plus_minus = chance::plus_minus(quantity, &board, &model, of.again);
@@ -171,7 +170,15 @@ fn line(quantity: &Quantity, of: Sides<'_>, tick: Nanos) -> Line {
         agreement: apart.agreement(tick),
         chance: chance::may_be(&apart, plus_minus, tick),
         among_playings: chance::among(quantity, &board, tick),
+        because: None,
     }
+}
+
+/// A figure by runs.
+fn values(quantity: &Quantity, of: &[Figures]) -> Vec<Option<f64>> {
+    // A share that one of them never names is none of the time there.
+    let absent = matches!(quantity.bar(), Bar::Points(_)).then_some(0.0);
+    of.iter().map(|figures| figures.get(quantity).copied().unwrap_or(absent)).collect()
 }
 
 /// One side's figure beside the other's.
@@ -195,6 +202,11 @@ impl Apart {
             None => board.iter().chain(model).all(Option::is_none),
         };
         Apart { bar, both, distance: both.map(|both| bar.distance(both)), alike }
+    }
+
+    /// The same of all figures of both.
+    pub(super) fn of_figures(quantity: &Quantity, board: &[Figures], model: &[Figures]) -> Apart {
+        Apart::of(quantity, &values(quantity, board), &values(quantity, model))
     }
 
     /// How far the distance may be from 0, in its unit.

@@ -1,5 +1,6 @@
 //! From the playings on the board to the comparison.
 
+use super::cause::{EXPERIMENTS, Kernels, explain};
 use super::figures::{of_outcome, of_run, span};
 use super::given::{Given, given};
 use super::guest::{LOST_SHARE, Playing, Rehearsed};
@@ -123,7 +124,8 @@ pub fn compare(
     let built = scenario.setup(0);
     let runs = rehearsed.playings.iter().map(|playing| &playing.run);
     let given = given(scenario, &built, runs)?;
-    let informed = informed(scenario, earlier.as_ref().unwrap_or(&given));
+    let informed =
+        |kernels: Kernels| informed(scenario, earlier.as_ref().unwrap_or(&given), kernels);
     let stop = || host.interrupted() > 0;
     let simulate = |scenario: &Scenario, name: &str| {
         let writer = RunWriter::create(dir.join(name), &begun(scenario))?;
@@ -136,7 +138,8 @@ pub fn compare(
         let figures = figures.map_err(RunError::from)?;
         Ok::<_, CompareError>(figures.filter(|_| ended.whole))
     };
-    let (Some(model), Some(alone)) = (simulate(&informed, MODEL)?, simulate(scenario, ALONE)?)
+    let (Some(model), Some(alone)) =
+        (simulate(&informed(Kernels::default()), MODEL)?, simulate(scenario, ALONE)?)
     else {
         return Ok(None);
     };
@@ -151,7 +154,17 @@ pub fn compare(
     }
     let tick = Nanos(1_000_000_000 / u64::from(scenario.kernel.hz));
     let again = earlier.is_none();
-    let lines = judge(Sides { board: &board, model: &model, alone: &alone, again }, tick);
+    let mut lines = judge(Sides { board: &board, model: &model, alone: &alone, again }, tick);
+    if again && lines.iter().any(|line| line.agreement == Agreement::Differs) {
+        let mut experiments = [const { Vec::new() }; 3];
+        for ((name, kernels), figures) in EXPERIMENTS.into_iter().zip(&mut experiments) {
+            match simulate(&informed(kernels), name)? {
+                Some(found) => *figures = found,
+                None => return Ok(None),
+            }
+        }
+        explain(&mut lines, &board, &experiments, tick);
+    }
     let json = json!({
         "scenario": scenario.name,
         "platform": scenario.platform.name,

@@ -1,5 +1,6 @@
 //! A comparison for people.
 
+use super::cause::Cause;
 use super::figures::Quantity;
 use super::guest::Rehearsed;
 use super::judge::{Agreement, Bar, Line};
@@ -61,7 +62,7 @@ pub(super) fn text(
             (Agreement::Differs, false) => "differs",
             (Agreement::Differs, true) => "differs?",
         };
-        let unit = if matches!(line.bar, Bar::Points(_)) { "pts" } else { "%" };
+        let unit = unit(line);
         let within = line.plus_minus.map(|half| format!(" ±{half:.1}")).unwrap_or_default();
         let distance =
             line.distance.map(|by| format!("{by:+.1}{within} {unit}")).unwrap_or_default();
@@ -78,6 +79,7 @@ pub(super) fn text(
     text.push_str("\n\n");
     text.push_str(&columns(&rows));
     text.push_str(&of_chance(lines));
+    text.push_str(&of_causes(lines));
     let _ = writeln!(text, "\nOne step ahead, from the kernel's own state at each decision:");
     if let Some(frequency) = ahead.frequency {
         let _ =
@@ -119,6 +121,46 @@ fn of_chance(lines: &[Line]) -> String {
         certain(Agreement::Differs),
         among.iter().sum::<f64>(),
         among.len()
+    )
+}
+
+fn unit(line: &Line) -> &'static str {
+    if matches!(line.bar, Bar::Points(_)) { "pts" } else { "%" }
+}
+
+/// What distances come from, where that was tried.
+fn of_causes(lines: &[Line]) -> String {
+    let head =
+        ["", "model's own", "kernel's placements", "its frequencies", "both", "it comes from"];
+    let mut rows = vec![head.map(str::to_owned)];
+    for line in lines {
+        let Some(because) = &line.because else { continue };
+        let distance = |by: Option<f64>| match by {
+            Some(by) => format!("{by:+.1} {}", unit(line)),
+            None => "never".to_owned(),
+        };
+        let cause = match because.cause {
+            Cause::Placement => "where tasks run",
+            Cause::Frequency => "which frequency holds",
+            Cause::Either => "either of the two",
+            Cause::Both => "both together",
+            Cause::Else => "neither of the two",
+        };
+        rows.push([
+            name(&line.quantity).0,
+            distance(line.distance),
+            distance(because.placements),
+            distance(because.frequencies),
+            distance(because.both),
+            cause.to_owned(),
+        ]);
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    format!(
+        "\nWhat differs, where phases have the kernel's decisions instead of the model's:\n{}",
+        columns(&rows)
     )
 }
 

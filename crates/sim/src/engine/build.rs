@@ -15,6 +15,7 @@ use super::idle::{IdleRules, Sleeps};
 use super::interrupt::TimerInterrupt;
 use super::new_idle::NewIdle;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
+use super::prescribed::Prescriptions;
 use super::ramped::Ramped;
 use super::task::{self, Decision, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
@@ -119,6 +120,12 @@ pub(super) fn build(setup: Setup) -> Machine {
             .all(|domain| domain.frequency_invariant && domain.governor.name() == Schedutil::NAME);
     let moves = |task: &Task| task.rank > 0 && !task.is_interrupt() && task.pinned.is_none();
     let urgent_moves = tasks.iter().any(moves);
+    for (domain, changes) in domains.iter_mut().zip(&setup.prescribed.frequencies) {
+        domain.prescribed = !changes.is_empty();
+    }
+    let point =
+        |d: usize, khz| domains.get(d).and_then(|domain: &Domain| domain.opps.index_of(khz));
+    let prescriptions = Prescriptions::of(&setup.prescribed, point);
     let ramped = (0..tasks.len()).filter(|&t| tasks[t].ramped.is_some()).collect();
     let mut machine = Machine {
         now: 0,
@@ -178,6 +185,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         controller: setup.controller,
         controller_called: None,
         hints: hints::in_order(setup.hints),
+        prescriptions,
         decay_at: before.map_or(0, |before| {
             super::idle_care::DECAY_PERIOD.saturating_sub(before.looked_after.0)
         }),
@@ -193,7 +201,12 @@ pub(super) fn build(setup: Setup) -> Machine {
         leaping: false,
         leap_energy: 0.0,
     };
-    start(&mut machine, &platform, &kernel, &setup.initial, setup.poll_phase.0);
+    let prescribed = |d: usize| setup.prescribed.frequencies.get(d)?.first().map(|&(_, khz)| khz);
+    let initial = setup.initial.iter().enumerate().map(|(d, &initial)| prescribed(d).or(initial));
+    let initial: Vec<_> = initial.collect();
+    start(&mut machine, &platform, &kernel, &initial, setup.poll_phase.0);
+    // Births at time 0 are later than what holds from then on.
+    machine.do_prescribed(&mut crate::observe::Blind);
     if setup.before.is_some() {
         (0..machine.domains.len()).for_each(|d| has_sampled(&mut machine, d));
     }
@@ -340,6 +353,7 @@ fn domain(
         period_ends_at: 0,
         point: 0,
         wanted: (from.opps.min(), Relation::L),
+        prescribed: false,
         level_limit: u64::from(rule::rate_limit_us(from, kernel)) * 1000,
         level: None,
         level_changed: None,

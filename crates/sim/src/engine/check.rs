@@ -1,7 +1,7 @@
 //! What a setup must fulfil before a machine is made of it.
 
 use super::{SetupError, deadline};
-use crate::setup::{Bandwidth, Cgroup, Class, Setup, TaskSetup};
+use crate::setup::{Bandwidth, Cgroup, Class, Prescribed, Setup, TaskSetup};
 use flyball_governors::Governor;
 use flyball_pelt::CAPACITY_SCALE;
 use flyball_platform::{ClockDomain, FrequencyControl, IdleGovernor, Kernel, Platform};
@@ -35,13 +35,43 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
         let task = "governor".to_owned();
         return Err(SetupError::UnknownCpu { task, cpu: setup.governor_cost.cpu, cpus });
     }
+    prescribed(setup)?;
     let tasks = setup.tasks.len();
     if let Some(call) = setup.hints.iter().find(|call| call.task.0 as usize >= tasks) {
-        return Err(SetupError::UnknownTask { task: call.task.0, tasks });
+        return Err(SetupError::UnknownTask { what: "a hint", task: call.task.0, tasks });
     }
     setup.tasks.iter().try_for_each(|task| check_task(task, cpus))?;
     cgroups(setup)?;
     admit(setup)
+}
+
+/// What is prescribed is on the machine.
+fn prescribed(setup: &Setup) -> Result<(), SetupError> {
+    let Prescribed { frequencies, placements } = &setup.prescribed;
+    let domains = setup.platform.domains.len();
+    if !frequencies.is_empty() {
+        per_domain("prescribed frequencies", domains, frequencies.len())?;
+    }
+    for (domain, changes) in setup.platform.domains.iter().zip(frequencies) {
+        let has = |khz| domain.points.iter().any(|point| point.frequency == khz);
+        if let Some(&(_, found)) = changes.iter().find(|(_, khz)| !has(*khz)) {
+            return Err(SetupError::NoPoint {
+                which: "prescribed",
+                domain: domain.name.clone(),
+                found,
+            });
+        }
+    }
+    let (cpus, tasks) = (setup.platform.cpus.len(), setup.tasks.len());
+    if placements.len() > tasks {
+        return Err(SetupError::UnknownTask { what: "a placement", task: tasks as u32, tasks });
+    }
+    for (task, placed) in setup.tasks.iter().zip(placements) {
+        if let Some(placed) = placed.iter().find(|placed| placed.cpu.0 as usize >= cpus) {
+            return Err(SetupError::UnknownCpu { task: task.name.clone(), cpu: placed.cpu, cpus });
+        }
+    }
+    Ok(())
 }
 
 /// The kernel admits deadline tasks on all CPUs only, and up to 95 % of these (`sched_rt_runtime_us`).
@@ -188,7 +218,7 @@ fn frequencies(setup: &Setup, at: usize, domain: &ClockDomain) -> Result<(), Set
     }
     match setup.initial[at] {
         Some(found) if domain.opps.index_of(found).is_none() => {
-            Err(SetupError::Initial { domain: domain.name.clone(), found })
+            Err(SetupError::NoPoint { which: "initial", domain: domain.name.clone(), found })
         }
         _ => Ok(()),
     }

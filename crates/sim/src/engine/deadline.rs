@@ -67,6 +67,10 @@ pub(super) struct Budget {
     deadline: u64,
     /// Whether it waits for its next period.
     throttled: bool,
+    /// Whether that has begun, and its timer's interrupt is on the way to it.
+    begins: bool,
+    /// Whether it has not run since that pushed it to a CPU.
+    pushed: bool,
     /// The CPU whose bandwidth its own is part of.
     counts_on: Option<usize>,
     /// When its next period begins, or what it has left is forfeit; `u64::MAX`: neither.
@@ -89,6 +93,8 @@ impl Budget {
             left: 0,
             deadline: 0,
             throttled: false,
+            begins: false,
+            pushed: false,
             counts_on: None,
             timer: u64::MAX,
             timed: false,
@@ -174,6 +180,16 @@ impl Budget {
 }
 
 impl Task {
+    /// Whether it is pushed to a CPU, and has not run there yet.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.pushed)
+    }
+
+    /// The same once it runs: the CPU then reads its clock for it.
+    pub(super) fn was_pushed(&mut self) -> bool {
+        self.budget.as_mut().is_some_and(|budget| std::mem::take(&mut budget.pushed))
+    }
+
     /// Whether it has run for all of its time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.budget.as_ref().is_some_and(|budget| budget.left <= 0)
@@ -260,9 +276,15 @@ impl Machine {
 
     /// The timer of a deadline task expired: its next period begins, or what it had left is forfeit.
     pub(super) fn budget_event<O: Observer>(&mut self, t: usize, observer: &mut O) {
-        let now = self.now;
+        let (now, way) = (self.now, self.cpu_time(self.tasks[t].cpu, self.paths.period));
         let Some(budget) = &mut self.tasks[t].budget else { return };
         budget.timed = false;
+        if budget.timer <= now && budget.throttled && way > 0 {
+            budget.begins = !budget.begins;
+            if budget.begins {
+                budget.timer = now + way;
+            }
+        }
         if budget.timer > now {
             if budget.timer != u64::MAX {
                 self.set_budget_timer(t);
@@ -272,6 +294,7 @@ impl Machine {
         budget.timer = u64::MAX;
         if std::mem::take(&mut budget.throttled) {
             budget.replenish(now);
+            budget.pushed = true;
             match self.tasks[t].state {
                 State::Runnable => self.begin_elsewhere(t, observer),
                 _ => self.stop_contending(t, observer),
@@ -296,11 +319,12 @@ impl Machine {
     /// A CPU without deadline tasks beside `from` that is large enough, of the same clock domain before others: they take
     /// turns, each CPU with turns of its own (`cpumask_any_and_distribute`).
     fn next_free(&mut self, t: usize, from: usize) -> Option<usize> {
-        let budget = self.tasks[t].budget.as_ref()?;
+        let Task { budget, allowed, .. } = &self.tasks[t];
+        let budget = budget.as_ref()?;
         let (domain, last) = (self.cpus[from].domain, self.cpus[from].pushed_to);
         let is_free = |c: usize| {
             let cpu = &self.cpus[c];
-            c != from && cpu.dl_count == 0 && budget.fits(cpu.capacity)
+            c != from && allowed[c] && cpu.dl_count == 0 && budget.fits(cpu.capacity)
         };
         let cpus = self.cpus.len();
         let in_turn = || (1..=cpus).map(|step| (last + step) % cpus).filter(|&c| is_free(c));

@@ -61,6 +61,8 @@ pub(super) struct Domain {
     pub(super) level_changed: Option<u64>,
     /// Change in flight.
     pub(super) change: Option<Change>,
+    /// Whether its frequencies are prescribed.
+    pub(super) prescribed: bool,
     /// Policy limits.
     pub(super) min: KiloHertz,
     pub(super) max: KiloHertz,

@@ -59,9 +59,11 @@ pub enum SetupError {
         /// Number of CPUs.
         cpus: usize,
     },
-    /// A hint is about a task that the setup does not have.
-    #[error("a hint is about task number {task}, the setup has {tasks} tasks")]
+    /// Something is said of a task that the setup does not have.
+    #[error("{what} is about task number {task}, the setup has {tasks} tasks")]
     UnknownTask {
+        /// What is said.
+        what: &'static str,
         /// The task's number, from 0.
         task: u32,
         /// Number of tasks.
@@ -117,9 +119,11 @@ pub enum SetupError {
         /// Upper limit.
         max: KiloHertz,
     },
-    /// An initial frequency that is not an operating point.
-    #[error("domain `{domain}`: initial frequency {found:?} is not an operating point")]
-    Initial {
+    /// A frequency that is not an operating point.
+    #[error("domain `{domain}`: {which} frequency {found:?} is not an operating point")]
+    NoPoint {
+        /// Which frequency.
+        which: &'static str,
         /// The domain's name.
         domain: String,
         /// What was given.
@@ -144,7 +148,7 @@ impl Diagnostic for SetupError {
             SetupError::Need { .. } => {
                 "describe a thermal model for the platform, or choose another governor"
             }
-            SetupError::Initial { .. } => {
+            SetupError::NoPoint { .. } => {
                 "take a frequency inside the clock domain's operating points"
             }
             SetupError::PerDomain { .. } => "domains ruled by hardware count as well",

@@ -104,7 +104,7 @@ impl Machine {
     #[inline]
     pub(super) fn change_to(&mut self, d: usize, to: usize, writer: usize) {
         let domain = &mut self.domains[d];
-        if to == domain.destination() {
+        if to == domain.destination() || domain.prescribed {
             return;
         }
         match &mut domain.change {

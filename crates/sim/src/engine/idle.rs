@@ -165,6 +165,8 @@ pub(super) enum WakeUp {
     Task,
     /// For a new one.
     Birth,
+    /// For one that was pushed there.
+    Push,
     /// For a governor's task.
     Governor,
     /// The tick.
@@ -304,6 +306,7 @@ impl Machine {
         cpu.note_capacity();
         let path = match why {
             WakeUp::Birth if self.paths.birth > 0 => self.paths.birth,
+            WakeUp::Push if self.paths.pushed > 0 => self.paths.pushed,
             _ => self.paths.switch,
         };
         let states = &self.domains[cpu.domain].idle_states;

@@ -77,6 +77,8 @@ impl Machine {
             Some("several tasks share a CPU")
         } else if !self.hints.is_empty() {
             Some("hints are given")
+        } else if self.prescriptions.next() < u64::MAX {
+            Some("decisions are prescribed")
         } else if !self.ramped.is_empty() {
             Some("clamps follow a ramp")
         } else if self.shares_a_core(&tasks) {

@@ -19,7 +19,8 @@ impl Machine {
                     && (current.pinned.is_some() || current.urgency() >= task.urgency())
             })
         };
-        if let Some(c) = previous.filter(|&c| !self.too_small(task, c) && !holds(c)) {
+        let stays = |c: usize| task.allowed[c] && !self.too_small(task, c) && !holds(c);
+        if let Some(c) = previous.filter(|&c| stays(c)) {
             return Some(c);
         }
         self.least_urgent(task, previous)
@@ -102,7 +103,7 @@ impl Machine {
     }
 
     /// CPU `by` moves a real-time task that waits.
-    fn move_urgent<O: Observer>(
+    pub(super) fn move_urgent<O: Observer>(
         &mut self,
         t: usize,
         (from, to): (usize, usize),

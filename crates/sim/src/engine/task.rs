@@ -225,6 +225,11 @@ impl Task {
     /// From its next wake-up on it runs on CPU `c` only.
     pub(super) fn pin(&mut self, c: usize) {
         self.pinned = Some(c);
+        self.allow_only(c);
+    }
+
+    /// It is allowed on CPU `c` only.
+    pub(super) fn allow_only(&mut self, c: usize) {
         self.allowed.iter_mut().enumerate().for_each(|(other, allowed)| *allowed = other == c);
     }
 

@@ -143,8 +143,9 @@ impl Machine {
                     true => cpu.touch_at(cpu.told.last),
                     false => cpu.touch(self.now),
                 }
-                // A new task's way is told as a whole.
-                cpu.wakes_for = if self.tasks[t].is_new() { 0 } else { way };
+                let task = &self.tasks[t];
+                // The way of one that is new or pushed is told as a whole.
+                cpu.wakes_for = if task.is_new() || task.is_pushed() { 0 } else { way };
             }
         }
     }
@@ -229,6 +230,7 @@ impl Machine {
                 let why = match self.tasks[t].program {
                     Program::Governor { .. } => WakeUp::Governor,
                     Program::Behavior(_) if self.tasks[t].is_new() => WakeUp::Birth,
+                    Program::Behavior(_) if self.tasks[t].is_pushed() => WakeUp::Push,
                     Program::Behavior(_) => WakeUp::Task,
                 };
                 self.leave_idle(c, why, observer);
@@ -237,7 +239,9 @@ impl Machine {
             Activity::Leaving => {}
             Activity::Busy => {
                 self.watch_fair(c);
-                if !self.waits_at_birth(t, c) {
+                if self.tasks[t].is_pushed() && self.paths.pushed_busy > 0 {
+                    self.end_slice_after(c, self.paths.pushed_busy);
+                } else if !self.waits_at_birth(t, c) {
                     self.pending.push(c);
                 }
             }

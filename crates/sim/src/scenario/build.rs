@@ -4,7 +4,10 @@ use super::model::{
     InterruptSpec, Measured, PageSpec, RecordedItem, Release, Scenario, TaskSpec, Workload,
 };
 use crate::behavior::{Behavior, Work};
-use crate::setup::{Class, Controller, Creator, GovernorCost, HintCall, Setup, TaskId, TaskSetup};
+use crate::setup::{
+    Class, Controller, Creator, GovernorCost, HintCall, Placed, Prescribed, Setup, TaskId,
+    TaskSetup,
+};
 use crate::workload::rt_app::{Program, Thread};
 use crate::workload::{
     Duty, FullSpeed, OnCall, OnItsWay, Pace, PageHelper, PageLoad, PageMain, Periodic, Poisson,
@@ -53,7 +56,8 @@ impl Scenario {
             tasks.add_interrupt(number, interrupt);
         }
         let controller = tasks.add_controller();
-        let list = tasks.list;
+        let (list, placements) = (tasks.list, tasks.placements);
+        let frequencies = in_turn(&self.measured_frequencies, phase).cloned().unwrap_or_default();
         let tick = Nanos(1_000_000_000 / u64::from(self.kernel.hz));
         let governors = self.governors.iter().filter_map(|spec| spec.build()).collect();
         let setup = Setup {
@@ -71,6 +75,7 @@ impl Scenario {
             before: in_turn(&self.measured_before, phase).cloned(),
             tick_phase: self.tick_phase(tick, phase),
             poll_phase: self.poll_phase(phase),
+            prescribed: Prescribed { frequencies, placements },
             controller,
             limits: self.governors.iter().map(|spec| spec.limits).collect(),
             initial: self.governors.iter().map(|spec| spec.initial).collect(),
@@ -153,6 +158,8 @@ struct Tasks<'a> {
     scenario: &'a Scenario,
     full_speed: FullSpeed,
     list: Vec<TaskSetup>,
+    /// Where these are, if that is prescribed.
+    placements: Vec<Vec<Placed>>,
     /// Names of the tasks to come, of this many that the present entry has.
     names: std::vec::IntoIter<String>,
     of_spec: usize,
@@ -165,6 +172,7 @@ impl<'a> Tasks<'a> {
             scenario,
             full_speed: FullSpeed::of(&scenario.platform),
             list: Vec::new(),
+            placements: Vec::new(),
             names: Vec::new().into_iter(),
             of_spec: 0,
             phase,
@@ -259,6 +267,8 @@ impl<'a> Tasks<'a> {
             }
             (stated, ..) => stated,
         };
+        self.placements.resize(self.list.len(), Vec::new());
+        self.placements.push(measured.placed);
         self.list.push(TaskSetup {
             name: self.names.next().unwrap_or_default(),
             class: spec.class,

@@ -1,7 +1,7 @@
 //! A scenario after it was read and checked.
 
 use crate::behavior::Behavior;
-use crate::setup::{Before, Cgroup, Class, Creator, Hint, Placement};
+use crate::setup::{Before, Cgroup, Class, Creator, Hint, Placed, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_platform::{Kernel, Platform};
@@ -35,6 +35,9 @@ pub struct Scenario {
     pub measured_ticks: Vec<Nanos>,
     /// What was before those playings, in the same order; empty: nothing. No file says it.
     pub measured_before: Vec<Before>,
+    /// When which frequency held in those playings, for each clock domain: the phases have these, and not their governors';
+    /// empty: theirs. No file says it.
+    pub measured_frequencies: Vec<Vec<Vec<(Nanos, KiloHertz)>>>,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.
@@ -145,6 +148,8 @@ pub struct Measured {
     /// Its items in order of their release, from the beginning of the scenario, and the way to these and from them: instead
     /// of its workload.
     pub items: Option<(Arc<[Recorded]>, Way)>,
+    /// Where it was, by time, if the scheduler is not to decide that.
+    pub placed: Vec<Placed>,
 }
 
 impl TaskSpec {

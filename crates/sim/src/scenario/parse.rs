@@ -72,6 +72,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         controller_busy: top.duration_or("controller_busy", Nanos::ZERO)?,
         measured_ticks: Vec::new(),
         measured_before: Vec::new(),
+        measured_frequencies: Vec::new(),
         placement: placement(&top, &kernel)?,
         duration,
         seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,

@@ -4,7 +4,9 @@ use flyball_platform::{Cost, Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::observe::Observer;
-use flyball_sim::setup::{Class, Controller, GovernorCost, Placement, Setup, TaskId, TaskSetup};
+use flyball_sim::setup::{
+    Class, Controller, GovernorCost, Placement, Prescribed, Setup, TaskId, TaskSetup,
+};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -32,6 +34,7 @@ pub fn setup(platform: &str, kernel: &str, governor: &str, duration: Nanos) -> S
         before: None,
         tick_phase: Nanos(0),
         poll_phase: Nanos(0),
+        prescribed: Prescribed::default(),
         controller: Controller::default(),
         duration,
         seed: 1,

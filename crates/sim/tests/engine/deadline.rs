@@ -1,6 +1,7 @@
 //! Deadline tasks: what they reserve they have, and no more; and what cpufreq learns of them.
 
 use crate::common::*;
+use flyball_platform::Paths;
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::{Machine, Summary};
 use flyball_sim::setup::{Class, TaskSetup};
@@ -138,4 +139,37 @@ fn what_the_kernel_would_refuse_is_refused() {
     assert!(error.contains("a runtime up to the deadline"), "{error}");
     let error = with(vec![deadline("bsd", [1, 10, 10], Spin)], "freebsd-8.1").unwrap();
     assert!(error.contains("Linux"), "{error}");
+}
+
+/// At 3.2 GHz: from the period, at 50 ms, it is 0.1 ms until the task is in another CPU's queue, and from there 0.2 ms until an idle one runs it, or
+/// 0.3 ms until one does where a fair task runs. What it runs counts from then on.
+#[test]
+fn a_period_takes_its_way_to_a_cpu() {
+    for (spins, runs_us) in [(false, 50_300), (true, 50_400)] {
+        let mut setup = setup("board-x86", "debian-7.3", "performance", Nanos(80 * MS));
+        setup.platform.paths =
+            Paths { period: 320_000, pushed: 640_000, pushed_busy: 960_000, ..Paths::default() };
+        setup.platform.clock_readings.wake_cycles = 1;
+        let mut hog = deadline("hog", [10, 50, 50], Spin);
+        let period = Nanos(50 * MS);
+        // Its first turn ends with the tick at 12 ms, so 9.8 are left for the second.
+        hog.class = Class::Deadline { runtime: Nanos(10_900_000), deadline: period, period };
+        setup.tasks.push(hog);
+        for cpu in (0..4).filter(|_| spins) {
+            let mut spin = task("spin", Spin);
+            (spin.allowed, spin.start) = (vec![CpuId(cpu)], Nanos(30 * MS));
+            setup.tasks.push(spin);
+        }
+        let (log, _) = run(setup);
+        let of_hog = |of: &(u64, u32, u32, u32)| of.1 == 0;
+        let moved: Vec<u64> =
+            log.migrations.iter().filter(|of| of_hog(of)).map(|of| of.0 / 1000).collect();
+        assert_eq!(moved, [50_100], "spins: {spins}");
+        let second = log.switches.iter().filter(|of| of.1 == 0).nth(1).unwrap();
+        assert!(second.0.abs_diff(runs_us * 1000) <= 2, "spins: {spins}, {second:?}");
+        let out = log.lines.iter().rfind(|line| line.contains(" out 0 ")).unwrap();
+        let out: u64 = out.split(' ').next().unwrap().parse().unwrap();
+        // At 60 ms less than that has passed.
+        assert_eq!(out / MS, 64, "spins: {spins}");
+    }
 }

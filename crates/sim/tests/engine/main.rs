@@ -16,6 +16,7 @@ mod levels;
 mod load;
 mod placement;
 mod powerd;
+mod prescribed;
 mod ramp;
 mod rt;
 mod samplers;

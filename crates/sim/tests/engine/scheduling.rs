@@ -289,7 +289,7 @@ fn setups_that_contradict_themselves_are_refused() {
     assert!(matches!(refused(|s| s.kernel.hz = 0), SetupError::Rate { .. }));
     assert!(matches!(refused(|s| s.limits.clear()), SetupError::PerDomain { .. }));
     let initial = |s: &mut Setup| s.initial = vec![Some(KiloHertz(1))];
-    assert!(matches!(refused(initial), SetupError::Initial { .. }));
+    assert!(matches!(refused(initial), SetupError::NoPoint { which: "initial", .. }));
     assert!(matches!(refused(|s| s.tasks[0].uclamp_min = 2000), SetupError::TaskRange { .. }));
 }
 

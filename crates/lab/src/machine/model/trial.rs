@@ -15,7 +15,9 @@ use flyball_probe::Calibrations;
 use flyball_run::{FrequencySample, Window};
 use flyball_sim::behavior::Work;
 use flyball_sim::engine::Machine;
-use flyball_sim::setup::{Controller, Creator, GovernorCost, Placement, Setup, TaskSetup};
+use flyball_sim::setup::{
+    Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
+};
 use flyball_sim::workload::uniform;
 use flyball_units::{KiloHertz, Nanos, Relation};
 use rand_core::{RngCore, SeedableRng};
@@ -274,6 +276,7 @@ impl Trial<'_> {
             before: None,
             tick_phase: self.phases.tick,
             poll_phase: Nanos::ZERO,
+            prescribed: Prescribed::default(),
             controller: Controller::default(),
             duration,
             seed: self.phases.engine_seed,

@@ -1,0 +1,113 @@
+//! What the kernel decided in a playing: which frequency held when, and on which CPU a task was.
+//!
+//! A phase decides both itself. Given one of them as the kernel had it, or both, it tells which kind of decision a distance comes
+//! from ([`super::cause`]).
+
+use super::clocks::Clocks;
+use flyball_events::Recording;
+use flyball_events::recording::{Ended, Ran};
+use flyball_platform::Platform;
+use flyball_sim::setup::Placed;
+use flyball_units::{CpuId, KiloHertz, Nanos};
+
+/// When which frequency held in each clock domain, from the beginning of the recording's span; a domain of which nothing is recorded has none.
+pub(super) fn frequencies(
+    platform: &Platform,
+    clocks: &Clocks<'_>,
+    begin_ns: u64,
+) -> Vec<Vec<(Nanos, KiloHertz)>> {
+    let of_domain = |cpu: Option<&CpuId>| {
+        let steps = cpu.and_then(|cpu| clocks.steps().get(cpu.0 as usize));
+        let Some(steps) = steps else { return Vec::new() };
+        let first = steps.at(begin_ns).map(|khz| (begin_ns, khz));
+        let later = steps.points().filter(|&(t_ns, _)| t_ns > begin_ns);
+        let all = first.into_iter().chain(later);
+        all.map(|(t_ns, khz)| (Nanos(t_ns - begin_ns), KiloHertz(khz))).collect()
+    };
+    platform.domains.iter().map(|domain| of_domain(domain.cpus.first())).collect()
+}
+
+/// Where a task was, from the beginning of the recording's span on: its birth, and each move. One that slept when it moved, or that had
+/// used up the time `reserved` for it, is prescribed its new CPU from when it last ran, as in a phase it may come back sooner.
+pub(super) fn placements(
+    recording: &Recording<'_>,
+    (tid, slices): (u32, &[Ran]),
+    reserved: bool,
+) -> Vec<Placed> {
+    let begin_ns = recording.span().from_ns;
+    let at = |t_ns: u64| Nanos(t_ns.saturating_sub(begin_ns));
+    let mut wakeups: Vec<(u64, u32)> =
+        recording.wakeups_of(tid).map(|woken| (woken.t_ns, woken.cpu)).collect();
+    wakeups.sort_unstable();
+    let born_on = wakeups.first().map(|&(_, cpu)| cpu);
+    let born_on = born_on.or(slices.first().map(|slice| slice.cpu));
+    let born = born_on.map(|cpu| Placed { at: Nanos::ZERO, cpu: CpuId(cpu), awake: false });
+    let mut moves: Vec<(u64, u32)> = recording.moves(tid).collect();
+    moves.sort_unstable();
+    let moved = moves.into_iter().map(|(t_ns, cpu)| {
+        let before = slices.iter().take_while(|slice| slice.from_ns < t_ns).last();
+        let stopped = |slice: &&Ran| slice.ended == Ended::Slept || reserved;
+        let slept = before.filter(stopped).filter(|slice| slice.to_ns <= t_ns);
+        let asleep_since = slept.map(|slice| slice.to_ns).filter(|&since_ns| {
+            let woken = |&(woken_ns, _): &(u64, u32)| (since_ns..t_ns).contains(&woken_ns);
+            !wakeups.iter().any(woken)
+        });
+        let cpu = CpuId(cpu);
+        Placed { at: at(asleep_since.unwrap_or(t_ns)), cpu, awake: asleep_since.is_none() }
+    });
+    born.into_iter().chain(moved).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::given::tests::{playing, scenario};
+    use super::*;
+    use crate::compare::figures::span;
+    use flyball_run::{FrequencySample, Migration};
+
+    const MS: u64 = 1_000_000;
+
+    /// `work` is born on CPU 0, moves to CPU 1 while it sleeps from 4 to 20.5 ms, and, as it runs until 27.75 ms, to CPU 3.
+    #[test]
+    fn who_slept_moves_from_when_it_went_to_sleep() {
+        let mut run = playing();
+        run.tables.migrations = Default::default();
+        for (us, to_cpu) in [(20_400, 1), (22_000, 3)] {
+            let (t_ns, task) = (1_000 * MS + us * 1000, "work".to_owned());
+            run.tables.migrations.push(Migration {
+                t_ns,
+                tid: 1,
+                task,
+                to_cpu,
+                ..Migration::default()
+            });
+        }
+        let whole = Recording::of(&run);
+        let recording = span(&whole).unwrap();
+        let placed = placements(&recording, (1, &recording.slices_of(1)), false);
+        let placed: Vec<_> = placed.iter().map(|of| (of.at.0 / MS, of.cpu.0, of.awake)).collect();
+        assert_eq!(placed, [(0, 0, false), (4, 1, false), (22, 3, true)]);
+    }
+
+    /// What held when the playing began counts from there.
+    #[test]
+    fn frequencies_begin_with_the_playing() {
+        let mut run = playing();
+        for (ms, khz) in [(900, 400_000), (1_010, 800_000), (1_050, 1_200_000)] {
+            run.tables.frequency.push(FrequencySample {
+                t_ns: ms * MS,
+                domain: "policy0".to_owned(),
+                claimed_khz: Some(khz),
+                source: "cpu_frequency".to_owned(),
+                ..FrequencySample::default()
+            });
+        }
+        let platform = scenario(1).platform;
+        let whole = Recording::of(&run);
+        let recording = span(&whole).unwrap();
+        let clocks = Clocks::of(&platform, &run, &recording);
+        let found = frequencies(&platform, &clocks, recording.span().from_ns);
+        let found: Vec<_> = found[0].iter().map(|(at, khz)| (at.0 / MS, khz.0 / 1000)).collect();
+        assert_eq!(found, [(0, 400), (10, 800), (50, 1200)]);
+    }
+}
