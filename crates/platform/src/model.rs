@@ -33,8 +33,8 @@ pub struct Platform {
     pub paths: Paths,
     /// How long before events the kernel read its clock.
     pub clock_readings: ClockReadings,
-    /// From one question to schedutil to the next that comes at once.
-    pub question: Nanos,
+    /// From one question of a CPU to schedutil to its next that comes at once.
+    pub question_cycles: u64,
     /// From the tick of one CPU to that of another, on average.
     pub tick_spread: Nanos,
     /// From a busy CPU's question at its tick to that of the idle CPU that it wakes to balance, on average.

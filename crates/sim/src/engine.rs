@@ -105,7 +105,7 @@ pub struct Machine {
     interrupts: Vec<TimerInterrupt>,
     /// How many of these go on.
     interrupted: usize,
-    /// From one question to the next that comes at once, in ns.
+    /// From one question of a CPU to its next that comes at once, in cycles.
     question: u64,
     /// Whether the scheduler is taken to call cpufreq at each tick, wake-up and sleep: where time can pass in leaps, in which its
     /// signals are not simulated. Else it calls samplers where it asks schedutil.
@@ -122,10 +122,12 @@ pub struct Machine {
     round_spread: Nanos,
     /// From the tick that finds a misfit to its move, in ns.
     balancer_latency: u64,
-    /// A CPU's tick begins: its question comes some time after that of another CPU.
+    /// A CPU's tick is done: its first question comes some time after that of another CPU.
     tick_begins: bool,
-    /// An idle CPU was woken by a tick, and asks for the first time.
-    round_begins: bool,
+    /// How much later than now the tick that is done is, in ns.
+    begins_after: u64,
+    /// An idle CPU was woken by a tick, and has not asked yet.
+    round: Option<idle_care::Round>,
     /// A tick that found its CPU idle lets signals decay.
     tick_wakes_cpu: bool,
     /// CPUs on which the running task may have to give way.

@@ -81,7 +81,7 @@ pub(super) fn build(name: String, file: PlatformFile) -> Result<Platform, Proble
         tick_reading: tick_reading(file.sampler.as_ref()),
         paths: Paths::default(),
         clock_readings: ClockReadings::default(),
-        question: question.map_or(Nanos::ZERO, |question| question.next_us.0),
+        question_cycles: question.map_or(0, |question| question.next_cycles),
         tick_spread: question.map_or(Nanos::ZERO, |question| question.tick_us.0),
         round_spread: question.map_or(Nanos::ZERO, |question| question.round_us.0),
         balancer_latency: balancer

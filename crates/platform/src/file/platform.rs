@@ -341,8 +341,8 @@ pub(crate) struct Sampler {
 #[cfg_attr(feature = "schema", schemars(rename = "question"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
-    /// From one to the next of the same tick, wake-up or balance.
-    pub(crate) next_us: Micros,
+    /// From one to the next of the same CPU's tick, wake-up or balance, in cycles.
+    pub(crate) next_cycles: u64,
     /// From the tick of one CPU to that of another, on average: times are exponentially distributed.
     pub(crate) tick_us: Micros,
     /// From the question of a busy CPU that balances at its tick to the first one of the idle CPU that it wakes, which works beside

@@ -207,6 +207,8 @@ pub(super) struct Cpu {
     pub(super) idle_until: u64,
     /// What it takes from when a task joined its queue until that one is awake, at the frequency before, in ns.
     pub(super) wakes_for: u64,
+    /// When it last asked cpufreq, and how much later than that moment it had come to it.
+    pub(super) asked: (u64, u64),
     /// The task that sleeps, from whose stack it has not switched yet.
     pub(super) leaving: Option<usize>,
     /// For how long the interrupt that began this way had been going on, in ns.

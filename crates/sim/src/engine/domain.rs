@@ -75,8 +75,8 @@ pub(super) struct Domain {
     pub(super) busy: Vec<u64>,
     pub(super) transitions: u64,
     pub(super) governor_events: u64,
-    /// When the last question was asked, and how much later than those that were asked at that moment before it.
-    pub(super) asked: (u64, u64),
+    /// When the last question was asked, how much later than that moment its CPU had come to it, and how much later the last CPU to its first one.
+    pub(super) asked: (u64, u64, u64),
     pub(super) governor_wakeups: u64,
     pub(super) throttled_since: Option<u64>,
 

@@ -41,23 +41,7 @@ impl Machine {
         if !self.domains[d].needs.utilization || self.is_foreign(d) {
             return;
         }
-        let domain = &self.domains[d];
-        let spread = match std::mem::take(&mut self.round_begins) {
-            true => self.round_spread,
-            false if self.tick_begins => self.tick_spread,
-            false => Nanos::ZERO,
-        };
-        let later = match domain.asked {
-            (at, _) if at != self.now => 0,
-            (_, later) if spread > Nanos::ZERO => {
-                let seed = self.seed ^ self.now ^ c as u64;
-                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                later + exponential(&mut random, spread).0
-            }
-            (_, later) => later + self.question,
-        };
-        self.domains[d].asked = (self.now, later);
-        let read_at = self.now + later;
+        let read_at = self.now + self.asks_after(d, c);
         let way = match self.domains[d].governor_task {
             None => self.cpu_time(self.caller.unwrap_or(c), self.readings.change_cycles),
             Some(_) => 0,
@@ -69,6 +53,35 @@ impl Machine {
         let own = signals_of(&self.cpus[c], self.slice, self.now);
         self.domains[d].expect(Question { at: read_at + way, read_at, cpu: c, own, flags });
         self.requeue_domain(d);
+    }
+
+    /// How much later than now it is when the CPU that asks on behalf of CPU `c` has come to that: CPUs ask beside each other, and
+    /// each of them one question after the other.
+    fn asks_after(&mut self, d: usize, c: usize) -> u64 {
+        let (now, by) = (self.now, self.caller.unwrap_or(c));
+        let round = self.round.take();
+        let next = self.cpu_time(by, self.question);
+        let drawn = |spread: Nanos| {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ now ^ c as u64);
+            exponential(&mut random, spread).0
+        };
+        let domain = &self.domains[d];
+        let (at, last, ticked) = domain.asked;
+        let later = match self.cpus[by].asked {
+            (own_at, own) if own_at == now => own + next,
+            _ if let Some(round) = round => match round.is_beside {
+                true => round.after + drawn(self.round_spread),
+                false => round.after + next,
+            },
+            _ if at != now => self.begins_after,
+            _ if !self.tick_begins => last + next,
+            _ if self.cpus[by].ticks.is_empty() => ticked + drawn(self.tick_spread),
+            _ => self.begins_after,
+        };
+        let in_tick = self.tick_begins && self.cpus[by].asked.0 != now && round.is_none();
+        self.domains[d].asked = (now, later, if in_tick { later } else { ticked });
+        self.cpus[by].asked = (now, later);
+        later
     }
 
     /// A CPU asks that was on the way to it.

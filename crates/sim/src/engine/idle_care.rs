@@ -11,6 +11,15 @@ pub(super) const DECAY_PERIOD: u64 = 32_000_000;
 /// An idle CPU takes longer than this to answer another one's kick, in ns: who ticks until then was there before.
 const SOON: u64 = 50_000;
 
+/// A round of the idle CPUs that a busy one's tick begins.
+#[derive(Clone, Copy)]
+pub(super) struct Round {
+    /// How much later than that the tick's last question was.
+    pub(super) after: u64,
+    /// That one came of the busy CPU's balance, beside which the round begins.
+    pub(super) is_beside: bool,
+}
+
 /// What one CPU does for those that are idle without a tick.
 #[derive(Clone, Copy)]
 struct Care {
@@ -37,8 +46,10 @@ impl Machine {
             let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
             if let Some(by) = first {
                 let counts = std::mem::take(&mut self.idle_came);
+                let (at, last) = self.cpus[c].asked;
+                let after = if at == self.now { last } else { 0 };
                 self.balance_at_ticks_of_now(observer);
-                self.round_begins = asks;
+                self.round = Some(Round { after, is_beside: asks });
                 self.look_after_idle_cpus(by, Care { decays, balances, counts }, observer);
             }
         }
@@ -49,8 +60,11 @@ impl Machine {
         let mut from = 0;
         while let Some(c) = self.idle_cpus.next(from) {
             from = c + 1;
-            if self.cpus[c].tick_at <= self.now + SOON {
+            let tick_at = self.cpus[c].tick_at;
+            if tick_at <= self.now + SOON {
+                self.begins_after = tick_at.saturating_sub(self.now);
                 self.balance_at_idle_tick(c, observer);
+                self.begins_after = 0;
             }
         }
     }
@@ -141,6 +155,6 @@ impl Machine {
         }
         self.caller = None;
         self.tick_wakes_cpu = false;
-        self.round_begins = false;
+        self.round = None;
     }
 }

@@ -54,10 +54,17 @@ impl Machine {
         let cpu = &mut self.cpus[c];
         cpu.totals.ticks += 1;
         cpu.tick_at = next;
-        let Some(t) = cpu.current else {
-            self.tick_without_task(c, observer);
-            return;
-        };
+        self.tick_begins = true;
+        match cpu.current {
+            Some(t) => self.tick_of_task(t, c, observer),
+            None => self.tick_without_task(c, observer),
+        }
+        self.tick_begins = false;
+        self.requeue(c);
+    }
+
+    fn tick_of_task<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
+        let cpu = &mut self.cpus[c];
         cpu.is_tickless = false;
         cpu.touch(self.now);
         self.call_simply(c);
@@ -68,9 +75,7 @@ impl Machine {
                 slice_over = self.round_is_over(t, c);
             }
             self.grow_util_est(t, c);
-            self.tick_begins = true;
             self.update_task(t, c, true, observer);
-            self.tick_begins = false;
             if let Some(g) = self.tasks[t].cgroup {
                 self.tick_cgroup(g, c);
             }
@@ -96,7 +101,6 @@ impl Machine {
             // The tick itself still counts them.
             self.settle_delayed(c);
         }
-        self.requeue(c);
     }
 
     /// A tick that finds its CPU idle takes it out of its idle state, and lets its signals decay.
@@ -106,7 +110,6 @@ impl Machine {
             self.balance_at_idle_tick(c, observer);
             self.leave_idle(c, WakeUp::Tick, observer);
         }
-        self.requeue(c);
     }
 
     /// A tick of the statistics clock, on all CPUs at once. Idle CPUs have none where their tick

@@ -81,7 +81,7 @@ fn cpus_with_ticks_at_once_ask_one_after_the_other() {
     assert!((125..=163).contains(&twice.count()));
     let mut at_once = board(vec![spin(1), spin(2)]);
     at_once.platform.tick_spread = Nanos::ZERO;
-    at_once.platform.question = Nanos::ZERO;
+    at_once.platform.question_cycles = 0;
     assert_eq!(steps(at_once), 1);
 }
 
