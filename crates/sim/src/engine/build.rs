@@ -468,6 +468,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         kernel_timers: Vec::new(),
         wakes_for: 0,
         asked: (u64::MAX, 0),
+        seen_from: 0,
         leaving: None,
     }
 }

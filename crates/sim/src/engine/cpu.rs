@@ -209,6 +209,8 @@ pub(super) struct Cpu {
     pub(super) wakes_for: u64,
     /// When it last asked cpufreq, and how much later than that moment it had come to it.
     pub(super) asked: (u64, u64),
+    /// Until then others see its signals as they were before they were last brought up to date.
+    pub(super) seen_from: u64,
     /// The task that sleeps, from whose stack it has not switched yet.
     pub(super) leaving: Option<usize>,
     /// For how long the interrupt that began this way had been going on, in ns.

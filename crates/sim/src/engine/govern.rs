@@ -50,6 +50,10 @@ impl Machine {
             self.refresh_signals(d);
             return self.answer(d, (c, flags), read_at, observer);
         }
+        if self.caller.is_some_and(|by| by != c) && self.cpus[c].is_idle() {
+            // Who looks after it comes to it only then.
+            self.cpus[c].seen_from = read_at;
+        }
         let own = signals_of(&self.cpus[c], self.slice, self.now);
         self.domains[d].expect(Question { at: read_at + way, read_at, cpu: c, own, flags });
         self.requeue_domain(d);
@@ -130,7 +134,8 @@ impl Machine {
         let Domain { cpus, signals, .. } = &mut self.domains[d];
         for (&c, signals) in cpus.iter().zip(signals) {
             let cpu = &mut self.cpus[c];
-            if std::mem::take(&mut cpu.stale) {
+            if cpu.stale && cpu.seen_from <= self.now {
+                cpu.stale = false;
                 *signals = signals_of(cpu, self.slice, self.now);
             }
         }

@@ -87,11 +87,13 @@ impl Machine {
     fn kicks(&self, c: usize) -> bool {
         let cpu = &self.cpus[c];
         let ticks = |cpu: &&Cpu| !cpu.is_tickless;
+        // One that has used up its time is out of the queue by then.
+        let throttled = cpu.current.is_some_and(|t| self.tasks[t].is_exhausted());
         self.now >= self.kick_at
             && self.idle_tick == IdleTick::Stops
             && (cpu.misfit
                 || (cpu.fair_count > 0 && self.capacity_is_reduced(c))
-                || cpu.queued_count() > 1
+                || cpu.queued_count() > 1 + u32::from(throttled)
                 || (self.capacities_equal && self.cpus.iter().filter(ticks).nth(1).is_some()))
     }
 
