@@ -88,6 +88,12 @@ impl Machine {
         later
     }
 
+    /// How much later than now CPU `by` has come to its next question.
+    pub(super) fn next_question_after(&self, by: usize) -> u64 {
+        let (at, later) = self.cpus[by].asked;
+        if at == self.now { later + self.cpu_time(by, self.question) } else { 0 }
+    }
+
     /// A CPU asks that was on the way to it.
     pub(super) fn put_question<O: Observer>(
         &mut self,

@@ -270,6 +270,8 @@ impl Machine {
         }
         self.caller = Some(by);
         self.ask(from, UtilFlags::default(), observer);
+        // Until it is there the task counts nowhere.
+        self.cpus[to].seen_from = self.now + self.next_question_after(by);
         self.note_migration(t, from, to, observer);
         self.join(t, to, false, observer);
         if running {
