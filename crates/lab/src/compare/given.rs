@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How exactly it is known when a thread took its class, in nanoseconds.
-const CLASS_CHANGE_NS: u64 = 30_000;
+const CLASS_CHANGE_NS: u64 = 80_000;
 
 /// The kernel's threads that move running tasks, one per CPU. Each is the watchdog of its CPU, too.
 const MOVERS: &str = "migration/";

@@ -6,7 +6,7 @@ use flyball_governors::{Decision, Event};
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::Machine;
 use flyball_sim::observe::Observer;
-use flyball_sim::setup::{Before, Class, Left, Setup, TaskSetup};
+use flyball_sim::setup::{Before, Class, Left, Placed, Setup, TaskSetup};
 use flyball_units::{CpuId, Nanos};
 
 fn board(tasks: Vec<TaskSetup>) -> Setup {
@@ -167,4 +167,76 @@ fn ticks_come_when_they_were_read() {
     };
     assert_eq!(ticks(0), [4 * MS, 8 * MS, 12 * MS]);
     assert_eq!(ticks(1), [4 * MS + 30_000, 8 * MS + 50_000, 12 * MS + 50_000]);
+}
+
+/// The utilisation of CPU 1 and of CPU 3 at each question, and for which CPU that is.
+#[derive(Default)]
+struct Seen(Vec<(u64, u32, u32, u32)>);
+
+impl Observer for Seen {
+    fn governor(&mut self, at: Nanos, _: usize, event: &Event<'_>, _: &Decision) {
+        if let Event::Util { cpu, signals, .. } = event {
+            self.0.push((at.0, cpu.0, signals[1].util, signals[3].util));
+        }
+    }
+}
+
+fn seen(mut setup: Setup) -> Vec<(u64, u32, u32, u32)> {
+    // From a reading to the question it is 0.1 ms at 600 MHz, and the next question comes 0.2 ms later.
+    setup.platform.clock_readings.change_cycles = 60_000;
+    setup.platform.question_cycles = 120_000;
+    let mut seen = Seen::default();
+    let duration = setup.duration;
+    Machine::new(setup).unwrap().run_until(duration, &mut seen);
+    seen.0
+}
+
+/// Something ran on CPUs 2 and 3. CPU 0 is busy and wakes CPU 1 to look after them: when that asks for CPU 2 it has not come to CPU 3 yet.
+#[test]
+fn who_is_looked_after_later_is_seen_as_he_was() {
+    let ran = |cpu, ms: u64| {
+        let work = Step::Run(Work { cycles: 0, memory: Nanos(ms * MS) });
+        on(cpu, vec![work, Step::SleepUntil(Nanos(1_000 * MS))])
+    };
+    let spin = on(0, vec![Step::Run(Work::FOREVER)]);
+    let questions = seen(board(vec![spin, ran(2, 3), ran(3, 30)]));
+    let rounds = questions.iter().zip(questions.iter().skip(1));
+    let mut rounds = rounds.filter(|(first, next)| (first.1, next.1) == (2, 3));
+    let (first, next) = rounds.find(|(first, _)| first.0 > 31 * MS).unwrap();
+    assert!(first.3 > next.3 + 50, "{first:?} {next:?}");
+    assert!(next.0 - first.0 > 20_000, "{first:?} {next:?}");
+}
+
+/// It leaves CPU 3 at 50 ms: for that its CPU asks before the other one has it.
+#[test]
+fn a_task_that_moves_counts_nowhere_until_it_is_there() {
+    let spin = TaskSetup { allowed: Vec::new(), ..on(3, vec![Step::Run(Work::FOREVER)]) };
+    let mut setup = board(vec![spin]);
+    let placed = |ms: u64, cpu, awake| Placed { at: Nanos(ms * MS), cpu: CpuId(cpu), awake };
+    setup.prescribed.placements = vec![vec![placed(0, 3, false), placed(50, 1, true)]];
+    let questions = seen(setup);
+    let mut moved = questions.iter().filter(|of| of.0 >= 50 * MS);
+    let leaves = moved.find(|of| of.1 == 3 && of.3 < 10).unwrap();
+    let comes = moved.next().unwrap();
+    assert!(leaves.2 < 10, "{leaves:?}");
+    assert!(comes.1 == 1 && comes.2 > 500, "{comes:?}");
+}
+
+/// A deadline task and a fair one behind it on CPU 0; on CPU 3 something ran. At the ticks of CPU 0 two tasks are in its queue, so it wakes an
+/// idle CPU to look after CPU 3, but where the tick finds that the deadline task has used up its time.
+#[test]
+fn who_has_used_up_his_time_is_out_of_the_queue() {
+    let asks_for_3 = |runtime: u64| {
+        let runtime = Nanos(runtime * MS);
+        let period = Nanos(100 * MS);
+        let class = Class::Deadline { runtime, deadline: period, period };
+        let forever = || vec![Step::Run(Work::FOREVER)];
+        let hog = TaskSetup { class, allowed: Vec::new(), ..on(0, forever()) };
+        let ran = Step::Run(Work { cycles: 0, memory: Nanos(3 * MS) });
+        let questions = seen(board(vec![hog, on(0, forever()), on(3, vec![ran])]));
+        let for_3 = questions.iter().filter(|of| of.1 == 3 && of.0 > 5 * MS && of.0 < 19 * MS);
+        for_3.map(|of| of.0 / MS).collect::<Vec<_>>()
+    };
+    assert_eq!(asks_for_3(15), [12]);
+    assert_eq!(asks_for_3(11), [0; 0], "used up at that tick");
 }
