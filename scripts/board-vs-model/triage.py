@@ -95,6 +95,7 @@ def reasons(comparison: dict, line: dict) -> list[str]:
 CAUSES = {
     "placement": "where tasks run",
     "frequency": "which frequency holds",
+    "care": "when idle CPUs are looked after",
     "either": "where tasks run or which frequency holds",
     "both": "where tasks run and which frequency holds",
     "else": "neither where tasks run nor which frequency holds",
@@ -103,7 +104,7 @@ CAUSES = {
 
 def because(of: dict) -> str:
     """The decisions of the kernel's with which a distance is gone."""
-    with_these = (f"{'never' if of[kind] is None else format(of[kind], '+.1f')}" for kind in ("placements", "frequencies", "both"))
+    with_these = (f"{'never' if of[kind] is None else format(of[kind], '+.1f')}" for kind in ("placements", "frequencies", "both", "care", "placements_care"))
     return f"{CAUSES[of['cause']]} ({' / '.join(with_these)} with the kernel's)"
 
 

@@ -11,7 +11,8 @@
 //!       └─ chance (how certain a distance is, and how well the playings agree among themselves)
 //! runs ── clocks (what ran at which speed) ── readings (when the kernel looked at its clock) ─┬ on_cpu (who ran when) ──> given, figures
 //!                       before (what was there when a playing began), background (what else ran),
-//!                       wake_up (how a task came to an item), decided (CPUs and frequencies) ──> given
+//!                       wake_up (how a task came to an item), deadlines (when a thread took its class, and its periods),
+//!                       decided (CPUs and frequencies) ──> given
 //! ```
 
 mod background;

@@ -165,6 +165,8 @@ pub struct Machine {
     hints: Vec<HintCall>,
     /// Decisions that are not its own.
     prescriptions: Prescriptions,
+    /// Whether it is one of these when idle CPUs are looked after.
+    care_is_prescribed: bool,
     /// When the signals of idle CPUs next decay, at the first tick of any CPU after that.
     decay_at: u64,
     /// Whether idle CPUs may have signals to decay: since one stopped its tick, until none that is idle has.

@@ -56,6 +56,19 @@ pub struct Prescribed {
     pub frequencies: Vec<Vec<(Nanos, KiloHertz)>>,
     /// For each task where it is from when on, by time; none: the scheduler decides. Empty: of all.
     pub placements: Vec<Vec<Placed>>,
+    /// When signals of idle CPUs are brought up to date, by time; empty: when their ticks and those of others find that due.
+    pub care: Vec<Cared>,
+}
+
+/// The signals of an idle CPU are brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cared {
+    /// When.
+    pub at: Nanos,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// The CPU that does it.
+    pub by: CpuId,
 }
 
 /// Where a task is.

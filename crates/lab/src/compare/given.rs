@@ -29,7 +29,7 @@ use flyball_platform::ClockReadings;
 use flyball_qos::CONTROLLER;
 use flyball_run::Run;
 use flyball_sim::scenario::{Built, Scenario};
-use flyball_sim::setup::{Before, Class, Placed};
+use flyball_sim::setup::{Before, Cared, Class, Placed};
 use flyball_units::{KiloHertz, Nanos};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -112,6 +112,8 @@ pub struct Played {
     pub readings: Option<ClockReadings>,
     /// When which frequency held in each clock domain.
     pub frequencies: Vec<Vec<(Nanos, KiloHertz)>>,
+    /// When idle CPUs were looked after.
+    pub care: Vec<Cared>,
     /// For how long a controller of clamps ran, each time.
     controller_ns: Vec<u64>,
 }
@@ -220,6 +222,7 @@ fn played(scenario: &Scenario, ours: &[String], run: &Run) -> Result<Played, Mis
     found.tick_ns = ticks.phase_ns;
     found.before = before(scenario, run, (&readings, &at), (begin, &ticks));
     found.readings = readings.ago();
+    found.care = decided::care(&recording, &at, (&scenario.platform, &all));
     found.frequencies = decided::frequencies(&scenario.platform, &at, begin);
     let items = found.tasks.values_mut().flat_map(|task| &mut task.items);
     let wake_ups = items.filter_map(|item| Some((item.released_ns, item.wake_up.as_mut()?)));

@@ -72,6 +72,10 @@ pub fn informed(scenario: &Scenario, given: &Given, kernels: Kernels) -> Scenari
         scenario.measured_frequencies =
             playings.map(|playing| playing.frequencies.clone()).collect();
     }
+    if kernels.care {
+        scenario.measured_care =
+            given.playings.iter().map(|playing| playing.care.clone()).collect();
+    }
     let others = without_samplers(&mut scenario, given);
     scenario.tasks.extend(stand_ins(&others, duration));
     scenario

@@ -22,7 +22,7 @@ const PERIOD: u64 = 1024 * 1024;
 
 /// Cycles of the reference kind of core from the reading of the clock to the probe, where a tick or another CPU brings signals up to date:
 /// by how much later that is at lower frequencies, 39,000 (x86 board), 37,000 and 43,000 (arm64 board, big and little CPUs).
-const UPDATE_CYCLES: u64 = 40_000;
+pub(super) const UPDATE_CYCLES: u64 = 40_000;
 
 /// And for the tick of a CPU that is busy: 70,000 (9,600 ticks of the x86 board, half of them within 68,000 to 74,000).
 pub(super) const BUSY_UPDATE_CYCLES: u64 = 70_000;

@@ -156,7 +156,7 @@ pub fn compare(
     let again = earlier.is_none();
     let mut lines = judge(Sides { board: &board, model: &model, alone: &alone, again }, tick);
     if again && lines.iter().any(|line| line.agreement == Agreement::Differs) {
-        let mut experiments = [const { Vec::new() }; 3];
+        let mut experiments = [const { Vec::new() }; 5];
         for ((name, kernels), figures) in EXPERIMENTS.into_iter().zip(&mut experiments) {
             match simulate(&informed(kernels), name)? {
                 Some(found) => *figures = found,

@@ -130,8 +130,16 @@ fn unit(line: &Line) -> &'static str {
 
 /// What distances come from, where that was tried.
 fn of_causes(lines: &[Line]) -> String {
-    let head =
-        ["", "model's own", "kernel's placements", "its frequencies", "both", "it comes from"];
+    let head = [
+        "",
+        "model's own",
+        "placements",
+        "frequencies",
+        "both",
+        "care",
+        "placements, care",
+        "it comes from",
+    ];
     let mut rows = vec![head.map(str::to_owned)];
     for line in lines {
         let Some(because) = &line.because else { continue };
@@ -142,9 +150,10 @@ fn of_causes(lines: &[Line]) -> String {
         let cause = match because.cause {
             Cause::Placement => "where tasks run",
             Cause::Frequency => "which frequency holds",
-            Cause::Either => "either of the two",
+            Cause::Care => "when idle CPUs are looked after",
+            Cause::Either => "either of the first two",
             Cause::Both => "both together",
-            Cause::Else => "neither of the two",
+            Cause::Else => "neither of the first two",
         };
         rows.push([
             name(&line.quantity).0,
@@ -152,6 +161,8 @@ fn of_causes(lines: &[Line]) -> String {
             distance(because.placements),
             distance(because.frequencies),
             distance(because.both),
+            distance(because.care),
+            distance(because.placements_care),
             cause.to_owned(),
         ]);
     }
@@ -159,7 +170,7 @@ fn of_causes(lines: &[Line]) -> String {
         return String::new();
     }
     format!(
-        "\nWhat differs, where phases have the kernel's decisions instead of the model's:\n{}",
+        "\nWhat differs, where phases have these of the kernel instead of the model's:\n{}",
         columns(&rows)
     )
 }
@@ -177,13 +188,17 @@ fn of_decisions(of: &Decisions, bar: f64, weight: &str) -> String {
 }
 
 /// Rows below each other: the first column and the last to the left, all others to the right.
-fn columns(rows: &[[String; 6]]) -> String {
+fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let wide = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let [name, kernel, model, alone, distance] = std::array::from_fn(wide);
+    let wide: [usize; N] = std::array::from_fn(wide);
     let mut text = String::new();
-    for [a, b, c, d, e, mark] in rows {
-        let line =
-            format!("{a:<name$}  {b:>kernel$}  {c:>model$}  {d:>alone$}  {e:>distance$}  {mark}");
+    for row in rows {
+        let cells = row.iter().zip(wide).enumerate().map(|(at, (cell, wide))| match at {
+            0 => format!("{cell:<wide$}"),
+            _ if at == N - 1 => cell.clone(),
+            _ => format!("{cell:>wide$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text

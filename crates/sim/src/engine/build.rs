@@ -187,6 +187,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         controller_called: None,
         hints: hints::in_order(setup.hints),
         prescriptions,
+        care_is_prescribed: !setup.prescribed.care.is_empty(),
         decay_at: before.map_or(0, |before| {
             super::idle_care::DECAY_PERIOD.saturating_sub(before.looked_after.0)
         }),

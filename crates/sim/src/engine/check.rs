@@ -47,7 +47,7 @@ pub(super) fn check(setup: &Setup) -> Result<(), SetupError> {
 
 /// What is prescribed is on the machine.
 fn prescribed(setup: &Setup) -> Result<(), SetupError> {
-    let Prescribed { frequencies, placements } = &setup.prescribed;
+    let Prescribed { frequencies, placements, care } = &setup.prescribed;
     let domains = setup.platform.domains.len();
     if !frequencies.is_empty() {
         per_domain("prescribed frequencies", domains, frequencies.len())?;
@@ -65,6 +65,11 @@ fn prescribed(setup: &Setup) -> Result<(), SetupError> {
     let (cpus, tasks) = (setup.platform.cpus.len(), setup.tasks.len());
     if placements.len() > tasks {
         return Err(SetupError::UnknownTask { what: "a placement", task: tasks as u32, tasks });
+    }
+    let mut looked_after = care.iter().flat_map(|of| [of.cpu, of.by]);
+    if let Some(cpu) = looked_after.find(|cpu| cpu.0 as usize >= cpus) {
+        let task = "prescribed care".to_owned();
+        return Err(SetupError::UnknownCpu { task, cpu, cpus });
     }
     for (task, placed) in setup.tasks.iter().zip(placements) {
         if let Some(placed) = placed.iter().find(|placed| placed.cpu.0 as usize >= cpus) {

@@ -294,7 +294,6 @@ impl Machine {
         budget.timer = u64::MAX;
         if std::mem::take(&mut budget.throttled) {
             budget.replenish(now);
-            budget.pushed = true;
             match self.tasks[t].state {
                 State::Runnable => self.begin_elsewhere(t, observer),
                 _ => self.stop_contending(t, observer),
@@ -309,6 +308,9 @@ impl Machine {
     fn begin_elsewhere<O: Observer>(&mut self, t: usize, observer: &mut O) {
         let from = self.tasks[t].cpu;
         let to = self.next_free(t, from).unwrap_or(from);
+        if let Some(budget) = &mut self.tasks[t].budget {
+            budget.pushed = true;
+        }
         if to != from {
             self.note_migration(t, from, to, observer);
             self.caller = Some(from);

@@ -175,13 +175,13 @@ impl Machine {
                 false => self.watch_slice(c),
             }
         }
-        if !self.cpus[c].urgent.is_empty() {
+        if self.cpus[c].urgent.iter().any(|&t| self.tasks[t].is_pushed()) {
             self.pending.push(c);
         }
         self.requeue(c);
     }
 
-    /// CPU `c` looks who is to run when it has executed so many cycles.
+    /// CPU `c` looks for whom was pushed to it when it has executed so many cycles.
     pub(super) fn end_slice_after(&mut self, c: usize, cycles: u64) {
         let at = self.now + self.cpu_time(c, cycles);
         self.cpus[c].slice_at = self.cpus[c].slice_at.min(at);

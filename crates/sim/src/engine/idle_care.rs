@@ -42,6 +42,9 @@ impl Machine {
             self.limit_search();
         }
         let decays = balances || self.idle_blocked && self.last_tick() > self.decay_at;
+        if self.care_is_prescribed {
+            return;
+        }
         if decays || self.idle_came {
             let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
             if let Some(by) = first {
@@ -75,7 +78,7 @@ impl Machine {
             1 => self.cpus[c].has_signals(),
             _ => self.now >= self.cpus[c].balance_at,
         };
-        if is_due {
+        if is_due && !self.care_is_prescribed {
             self.tick_wakes_cpu = true;
             self.balance(c, observer);
             self.tick_wakes_cpu = false;
@@ -102,6 +105,7 @@ impl Machine {
         if self.idle_tick == IdleTick::Stops
             && self.cpus.len() > 1
             && self.idle_blocked
+            && !self.care_is_prescribed
             && !self.cpus[c].new_idle.is_short()
             && self.last_tick() >= self.decay_at
         {

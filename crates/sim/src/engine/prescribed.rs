@@ -1,14 +1,14 @@
 //! Decisions that are not the machine's own, at their times: which frequency holds, and on which CPU a task is.
 //!
 //! A domain whose frequencies are prescribed has its governor decide, and do the work of that, as ever; what it asks for is not
-//! done. A task that is prescribed a CPU is allowed on no other from then on, so that whoever wakes or balances tasks comes to that
+//! done. Where it is prescribed when idle CPUs are looked after, nobody else does that. A task that is prescribed a CPU is allowed on no other from then on, so that whoever wakes or balances tasks comes to that
 //! one; where it moves without having slept, it goes there at that time.
 
 use super::Machine;
 use super::task::State;
 use crate::observe::Observer;
 use crate::setup::{Placed, Prescribed};
-use flyball_units::Nanos;
+use flyball_units::{KiloHertz, Nanos};
 
 /// What is prescribed.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ enum Decision {
     Point { domain: usize, point: usize },
     /// Where a task is.
     Placement { task: usize, placed: Placed },
+    /// CPU `by` brings the signals of CPU `cpu` up to date, if that is idle.
+    Care { cpu: usize, by: usize },
 }
 
 /// What is prescribed from now on, the latest first: the next one is at the end.
@@ -27,7 +29,7 @@ impl Prescriptions {
     /// Those of a setup; `point` gives the place of a frequency in the table of a domain.
     pub(super) fn of(
         prescribed: &Prescribed,
-        point: impl Fn(usize, flyball_units::KiloHertz) -> Option<usize>,
+        point: impl Fn(usize, KiloHertz) -> Option<usize>,
     ) -> Prescriptions {
         let mut all = Vec::new();
         for (domain, changes) in prescribed.frequencies.iter().enumerate() {
@@ -38,6 +40,10 @@ impl Prescriptions {
             let of_task = |&placed: &Placed| (placed.at, Decision::Placement { task, placed });
             all.extend(placements.iter().map(of_task));
         }
+        let care = prescribed.care.iter();
+        all.extend(
+            care.map(|of| (of.at, Decision::Care { cpu: of.cpu.0 as usize, by: of.by.0 as usize })),
+        );
         // Of those at one time the first that is listed comes first.
         all.reverse();
         all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
@@ -69,7 +75,18 @@ impl Machine {
                     }
                 }
                 Decision::Placement { task, placed } => self.place_at(task, placed, observer),
+                Decision::Care { cpu, by } => self.care_for(cpu, by, observer),
             }
+        }
+    }
+
+    fn care_for<O: Observer>(&mut self, c: usize, by: usize, observer: &mut O) {
+        if self.cpus[c].is_idle() {
+            self.caller = Some(by);
+            self.tick_wakes_cpu = self.cpus[by].is_idle();
+            self.update_blocked(c, observer);
+            self.tick_wakes_cpu = false;
+            self.caller = None;
         }
     }
 

@@ -57,6 +57,7 @@ impl Scenario {
         }
         let controller = tasks.add_controller();
         let (list, placements) = (tasks.list, tasks.placements);
+        let care = in_turn(&self.measured_care, phase).cloned().unwrap_or_default();
         let frequencies = in_turn(&self.measured_frequencies, phase).cloned().unwrap_or_default();
         let tick = Nanos(1_000_000_000 / u64::from(self.kernel.hz));
         let governors = self.governors.iter().filter_map(|spec| spec.build()).collect();
@@ -75,7 +76,7 @@ impl Scenario {
             before: in_turn(&self.measured_before, phase).cloned(),
             tick_phase: self.tick_phase(tick, phase),
             poll_phase: self.poll_phase(phase),
-            prescribed: Prescribed { frequencies, placements },
+            prescribed: Prescribed { frequencies, placements, care },
             controller,
             limits: self.governors.iter().map(|spec| spec.limits).collect(),
             initial: self.governors.iter().map(|spec| spec.initial).collect(),

@@ -1,7 +1,7 @@
 //! A scenario after it was read and checked.
 
 use crate::behavior::Behavior;
-use crate::setup::{Before, Cgroup, Class, Creator, Hint, Placed, Placement};
+use crate::setup::{Before, Cared, Cgroup, Class, Creator, Hint, Placed, Placement};
 use crate::workload::rt_app::Program;
 use crate::workload::{Amount, FullSpeed, Overrun, Recorded, Service, Way};
 use flyball_platform::{Kernel, Platform};
@@ -38,6 +38,8 @@ pub struct Scenario {
     /// When which frequency held in those playings, for each clock domain: the phases have these, and not their governors';
     /// empty: theirs. No file says it.
     pub measured_frequencies: Vec<Vec<Vec<(Nanos, KiloHertz)>>>,
+    /// When signals of idle CPUs were brought up to date in those playings, likewise.
+    pub measured_care: Vec<Vec<Cared>>,
     /// Placement at wake-up.
     pub placement: Placement,
     /// Simulated time per phase.

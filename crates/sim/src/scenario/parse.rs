@@ -73,6 +73,7 @@ pub fn from_tree(root: &Node, source: Source<'_>) -> Result<Scenario, ScenarioEr
         measured_ticks: Vec::new(),
         measured_before: Vec::new(),
         measured_frequencies: Vec::new(),
+        measured_care: Vec::new(),
         placement: placement(&top, &kernel)?,
         duration,
         seed: top.integer_or("seed", 1, 0..=i64::MAX)? as u64,

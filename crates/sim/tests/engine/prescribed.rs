@@ -1,8 +1,11 @@
 //! Decisions that are taken out of the machine's hands.
 
 use crate::common::*;
+use flyball_governors::{Decision, Event};
+use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::Machine;
-use flyball_sim::setup::{Class, Placed, Prescribed, Setup};
+use flyball_sim::observe::Observer;
+use flyball_sim::setup::{Cared, Class, Placed, Prescribed, Setup};
 use flyball_units::{CpuId, KiloHertz, Nanos};
 
 /// Two little CPUs (0 and 1) and two big ones; where schedutil decides, a spinning task ends on a big one at 3 GHz.
@@ -87,6 +90,40 @@ fn a_task_that_waits_moves_and_stays() {
     assert!((73..=77).contains(&ran(0)) && (73..=77).contains(&ran(1)), "{} {}", ran(0), ran(1));
 }
 
+/// Something ran on CPUs 2 and 3. Their signals are brought up to date at the times that are prescribed, on behalf of each, and at no others.
+#[test]
+fn idle_cpus_are_looked_after_when_that_is_prescribed() {
+    struct Asked(Vec<(u64, u32)>);
+    impl Observer for Asked {
+        fn governor(&mut self, at: Nanos, _: usize, event: &Event<'_>, _: &Decision) {
+            if let Event::Util { cpu, .. } = event {
+                self.0.push((at.0 / MS, cpu.0));
+            }
+        }
+    }
+    let asked = |care: Vec<Cared>| {
+        let mut setup = setup("board-x86", "debian-6.12", "schedutil", Nanos(100 * MS));
+        for cpu in [2, 3] {
+            let work = Step::Run(Work { cycles: 0, memory: Nanos(5 * MS) });
+            let mut one = task("one", Script::new(vec![work, Step::SleepUntil(Nanos(900 * MS))]));
+            one.allowed = vec![CpuId(cpu)];
+            setup.tasks.push(one);
+        }
+        let mut spin = task("spin", Spin);
+        spin.allowed = vec![CpuId(0)];
+        setup.tasks.push(spin);
+        setup.prescribed.care = care;
+        let mut asked = Asked(Vec::new());
+        Machine::new(setup).unwrap().run(&mut asked);
+        let of_idle = asked.0.into_iter().filter(|of| of.0 > 6 && of.1 > 1);
+        of_idle.collect::<Vec<_>>()
+    };
+    let care = |ms: u64, cpu| Cared { at: Nanos(ms * MS), cpu: CpuId(cpu), by: CpuId(1) };
+    let found = asked(vec![care(30, 2), care(50, 3), care(50, 2)]);
+    assert_eq!(found, [(30, 2), (50, 3), (50, 2)]);
+    assert_ne!(asked(Vec::new()), found, "its own");
+}
+
 #[test]
 fn what_no_machine_can_do_is_refused() {
     let refused = |prescribed: Prescribed| {
@@ -107,6 +144,9 @@ fn what_no_machine_can_do_is_refused() {
     assert!(error.contains("prescribed frequency") && error.contains("123"), "{error}");
     let error = refused(frequencies(&[&[]])).unwrap();
     assert!(error.contains("prescribed frequencies: 1 entries for 2"), "{error}");
+    let care = Cared { at: Nanos::ZERO, cpu: CpuId(1), by: CpuId(4) };
+    let error = refused(Prescribed { care: vec![care], ..Prescribed::default() }).unwrap();
+    assert!(error.contains("cpu4") && error.contains("4 CPUs"), "{error}");
     let placements = |of: Vec<Vec<Placed>>| Prescribed { placements: of, ..Prescribed::default() };
     let error = refused(placements(vec![vec![placed(0, 4, false)]])).unwrap();
     assert!(error.contains("cpu4") && error.contains("4 CPUs"), "{error}");
