@@ -63,6 +63,10 @@ impl Machine {
     /// each of them one question after the other.
     fn asks_after(&mut self, d: usize, c: usize) -> u64 {
         let (now, by) = (self.now, self.caller.unwrap_or(c));
+        if self.question == 0 && self.cpus[by].ticks.is_empty() {
+            // Nothing is known of that.
+            return 0;
+        }
         let round = self.round.take();
         let next = self.cpu_time(by, self.question);
         let drawn = |spread: Nanos| {

@@ -171,7 +171,7 @@ impl Machine {
 
     fn switch_in<O: Observer>(&mut self, t: usize, c: usize, observer: &mut O) {
         self.flush(c);
-        if self.readings.wake_cycles == 0 || self.tasks[t].was_pushed() {
+        if self.tasks[t].was_pushed() || self.readings.wake_cycles == 0 {
             // Else the clock was read for what made it run: it is not read again.
             self.cpus[c].touch(self.now);
         }
