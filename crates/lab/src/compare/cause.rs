@@ -18,7 +18,7 @@ use super::judge::{Agreement, Apart, Line};
 use flyball_units::Nanos;
 use serde::Serialize;
 
-/// Kernels that phases have as the kernel took them in their playings.
+/// Decisions that phases have as the kernel took them in their playings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernels {
     /// Where tasks run.

@@ -1,7 +1,8 @@
-//! What the kernel decided in a playing: which frequency held when, and on which CPU a task was.
+//! What the kernel decided in a playing: which frequency held when, on which CPU a task was, and when signals of idle CPUs were brought up to
+//! date.
 //!
-//! A phase decides both itself. Given one of them as the kernel had it, or both, it tells which kind of decision a distance comes
-//! from ([`super::cause`]).
+//! A phase decides all of it itself. Given one of them as the kernel had it, or several, it tells which kind of decision a distance
+//! comes from ([`super::cause`]).
 
 use super::clocks::Clocks;
 use super::readings::UPDATE_CYCLES;

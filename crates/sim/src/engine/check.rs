@@ -68,8 +68,8 @@ fn prescribed(setup: &Setup) -> Result<(), SetupError> {
     }
     let mut looked_after = care.iter().flat_map(|of| [of.cpu, of.by]);
     if let Some(cpu) = looked_after.find(|cpu| cpu.0 as usize >= cpus) {
-        let task = "prescribed care".to_owned();
-        return Err(SetupError::UnknownCpu { task, cpu, cpus });
+        let what = format!("idle CPUs are looked after on {cpu}, the platform has {cpus} CPUs");
+        return Err(SetupError::Platform { platform: setup.platform.name.clone(), what });
     }
     for (task, placed) in setup.tasks.iter().zip(placements) {
         if let Some(placed) = placed.iter().find(|placed| placed.cpu.0 as usize >= cpus) {

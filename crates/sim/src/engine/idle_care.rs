@@ -41,10 +41,10 @@ impl Machine {
             self.kick_at = self.last_tick() + self.tick;
             self.limit_search();
         }
-        let decays = balances || self.idle_blocked && self.last_tick() > self.decay_at;
         if self.care_is_prescribed {
             return;
         }
+        let decays = balances || self.idle_blocked && self.last_tick() > self.decay_at;
         if decays || self.idle_came {
             let first = self.idle_cpus.from(0).find(|&other| self.cpus[other].is_tickless);
             if let Some(by) = first {
