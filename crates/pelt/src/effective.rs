@@ -138,6 +138,8 @@ pub fn effective_utilization(demand: &CpuDemand, capacity: u32) -> Effective {
     let demanded = u64::from(demand.cfs) + u64::from(demand.rt) + u64::from(demand.dl);
     let util = if demanded >= capacity.into() {
         capacity
+    } else if irq == 0 {
+        demanded as u32
     } else {
         // Both terms together are at most the capacity, which is above 0 here.
         let left = demanded * u64::from(capacity - irq) / u64::from(capacity);

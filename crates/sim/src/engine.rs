@@ -88,6 +88,8 @@ pub struct Machine {
     /// CPUs on which fair tasks wait.
     crowded: CpuBits,
     domains: Vec<Domain>,
+    /// Those whose governor is a daemon.
+    daemons: Vec<usize>,
     tasks: Vec<Task>,
     cgroups: Vec<Cgroup>,
     timers: Timers,
@@ -151,6 +153,8 @@ pub struct Machine {
     /// Whether uclamp is built into the kernel.
     uclamp_built: bool,
     capacities_equal: bool,
+    /// The largest of them.
+    largest: u32,
     placement: Placement,
     features: Features,
     /// Which named rules of kernel versions hold.

@@ -31,8 +31,8 @@ impl Agenda {
     /// What is next in `slot` is at this time.
     #[inline]
     pub(super) fn set(&mut self, slot: usize, at: u64) {
-        self.times[slot] = at;
-        if let [_] = self.firsts[..] {
+        let before = std::mem::replace(&mut self.times[slot], at);
+        if before == at || self.firsts.len() == 1 {
             return;
         }
         let block = slot >> self.shift;

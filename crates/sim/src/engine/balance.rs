@@ -165,7 +165,8 @@ impl Machine {
     fn larger_allowed(&self, t: usize, c: usize) -> impl Iterator<Item = usize> {
         let capacity = self.cpus[c].capacity;
         let task = &self.tasks[t];
-        (0..self.cpus.len()).filter(move |&other| {
+        let some = capacity_greater(self.largest, capacity);
+        (0..if some { self.cpus.len() } else { 0 }).filter(move |&other| {
             task.allowed[other] && capacity_greater(self.cpus[other].capacity_left(), capacity)
         })
     }
@@ -359,15 +360,17 @@ impl Machine {
         if !self.gives(c) || !self.spreads() {
             return;
         }
-        let idle = self
-            .idle_cpus
-            .from(0)
-            .filter_map(|other| Some((other, self.movable((c, other), self.failed(other))?)))
-            .max_by_key(|&(other, _)| {
-                let is_near = self.cpus[other].domain == self.cpus[c].domain;
-                let capacity = self.cpus[other].capacity;
-                (is_near, capacity, self.core_is_idle(other), std::cmp::Reverse(other))
-            });
+        // Of equals the first; a task is looked for only where it would be the best so far.
+        let (mut best, mut idle) = (None, None);
+        for other in self.idle_cpus.from(0) {
+            let is_near = self.cpus[other].domain == self.cpus[c].domain;
+            let rank = Some((is_near, self.cpus[other].capacity, self.core_is_idle(other)));
+            if rank > best
+                && let Some(t) = self.movable((c, other), self.failed(other))
+            {
+                (best, idle) = (rank, Some((other, t)));
+            }
+        }
         match idle {
             Some((other, t)) => {
                 self.cpus[other].moved_in_vain = 0;

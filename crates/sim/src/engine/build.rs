@@ -62,6 +62,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         .map(|(t, task)| new_task(t, task, &setup.cgroups, &platform, &kernel.features, setup.seed))
         .collect();
     add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
+    let daemons = (0..domains.len()).filter(|&d| domains[d].daemon).collect();
     let idle_rules = IdleRules {
         governor: kernel.idle_governor,
         rules: kernel.rules,
@@ -134,11 +135,13 @@ pub(super) fn build(setup: Setup) -> Machine {
         announced: false,
         next: Agenda::new(domains.len() + 2 + platform.cpus.len()),
         capacities_equal,
+        largest: cpus.iter().map(|cpu| cpu.capacity).max().unwrap_or(0),
         idle_cpus: CpuBits::all(cpus.len()),
         crowded: CpuBits::none(cpus.len()),
         idle_search: cpus.len(),
         cpus,
         domains,
+        daemons,
         timers,
         fair_waiting: 0,
         overloaded: false,

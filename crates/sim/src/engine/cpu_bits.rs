@@ -38,22 +38,22 @@ impl CpuBits {
     /// The first from `first` on.
     #[inline]
     pub(super) fn next(&self, first: usize) -> Option<usize> {
-        self.beginning_with(first).next()
+        let (mut word, cut) = (first / 64, first % 64);
+        let mut left = self.0.get(word)? >> cut << cut;
+        while left == 0 {
+            word += 1;
+            left = *self.0.get(word)?;
+        }
+        Some(word * 64 + left.trailing_zeros() as usize)
     }
 
     /// By number, those from `first` on.
-    fn beginning_with(&self, first: usize) -> impl Iterator<Item = usize> {
-        let words = self.0.iter().enumerate().skip(first / 64);
-        words.flat_map(move |(word, &bits)| {
-            let cut = if word == first / 64 { first % 64 } else { 0 };
-            let mut left = bits >> cut << cut;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
-                (bit < 64).then(|| {
-                    left &= left - 1;
-                    word * 64 + bit
-                })
-            })
+    #[inline]
+    fn beginning_with(&self, mut first: usize) -> impl Iterator<Item = usize> {
+        std::iter::from_fn(move || {
+            let c = self.next(first)?;
+            first = c + 1;
+            Some(c)
         })
     }
 }

@@ -176,8 +176,8 @@ impl Domain {
     /// Estimated power for each unit of utilisation at the lowest point that has the performance `asked`.
     #[inline]
     pub(super) fn energy_at(&self, asked: u32) -> u64 {
-        let enough = self.energy.iter().find(|point| point.performance >= asked);
-        enough.or(self.energy.last()).map_or(0, |point| point.cost)
+        let enough = self.energy.partition_point(|point| point.performance < asked);
+        self.energy.get(enough).or(self.energy.last()).map_or(0, |point| point.cost)
     }
 
     /// The operating point that a wish comes to under the limits of now.

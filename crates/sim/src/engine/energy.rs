@@ -11,6 +11,7 @@
 use super::Machine;
 use super::cpu::Cpu;
 use super::domain::Domain;
+use super::task::Task;
 use flyball_pelt::{CpuDemand, Fit, Uclamp, effective_utilization, util_fits_cpu};
 use flyball_units::KernelRule;
 
@@ -31,10 +32,61 @@ struct Asked {
 }
 
 impl Asked {
+    /// CPU `c` asks, too, for this much.
+    #[inline]
+    fn add(&mut self, perf: u32, c: usize) {
+        if perf > self.highest {
+            *self = Asked { highest: perf, by: c, second: self.highest };
+        } else {
+            self.second = self.second.max(perf);
+        }
+    }
+
     /// The most that CPUs beside `c` ask for.
     fn beside(self, c: usize) -> u32 {
         if self.by == c { self.second } else { self.highest }
     }
+}
+
+/// What a task that wakes up adds to a CPU's utilisation, and where it is a part of it.
+#[derive(Clone, Copy)]
+struct Share {
+    util: u32,
+    expected: u32,
+    counted_on: Option<usize>,
+}
+
+impl Share {
+    #[inline]
+    fn of(task: &Task) -> Share {
+        let expected = task.util_est.task_utilization(0);
+        let counted_on = task.attached.then_some(task.cpu);
+        Share { util: task.avg.util_avg(), expected, counted_on }
+    }
+
+    /// Utilisation of CPU `c` without it and with it, where that is `average` now.
+    #[inline]
+    fn utils(self, c: usize, cpu: &Cpu, average: u32) -> [u32; 2] {
+        let [without, with] = match self.counted_on == Some(c) {
+            true => [average.saturating_sub(self.util), average],
+            false => [average, average.saturating_add(self.util)],
+        };
+        let expected = cpu.util_est.sum();
+        [without.max(expected), with.max(expected + self.expected)]
+            .map(|util| util.min(cpu.capacity))
+    }
+}
+
+/// A clock domain with the task on none of its CPUs, and on which of these it may come.
+#[derive(Default)]
+struct Surveyed {
+    own: Option<Candidate>,
+    roomiest: Option<Candidate>,
+    /// Sum of the CPUs' capacities as limits leave them.
+    capacities: u32,
+    /// Sum of the CPUs' utilisations.
+    utils: u32,
+    asked: Asked,
 }
 
 /// What was found to be best so far.
@@ -48,6 +100,7 @@ struct Best {
 
 impl Cpu {
     /// Its utilisation where that of its fair tasks is `fair`.
+    #[inline]
     fn with_others(&self, fair: u32) -> u32 {
         let (rt, dl, irq) = (self.rt.util_avg(), self.dl.util_avg(), self.irq.util_avg());
         if rt | dl | irq == 0 {
@@ -74,23 +127,22 @@ impl Machine {
         }
         let (mut here, mut best): (Option<Best>, Option<Best>) = (None, None);
         for domain in &self.domains {
-            let (own, roomiest) = self.candidates(t, domain, previous);
+            let Surveyed { own, roomiest, capacities, utils, asked } =
+                self.survey(task, domain, previous);
             if own.is_none() && roomiest.is_none() {
                 continue;
             }
             // What the task is expected to need is the same wherever it goes.
-            let capacities: u32 = domain.cpus.iter().map(|&c| self.actual_capacity(c)).sum();
-            let utils =
-                domain.cpus.iter().map(|&c| self.cpus[c].with_others(self.util_if(t, c, None)));
-            let without = capacities.min(utils.sum());
+            let without = capacities.min(utils);
             let with = capacities.min(without + task.expected_util());
-            let capacity = domain.cpus.first().map_or(0, |&c| self.actual_capacity(c));
+            let capacity = domain.cpus.first().map_or(0, |&c| self.cpus[c].capacity_capped);
             let energy =
                 |asked: u32, sum: u32| domain.energy_at(asked.min(capacity)) * u64::from(sum);
-            let asked = self.asked_without(t, domain);
             let before = energy(asked.highest, without);
             let costs = |c: usize| {
-                let asked = self.perf(t, c, true).max(asked.beside(c));
+                let cpu = &self.cpus[c];
+                let own = self.boosted(Share::of(task), c, cpu, true);
+                let asked = self.perf(cpu, own, Some(task)).max(asked.beside(c));
                 energy(asked, with).checked_sub(before)
             };
             if let Some(Candidate { c, fit, .. }) = own {
@@ -125,100 +177,69 @@ impl Machine {
         Some(if better { best.c } else { here.c })
     }
 
-    /// The previous CPU if it is in this domain, and of the others that with the best match, then the most room;
-    /// only where the task fits beside what is there.
-    fn candidates(
-        &self,
-        t: usize,
-        domain: &Domain,
-        previous: Option<usize>,
-    ) -> (Option<Candidate>, Option<Candidate>) {
-        let task = &self.tasks[t];
-        let (mut own, mut roomiest): (Option<Candidate>, Option<Candidate>) = (None, None);
+    /// Looks once at each CPU of a domain: at the one on which the task slept and at the roomiest of the others, which has the best
+    /// match, then the most room, only where it fits beside what is there; and at what all of them need without it.
+    fn survey(&self, task: &Task, domain: &Domain, previous: Option<usize>) -> Surveyed {
+        let mut seen = Surveyed::default();
         let mut clamps = Uclamp { min: task.uclamp_min, max: task.uclamp_max };
+        let share = Share::of(task);
         for &c in &domain.cpus {
+            let cpu = &self.cpus[c];
+            let [without, with] = share.utils(c, cpu, cpu.cfs.util_avg());
+            seen.capacities += cpu.capacity_capped;
+            seen.utils += cpu.with_others(without);
+            seen.asked.add(self.perf(cpu, self.boosted(share, c, cpu, false), None), c);
             if !task.allowed[c] {
                 continue;
             }
-            let cpu = &self.cpus[c];
-            let util = self.util_if(t, c, Some(c));
             // An idle CPU is judged by the clamps of the busy one before it: so does the kernel.
-            if !cpu.is_idle() {
+            if self.uclamp_used && !cpu.is_idle() {
                 clamps = Uclamp {
                     min: cpu.uclamp_min.max(task.uclamp_min),
                     max: cpu.uclamp_max.max(task.uclamp_max),
                 };
             }
+            let left = cpu.capacity_left();
             let used = self.uclamp_used.then_some(clamps);
-            let fit = util_fits_cpu(util, used, self.capacity_of(cpu), cpu.fit_rule);
+            let fit = util_fits_cpu(with, used, cpu.capacities(left), cpu.fit_rule);
             if fit == Fit::No {
                 continue;
             }
-            let spare = cpu.capacity_left().saturating_sub(util);
+            let spare = left.saturating_sub(with);
             let candidate = Candidate { c, fit, spare };
             if previous == Some(c) {
-                own = Some(candidate);
-            } else if roomiest.is_none_or(|best| (fit, spare) > (best.fit, best.spare)) {
-                roomiest = Some(candidate);
+                seen.own = Some(candidate);
+            } else if seen.roomiest.is_none_or(|best| (fit, spare) > (best.fit, best.spare)) {
+                seen.roomiest = Some(candidate);
             }
         }
-        (own, roomiest)
+        seen
     }
 
-    /// Utilisation of CPU `c` with the task on CPU `to`; on none, where that is None.
-    pub(super) fn util_if(&self, t: usize, c: usize, to: Option<usize>) -> u32 {
-        self.util_from(self.cpus[c].cfs.util_avg(), t, c, to)
+    /// Utilisation of CPU `c` with the task there, or on none.
+    pub(super) fn util_if(&self, task: &Task, c: usize, joins: bool) -> u32 {
+        let cpu = &self.cpus[c];
+        Share::of(task).utils(c, cpu, cpu.cfs.util_avg())[usize::from(joins)]
     }
 
     /// The same, and where tasks wait for each other as much as they would need without: so the frequency
     /// is chosen.
-    fn boosted_util_if(&self, t: usize, c: usize, to: Option<usize>) -> u32 {
-        let average = &self.cpus[c].cfs;
+    #[inline]
+    fn boosted(&self, share: Share, c: usize, cpu: &Cpu, joins: bool) -> u32 {
+        let average = &cpu.cfs;
         let waiting = if self.rules.has(KernelRule::RunnableBoost) {
             u32::try_from(average.runnable_avg()).unwrap_or(u32::MAX)
         } else {
             0
         };
-        self.util_from(average.util_avg().max(waiting), t, c, to)
+        share.utils(c, cpu, average.util_avg().max(waiting))[usize::from(joins)]
     }
 
-    fn util_from(&self, average: u32, t: usize, c: usize, to: Option<usize>) -> u32 {
-        let (task, cpu) = (&self.tasks[t], &self.cpus[c]);
-        let (counted, joins) = (task.attached && task.cpu == c, to == Some(c));
-        let own = task.avg.util_avg();
-        let average = match (counted, joins) {
-            (true, false) => average.saturating_sub(own),
-            (false, true) => average.saturating_add(own),
-            _ => average,
-        };
-        let expected = if joins { task.util_est.task_utilization(0) } else { 0 };
-        average.max(cpu.util_est.sum() + expected).min(cpu.capacity)
-    }
-
-    fn actual_capacity(&self, c: usize) -> u32 {
-        self.cpus[c].capacity_capped
-    }
-
-    /// What the CPUs of a domain will ask for with the task on none of them.
-    fn asked_without(&self, t: usize, domain: &Domain) -> Asked {
-        let mut asked = Asked::default();
-        for &c in &domain.cpus {
-            let perf = self.perf(t, c, false);
-            if perf > asked.highest {
-                asked = Asked { highest: perf, by: c, second: asked.highest };
-            } else {
-                asked.second = asked.second.max(perf);
-            }
-        }
-        asked
-    }
-
-    /// The performance that CPU `c` will ask for, with headroom and the clamps of its runnable tasks, and
-    /// of task `t` if it joins.
-    fn perf(&self, t: usize, c: usize, joins: bool) -> u32 {
-        let cpu = &self.cpus[c];
-        let boosted = self.boosted_util_if(t, c, joins.then_some(c));
-        let util = boosted.saturating_add(cpu.rt.util_avg());
+    /// The performance that a CPU will ask for where its fair tasks need this, with headroom and the clamps of its runnable tasks,
+    /// and of one that joins.
+    #[inline]
+    fn perf(&self, cpu: &Cpu, fair: u32, joins: Option<&Task>) -> u32 {
+        let util = fair.saturating_add(cpu.rt.util_avg());
         let reserved = cpu.reserved(self.now);
         let all = util.saturating_add(cpu.dl.util_avg());
         let ahead = (all + all / 4).max(reserved);
@@ -226,8 +247,7 @@ impl Machine {
             return if cpu.fifo_count > 0 { cpu.capacity.max(ahead) } else { ahead };
         }
         let (mut min, mut max) = (cpu.uclamp_min, cpu.uclamp_max);
-        if joins {
-            let task = &self.tasks[t];
+        if let Some(task) = joins {
             min = min.max(task.uclamp_min);
             max = if cpu.is_idle() { task.uclamp_max } else { max.max(task.uclamp_max) };
         }

@@ -32,21 +32,30 @@ pub(super) fn virtual_time(time: u64, weight: u32) -> i64 {
 struct Average {
     base: i64,
     sum: i128,
-    weight: i128,
+    weight: i64,
 }
 
 impl Average {
     fn add(&mut self, vruntime: i64, weight: u32) {
         self.sum += i128::from(vruntime - self.base) * i128::from(weight);
-        self.weight += i128::from(weight);
+        self.weight += i64::from(weight);
     }
 
     fn is_eligible(&self, vruntime: i64) -> bool {
-        i128::from(vruntime - self.base) * self.weight <= self.sum
+        i128::from(vruntime - self.base) * i128::from(self.weight) <= self.sum
     }
 
     fn value(&self) -> i64 {
-        if self.weight == 0 { self.base } else { self.base + (self.sum / self.weight) as i64 }
+        if self.weight == 0 { self.base } else { self.base + divided(self.sum, self.weight) }
+    }
+}
+
+/// In 64 bits where they suffice: else it takes several times as long.
+#[inline]
+fn divided(sum: i128, weight: i64) -> i64 {
+    match i64::try_from(sum) {
+        Ok(sum) => sum / weight,
+        Err(_) => (sum / i128::from(weight)) as i64,
     }
 }
 
@@ -129,14 +138,14 @@ impl Machine {
         let slice = virtual_time(self.slice, task.weight);
         // What a task had more than its share, it has paid for in the queue.
         let least = if self.rules.has(KernelRule::DelayedDequeue) { 0 } else { -2 * slice };
-        let mut lag = i128::from(task.lag.clamp(least, 2 * slice));
-        lag = match average.weight {
+        let lag = i128::from(task.lag.clamp(least, 2 * slice));
+        let lag = match average.weight {
             // Nobody denies it anything.
             0 => 0,
             // Joining moves the average towards the task: the lag is stretched to last.
-            others => lag * (others + i128::from(task.weight)) / others,
+            others => divided(lag * i128::from(others + i64::from(task.weight)), others),
         };
-        task.vruntime = average.value() - lag as i64;
+        task.vruntime = average.value() - lag;
         task.deadline = task.vruntime + if new { slice / 2 } else { slice };
     }
 
@@ -265,7 +274,9 @@ impl Machine {
             // It keeps its virtual time.
             return;
         }
-        let value = self.average(c).value();
+        let cpu = &self.cpus[c];
+        let is_alone = cpu.current == Some(t) && cpu.fair.is_empty() && cpu.delayed.is_empty();
+        let value = if is_alone { self.tasks[t].vruntime } else { self.average(c).value() };
         let cpu = &mut self.cpus[c];
         cpu.min_vruntime = cpu.min_vruntime.max(value);
         self.tasks[t].lag = value - self.tasks[t].vruntime;
@@ -277,6 +288,9 @@ impl Machine {
         let cpu = &self.cpus[c];
         if cpu.fair.is_empty() {
             return None;
+        }
+        if cpu.fair.len() == 1 && cpu.current.is_none() {
+            return Some(0);
         }
         if self.rules.has(KernelRule::Cfs) {
             return self.pick_first(c);

@@ -288,9 +288,9 @@ impl Machine {
     /// Earliest timer of the tasks that sleep on CPU `c`, and of a governor that runs there: what
     /// comes from outside has none.
     fn next_timer(&self, c: usize) -> Option<u64> {
-        let governors = self.domains.iter().filter_map(|domain| {
-            let task = domain.governor_task.filter(|_| domain.daemon)?;
-            (self.tasks[task].cpu == c).then_some(domain.wake_at)
+        let governors = self.daemons.iter().filter_map(|&d| {
+            let domain = &self.domains[d];
+            (self.tasks[domain.governor_task?].cpu == c).then_some(domain.wake_at)
         });
         governors.chain(self.cpus[c].timers.next()).min().filter(|&at| at != u64::MAX)
     }

@@ -7,6 +7,15 @@ use crate::setup::Placement;
 use flyball_pelt::{CpuCapacity, Fit, Uclamp, util_fits_cpu};
 use std::cmp::Reverse;
 
+impl Cpu {
+    /// As built, as limits leave it, and as interrupts and FIFO tasks do, of which `left` is left.
+    #[inline]
+    pub(super) fn capacities(&self, left: u32) -> CpuCapacity {
+        let actual = self.capacity_capped;
+        CpuCapacity { original: self.capacity, actual, available: left.min(actual) }
+    }
+}
+
 impl Machine {
     /// The CPU for a task that wakes up on CPU `here`, where its waker is or its timer, or, without a previous CPU, begins.
     pub(super) fn choose_cpu(
@@ -82,7 +91,7 @@ impl Machine {
         let task = &self.tasks[t];
         let room = self.allowed(task).filter(|&c| self.has_room(t, c));
         let used =
-            room.max_by_key(|&c| (self.util_if(t, c, None), previous == Some(c), Reverse(c)));
+            room.max_by_key(|&c| (self.util_if(task, c, false), previous == Some(c), Reverse(c)));
         used.or_else(|| self.previous_or_idle(task, previous))
     }
 
@@ -94,7 +103,7 @@ impl Machine {
         }
         let cpu = &self.cpus[c];
         let capped = self.uclamp_used && task.uclamp_max < cpu.capacity;
-        capped || cpu.fit_rule.fits(self.util_if(t, c, Some(c)), cpu.capacity_left())
+        capped || cpu.fit_rule.fits(self.util_if(task, c, true), cpu.capacity_left())
     }
 
     /// How well a task fits CPU `c`.
@@ -108,8 +117,7 @@ impl Machine {
     /// Capacities of a CPU: as built, as limits leave it, and as interrupts and FIFO tasks do.
     #[inline]
     pub(super) fn capacity_of(&self, cpu: &Cpu) -> CpuCapacity {
-        let actual = cpu.capacity_capped;
-        CpuCapacity { original: cpu.capacity, actual, available: cpu.capacity_left().min(actual) }
+        cpu.capacities(cpu.capacity_left())
     }
 
     /// The ceiling of a domain changed: its CPUs' capacities follow.

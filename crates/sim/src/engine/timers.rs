@@ -5,8 +5,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Timers by time, then by task, so that equal times have one order.
-pub(super) struct Timers(BinaryHeap<Reverse<(u64, u32)>>);
+/// Timers by time, then by task, so that equal times have one order: each in one number, which is compared at once.
+pub(super) struct Timers(BinaryHeap<Reverse<u128>>);
+
+/// When a timer expires.
+#[inline]
+fn time_of(timer: u128) -> u64 {
+    (timer >> 64) as u64
+}
 
 impl Timers {
     /// Room for so many timers: nothing is allocated later.
@@ -16,19 +22,19 @@ impl Timers {
 
     /// Task `task` is to be woken at `at`.
     pub(super) fn insert(&mut self, at: u64, task: usize) {
-        self.0.push(Reverse((at, task as u32)));
+        self.0.push(Reverse((u128::from(at) << 64) | task as u128));
     }
 
     /// Time of the next one; `u64::MAX` where there is none.
     pub(super) fn next(&self) -> u64 {
-        self.0.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
+        self.0.peek().map_or(u64::MAX, |Reverse(timer)| time_of(*timer))
     }
 
     /// Takes the task whose timer expires at or before `now`.
     pub(super) fn pop(&mut self, now: u64) -> Option<usize> {
         match self.0.peek() {
-            Some(Reverse((at, _))) if *at <= now => {
-                self.0.pop().map(|Reverse((_, task))| task as usize)
+            Some(Reverse(timer)) if time_of(*timer) <= now => {
+                self.0.pop().map(|Reverse(timer)| timer as u64 as usize)
             }
             _ => None,
         }

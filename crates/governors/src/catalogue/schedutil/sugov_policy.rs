@@ -42,6 +42,8 @@ pub struct SugovPolicy {
     rules: KernelRules,
     /// Whether the headroom is the stock quarter and nothing scales the utilisation.
     stock: bool,
+    /// Whether that is so, and clamps bound what the headroom was added to.
+    plain: bool,
     rate_limit_us: u32,
     rate_limit: i64,
     default_response_time_ms: u32,
@@ -83,6 +85,10 @@ impl SugovPolicy {
             second_highest: second.0,
         };
         let response_time_ms = default_response_time_ms(top, features.pelt_multiplier);
+        let stock = !(features.response_time
+            || features.headroom_from_delay
+            || features.headroom_covers_waiting
+            || features.no_headroom_when_falling);
         let mut policy = SugovPolicy {
             limits: CpufreqPolicy::of(domain),
             capacity: domain.capacity,
@@ -92,10 +98,10 @@ impl SugovPolicy {
             tick: domain.tick.0,
             features,
             rules: domain.rules,
-            stock: !(features.response_time
-                || features.headroom_from_delay
-                || features.headroom_covers_waiting
-                || features.no_headroom_when_falling),
+            stock,
+            plain: stock
+                && domain.capacity > 0
+                && !domain.rules.has(KernelRule::HeadroomAfterClamp),
             rate_limit_us: 0,
             rate_limit: 0,
             default_response_time_ms: response_time_ms,
@@ -173,15 +179,28 @@ impl SugovPolicy {
 
     /// Performance that CPU number `cpu` needs, with headroom; 0 for a CPU the policy does not
     /// have. Consumes the CPU's iowait boost and remembers its minimum.
+    #[inline]
     pub fn perf(&mut self, cpu: usize, signals: &CpuSignals, now: Nanos) -> u32 {
+        let Some(state) = self.cpus.get_mut(cpu) else { return 0 };
+        let others = signals.rt | signals.dl | signals.irq | state.boost.boost();
+        if !self.plain || others != 0 || signals.rt_runnable {
+            return self.perf_for_all(cpu, signals, now);
+        }
+        // Nearly always fair tasks are all there is: the same, shorter.
+        let fair = fair_signals(signals, self.rules);
+        state.min = signals.bw_dl.max(signals.uclamp_min);
+        let max = self.capacity.min(signals.uclamp_max);
+        let ahead = headroom_quarter(cfs_utilization(fair, self.capacity));
+        state.min.max(max.min(ahead))
+    }
+
+    /// The same for tasks of all classes, interrupts, and all rules.
+    fn perf_for_all(&mut self, cpu: usize, signals: &CpuSignals, now: Nanos) -> u32 {
         let capacity = self.capacity;
         let Some(state) = self.cpus.get_mut(cpu) else { return 0 };
         let boost = state.boost.apply(now.0, capacity, self.tick);
-        let CpuSignals { util, util_est, .. } = *signals;
-        let boosts = self.rules.has(KernelRule::RunnableBoost);
-        let runnable = if boosts { signals.runnable } else { 0 };
         let demand = CpuDemand::IDLE
-            .cfs(cfs_utilization(FairSignals { util, runnable, util_est }, capacity))
+            .cfs(cfs_utilization(fair_signals(signals, self.rules), capacity))
             .rt(signals.rt)
             .dl(signals.dl)
             .bw_dl(signals.bw_dl)
@@ -321,6 +340,14 @@ impl SugovPolicy {
     pub fn cached_raw(&self) -> KiloHertz {
         KiloHertz(self.cached_raw)
     }
+}
+
+/// Signals of fair tasks, as kernels of these rules take them.
+#[inline]
+fn fair_signals(signals: &CpuSignals, rules: KernelRules) -> FairSignals {
+    let CpuSignals { util, util_est, .. } = *signals;
+    let runnable = if rules.has(KernelRule::RunnableBoost) { signals.runnable } else { 0 };
+    FairSignals { util, runnable, util_est }
 }
 
 #[cfg(test)]

@@ -196,3 +196,29 @@ fn waiting_raises_the_frequency_from_6_5_on() {
         assert_eq!(found, Some(mhz), "6.{minor}");
     }
 }
+
+/// Where fair tasks are all there is the way is shorter: its answer, and what it remembers, are those of the long one.
+#[test]
+fn the_short_way_leads_where_the_long_one_does() {
+    let some = [0, 1, 100, 511, 640, 1024, 1025, 3000];
+    for capacity in [1, 459, 1024] {
+        let mut domain = domain(&LEVELS);
+        domain.capacity = capacity;
+        let mut short = SugovPolicy::new(&domain);
+        let mut long = short.clone();
+        for case in 0..some.len().pow(5) {
+            let of = |place: u32| some[case / some.len().pow(place) % some.len()];
+            let signals = CpuSignals {
+                runnable: of(1),
+                util_est: of(2) / 2,
+                bw_dl: of(3) / 8,
+                uclamp_min: of(4).min(1024),
+                uclamp_max: of(3).min(1024),
+                ..util(of(0))
+            };
+            let found = short.perf(0, &signals, Nanos(0));
+            assert_eq!(found, long.perf_for_all(0, &signals, Nanos(0)), "{capacity} {signals:?}");
+            assert_eq!(short.cpus[0].min, long.cpus[0].min, "{capacity} {signals:?}");
+        }
+    }
+}
