@@ -88,8 +88,8 @@ pub struct Machine {
     /// CPUs on which fair tasks wait.
     crowded: CpuBits,
     domains: Vec<Domain>,
-    /// Those whose governor is a daemon.
-    daemons: Vec<usize>,
+    /// Those whose governor is a task.
+    governed_by_tasks: Vec<usize>,
     tasks: Vec<Task>,
     cgroups: Vec<Cgroup>,
     timers: Timers,

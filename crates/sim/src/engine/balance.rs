@@ -130,6 +130,11 @@ impl Machine {
         if self.capacities_equal {
             return false;
         }
+        let marks_alone = self.tick <= BALANCER_LATENCY || self.balancer_latency == 0;
+        if marks_alone && !capacity_greater(self.largest, self.cpus[c].capacity) {
+            self.cpus[c].misfit = false;
+            return false;
+        }
         let Some(t) = self.cpus[c].current else { return false };
         // Also one that is too small for its lower clamp alone.
         if self.fit(&self.tasks[t], c) == Fit::Yes {
@@ -167,7 +172,7 @@ impl Machine {
         let task = &self.tasks[t];
         let some = capacity_greater(self.largest, capacity);
         (0..if some { self.cpus.len() } else { 0 }).filter(move |&other| {
-            task.allowed[other] && capacity_greater(self.cpus[other].capacity_left(), capacity)
+            task.allowed.has(other) && capacity_greater(self.cpus[other].capacity_left(), capacity)
         })
     }
 
@@ -209,7 +214,8 @@ impl Machine {
     }
 
     fn first_movable(&self, from: usize, to: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
-        let may = |&t: &usize| self.tasks[t].allowed[to] && !self.is_throttled_on(t, to) && may(t);
+        let may =
+            |&t: &usize| self.tasks[t].allowed.has(to) && !self.is_throttled_on(t, to) && may(t);
         self.cpus[from].fair.iter().copied().find(|t| may(t) && self.may_cross(*t, from, to))
     }
 
@@ -360,15 +366,20 @@ impl Machine {
         if !self.gives(c) || !self.spreads() {
             return;
         }
-        // Of equals the first; a task is looked for only where it would be the best so far.
+        // Of equals the first; a task is looked for only where it would be the best so far, and none can be better than the last.
+        let own = self.cpus[c].domain;
+        let last = Some((self.domains[own].cpus.len() > 1, self.largest, true));
         let (mut best, mut idle) = (None, None);
         for other in self.idle_cpus.from(0) {
-            let is_near = self.cpus[other].domain == self.cpus[c].domain;
+            let is_near = self.cpus[other].domain == own;
             let rank = Some((is_near, self.cpus[other].capacity, self.core_is_idle(other)));
             if rank > best
                 && let Some(t) = self.movable((c, other), self.failed(other))
             {
                 (best, idle) = (rank, Some((other, t)));
+                if rank == last {
+                    break;
+                }
             }
         }
         match idle {
@@ -396,7 +407,7 @@ impl Machine {
         let mut from = 0;
         while let Some(other) = self.idle_cpus.next(from) {
             from = other + 1;
-            let may_run = |&t: &usize| self.tasks[t].allowed[other];
+            let may_run = |&t: &usize| self.tasks[t].allowed.has(other);
             if self.cpus[other].domain != own && self.cpus[c].fair.iter().any(may_run) {
                 let cpu = &mut self.cpus[other];
                 cpu.moved_in_vain = cpu.moved_in_vain.saturating_add(1);
@@ -473,7 +484,7 @@ impl Machine {
             return;
         }
         let free = self.idle_cpus.from(0).find(|&other| {
-            task.allowed[other]
+            task.allowed.has(other)
                 && self.core_is_idle(other)
                 && self.cpus[other].capacity >= self.cpus[c].capacity
         });
@@ -572,7 +583,7 @@ mod tests {
         machine.set_activity(3, Activity::Busy);
         let vain = |machine: &Machine| [0, 1].map(|c| machine.cpus[c].moved_in_vain);
         machine.note_vain(3);
-        machine.tasks[1].allowed[1] = false;
+        machine.tasks[1].allowed.forbid(1);
         machine.note_vain(3);
         assert_eq!(vain(&machine), [2, 1]);
         machine.fair_waiting = 1;

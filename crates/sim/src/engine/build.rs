@@ -17,7 +17,7 @@ use super::new_idle::NewIdle;
 use super::power::{TEMPERATURE_PERIOD, Temperature};
 use super::prescribed::Prescriptions;
 use super::ramped::Ramped;
-use super::task::{self, Decision, Program, State, Task};
+use super::task::{self, Allowed, Decision, Program, State, Task};
 use super::timers::{OwnTimers, Timers};
 use super::way_out::WayOut;
 use crate::setup::{
@@ -62,7 +62,8 @@ pub(super) fn build(setup: Setup) -> Machine {
         .map(|(t, task)| new_task(t, task, &setup.cgroups, &platform, &kernel.features, setup.seed))
         .collect();
     add_governor_tasks(&mut domains, &mut tasks, setup.governor_cost, &platform);
-    let daemons = (0..domains.len()).filter(|&d| domains[d].daemon).collect();
+    let governed_by_tasks =
+        (0..domains.len()).filter(|&d| domains[d].governor_task.is_some()).collect();
     let idle_rules = IdleRules {
         governor: kernel.idle_governor,
         rules: kernel.rules,
@@ -141,7 +142,7 @@ pub(super) fn build(setup: Setup) -> Machine {
         idle_search: cpus.len(),
         cpus,
         domains,
-        daemons,
+        governed_by_tasks,
         timers,
         fair_waiting: 0,
         overloaded: false,
@@ -250,8 +251,11 @@ fn start(
 /// Puts a domain at an operating point before time begins.
 fn place_at(machine: &mut Machine, d: usize, at: usize) {
     let domain = &mut machine.domains[d];
-    domain.point = at;
+    domain.be_at(at);
     domain.wanted = (domain.points[at].frequency, Relation::H);
+    for &c in &domain.cpus {
+        machine.cpus[c].be_at(at);
+    }
     if domain.frequency_invariant {
         let scale = frequency_scale(domain.points[at].frequency.0, domain.opps.max().0);
         for &c in &domain.cpus {
@@ -357,6 +361,8 @@ fn domain(
         called_late: 0,
         period_ends_at: 0,
         point: 0,
+        powers: [0.0; 2],
+        busy_now: 0,
         wanted: (from.opps.min(), Relation::L),
         prescribed: false,
         level_limit: u64::from(rule::rate_limit_us(from, kernel)) * 1000,
@@ -395,6 +401,7 @@ fn new_cpu(c: usize, platform: &Platform, kernel: &Kernel, idle: IdleRules) -> C
         capacity,
         capacity_capped: capacity,
         fit_rule: kernel.features.migration_margin.rule(capacity, tick / 1000, multiplier),
+        ns_per_cycle_now: 0.0,
         ns_per_cycle: domain.points.iter().map(|point| ns_per_cycle(point.effective.0)).collect(),
         activity: Activity::Idle(None),
         runs: cpu::Runs::default(),
@@ -532,11 +539,12 @@ fn new_task(
 
 /// A task that was not created yet.
 fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Task {
-    let mut cpus = allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
-    let pinned = match (cpus.next(), cpus.next()) {
-        (Some(only), None) => Some(only),
-        _ => None,
-    };
+    let running_on = vec![0; allowed.len()];
+    let allowed = Allowed::new(allowed);
+    let mut cpus = allowed.iter();
+    let (first, second) = (cpus.next(), cpus.next());
+    drop(cpus);
+    let pinned = if second.is_none() { first } else { None };
     Task {
         name,
         class,
@@ -580,7 +588,7 @@ fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Ta
         lag: 0,
         delayed: false,
         protected: false,
-        totals: task::Totals { running_on: vec![0; allowed.len()], ..task::Totals::default() },
+        totals: task::Totals { running_on, ..task::Totals::default() },
         allowed,
     }
 }

@@ -100,6 +100,8 @@ pub(super) struct Cpu {
     pub(super) fit_rule: FitRule,
     /// Nanoseconds per reference cycle at each operating point.
     pub(super) ns_per_cycle: Vec<f64>,
+    /// The same at the present one.
+    pub(super) ns_per_cycle_now: f64,
 
     pub(super) activity: Activity,
     /// What the time of [`Cpu::current`] counts as.

@@ -326,7 +326,7 @@ impl Machine {
         let (domain, last) = (self.cpus[from].domain, self.cpus[from].pushed_to);
         let is_free = |c: usize| {
             let cpu = &self.cpus[c];
-            c != from && allowed[c] && cpu.dl_count == 0 && budget.fits(cpu.capacity)
+            c != from && allowed.has(c) && cpu.dl_count == 0 && budget.fits(cpu.capacity)
         };
         let cpus = self.cpus.len();
         let in_turn = || (1..=cpus).map(|step| (last + step) % cpus).filter(|&c| is_free(c));

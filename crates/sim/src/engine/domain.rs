@@ -50,6 +50,10 @@ pub(super) struct Domain {
 
     /// Present operating point.
     pub(super) point: usize,
+    /// What a busy CPU and an idle one whose clock runs take there, in mW.
+    pub(super) powers: [f64; 2],
+    /// Time for which its CPUs were busy since that point holds, in ns.
+    pub(super) busy_now: u64,
     /// What was asked for last.
     pub(super) wanted: (KiloHertz, Relation),
     /// Least time between two changes that performance levels lead to, in ns: schedutil, which
@@ -72,6 +76,7 @@ pub(super) struct Domain {
     /// Since when it is at `point`.
     pub(super) since: u64,
     pub(super) residency: Vec<u64>,
+    /// The rest by point.
     pub(super) busy: Vec<u64>,
     pub(super) transitions: u64,
     pub(super) governor_events: u64,
@@ -149,6 +154,14 @@ impl Domain {
         };
         let question = self.questions.first().map_or(u64::MAX, |question| question.at);
         change.min(self.wake_at).min(self.demand_at).min(question)
+    }
+
+    /// It is at operating point `to` from now on; what its CPUs did up to now is accounted.
+    pub(super) fn be_at(&mut self, to: usize) {
+        self.busy[self.point] += std::mem::take(&mut self.busy_now);
+        self.point = to;
+        let point = &self.points[to];
+        self.powers = [point.busy_power_mw, point.idle_power_mw];
     }
 
     /// A CPU will ask.

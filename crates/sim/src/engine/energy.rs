@@ -119,7 +119,7 @@ impl Machine {
             return None;
         }
         let task = &self.tasks[t];
-        let previous = previous.filter(|&c| task.allowed[c]);
+        let previous = previous.filter(|&c| task.allowed.has(c));
         let needs_nothing =
             task.expected_util() == 0 && (!self.uclamp_used || task.uclamp_min == 0);
         if needs_nothing && previous.is_some() {
@@ -189,7 +189,7 @@ impl Machine {
             seen.capacities += cpu.capacity_capped;
             seen.utils += cpu.with_others(without);
             seen.asked.add(self.perf(cpu, self.boosted(share, c, cpu, false), None), c);
-            if !task.allowed[c] {
+            if !task.allowed.has(c) {
                 continue;
             }
             // An idle CPU is judged by the clamps of the busy one before it: so does the kernel.

@@ -24,12 +24,14 @@ impl Machine {
         let now = self.now;
         for domain in &mut self.domains {
             domain.residency[domain.point] += now - domain.since;
+            domain.be_at(domain.point);
             if let Some(since) = domain.throttled_since {
                 self.throttled += now - since;
             }
         }
         for task in &mut self.tasks {
             task.account(now);
+            task.go_to(task.cpu);
         }
         let base_energy_mj = self.base_power * now as f64 / PICOJOULES;
         let cpus: Vec<_> =

@@ -57,7 +57,7 @@ impl Machine {
         let task = &self.tasks[t];
         let own = self.cpus[creator].domain;
         let others = (own + 1..self.domains.len()).chain(0..own);
-        let others = others.filter(|&d| self.domains[d].cpus.iter().any(|&c| task.allowed[c]));
+        let others = others.filter(|&d| self.domains[d].cpus.iter().any(|&c| task.allowed.has(c)));
         let mut idlest: Option<(usize, Group)> = None;
         for d in others {
             let group = self.group(t, d, creator);
@@ -66,7 +66,7 @@ impl Machine {
             }
         }
         let Some((d, other)) = idlest else { return (own, true) };
-        if !self.domains[own].cpus.iter().any(|&c| task.allowed[c]) {
+        if !self.domains[own].cpus.iter().any(|&c| task.allowed.has(c)) {
             return (d, false);
         }
         let local = self.group(t, own, creator);
@@ -124,7 +124,7 @@ impl Machine {
         let cpus = &self.domains[d].cpus;
         let first = if is_local { creator } else { 0 };
         let order = cpus.iter().filter(|&&c| c >= first).chain(cpus.iter().filter(|&&c| c < first));
-        let allowed = order.copied().filter(|&c| task.allowed[c]);
+        let allowed = order.copied().filter(|&c| task.allowed.has(c));
         allowed.min_by_key(|&c| {
             let cpu = &self.cpus[c];
             let is_idle = cpu.is_idle() && c != creator;

@@ -177,7 +177,7 @@ impl Machine {
         let from = domain.point;
         domain.residency[domain.point] += self.now - domain.since;
         domain.since = self.now;
-        domain.point = to;
+        domain.be_at(to);
         domain.transitions += 1;
         let frequency = domain.points[to].frequency;
         let scale = if domain.frequency_invariant {
@@ -188,6 +188,7 @@ impl Machine {
         for at in 0..self.domains[d].cpus.len() {
             let c = self.domains[d].cpus[at];
             self.cpus[c].frequency_scale = scale;
+            self.cpus[c].be_at(to);
             self.set_power(c);
             match self.cpus[c].activity {
                 Activity::Busy => self.set_completion(c),

@@ -34,17 +34,21 @@ impl Machine {
     /// The scheduler asks cpufreq on behalf of CPU `c`.
     #[inline]
     pub(super) fn ask<O: Observer>(&mut self, c: usize, flags: UtilFlags, observer: &mut O) {
-        let d = self.cpus[c].domain;
+        let (d, by) = (self.cpus[c].domain, self.caller.unwrap_or(c));
         if !self.simple_calls {
-            self.call(d, self.caller.unwrap_or(c));
+            self.call(d, by);
         }
         if !self.domains[d].needs.utilization || self.is_foreign(d) {
             return;
         }
-        let read_at = self.now + self.asks_after(d, c);
-        let way = match self.domains[d].governor_task {
-            None => self.cpu_time(self.caller.unwrap_or(c), self.readings.change_cycles),
-            Some(_) => 0,
+        let read_at = match self.question == 0 && self.cpus[by].ticks.is_empty() {
+            // Nothing is known of how CPUs come to it.
+            true => self.now,
+            false => self.now + self.asks_after(d, c, by),
+        };
+        let way = match self.readings.change_cycles {
+            cycles @ 1.. if self.domains[d].governor_task.is_none() => self.cpu_time(by, cycles),
+            _ => 0,
         };
         if way == 0 {
             self.refresh_signals(d);
@@ -59,14 +63,10 @@ impl Machine {
         self.requeue_domain(d);
     }
 
-    /// How much later than now it is when the CPU that asks on behalf of CPU `c` has come to that: CPUs ask beside each other, and
+    /// How much later than now it is when CPU `by`, which asks on behalf of CPU `c`, has come to that: CPUs ask beside each other, and
     /// each of them one question after the other.
-    fn asks_after(&mut self, d: usize, c: usize) -> u64 {
-        let (now, by) = (self.now, self.caller.unwrap_or(c));
-        if self.question == 0 && self.cpus[by].ticks.is_empty() {
-            // Nothing is known of that.
-            return 0;
-        }
+    fn asks_after(&mut self, d: usize, c: usize, by: usize) -> u64 {
+        let now = self.now;
         let round = self.round.take();
         let next = self.cpu_time(by, self.question);
         let drawn = |spread: Nanos| {
@@ -129,7 +129,9 @@ impl Machine {
         let decision = domain.governor.on(&event, since_boot(read_at));
         domain.governor_events += 1;
         observer.governor(Nanos(self.now), d, &event, &decision);
-        self.apply(d, &decision, c);
+        if decision.request.is_some() || decision.wake_at.is_some() {
+            self.apply(d, &decision, c);
+        }
     }
 
     /// Whether what happens is done by a CPU that may not change the frequency of domain `d`.
@@ -209,15 +211,16 @@ impl Machine {
     #[inline]
     pub(super) fn call(&mut self, d: usize, c: usize) -> bool {
         let waits = self.domains[d].deferred && !self.domains[d].called;
-        if !waits || self.is_foreign(d) {
-            return false;
-        }
+        waits && !self.is_foreign(d) && self.call_waiting(d, c)
+    }
+
+    fn call_waiting(&mut self, d: usize, c: usize) -> bool {
         let late = self.lateness(c);
         let domain = &mut self.domains[d];
         if domain.period_ends_at == self.now && late < domain.called_late {
             return false;
         }
-        let way = self.cpus[c].time_of(self.sampler_wake, domain.point);
+        let way = self.cpus[c].time_of(self.sampler_wake);
         domain.called = true;
         domain.called_at = self.now;
         domain.called_late = late;
@@ -241,7 +244,8 @@ impl Machine {
     pub(super) fn calls_worker(&self, c: usize) -> bool {
         let is_called = |domain: &Domain| domain.called && domain.called_at == self.now;
         let worker = |domain: &Domain| domain.governor_task.map(|t| self.tasks[t].pinned);
-        self.domains.iter().any(|domain| is_called(domain) && worker(domain) == Some(Some(c)))
+        let mut governed = self.governed_by_tasks.iter().map(|&d| &self.domains[d]);
+        governed.any(|domain| is_called(domain) && worker(domain) == Some(Some(c)))
     }
 
     /// Where a wake-up has called, the worker is awake in the same interrupt, before its CPU looks who is to run.
@@ -386,6 +390,7 @@ fn times_of(cpu: &Cpu, uncounted: u64, idle_tick: IdleTick) -> CpuTimes {
     }
 }
 
+#[inline]
 fn signals_of(cpu: &Cpu, slice: u64, now: u64) -> CpuSignals {
     CpuSignals::IDLE
         .util(cpu.cfs.util_avg())

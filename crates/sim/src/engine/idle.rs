@@ -288,9 +288,10 @@ impl Machine {
     /// Earliest timer of the tasks that sleep on CPU `c`, and of a governor that runs there: what
     /// comes from outside has none.
     fn next_timer(&self, c: usize) -> Option<u64> {
-        let governors = self.daemons.iter().filter_map(|&d| {
+        let governors = self.governed_by_tasks.iter().filter_map(|&d| {
             let domain = &self.domains[d];
-            (self.tasks[domain.governor_task?].cpu == c).then_some(domain.wake_at)
+            let task = domain.governor_task.filter(|_| domain.daemon)?;
+            (self.tasks[task].cpu == c).then_some(domain.wake_at)
         });
         governors.chain(self.cpus[c].timers.next()).min().filter(|&at| at != u64::MAX)
     }
@@ -315,14 +316,13 @@ impl Machine {
         cpu.totals.wakeups += 1;
         cpu.totals.governor_wakeups += u64::from(why == WakeUp::Governor);
         let latency = state.and_then(|at| states.get(at)).map_or(0, |state| state.exit_latency.0);
-        let point = self.domains[cpu.domain].point;
         let before = std::mem::take(&mut cpu.wakes_for);
         let before = if why == WakeUp::Task { before } else { 0 };
-        let (hardware, latency) = (latency, before + latency.max(cpu.time_of(path, point)));
+        let (hardware, latency) = (latency, before + latency.max(cpu.time_of(path)));
         // A tick that wakes nobody is over when its interrupt is.
         cpu.idle_until = self.now + if why == WakeUp::Tick { latency } else { hardware };
         // An interrupt cannot have begun before the CPU was idle.
-        let interrupt = cpu.time_of(self.paths.interrupt, point);
+        let interrupt = cpu.time_of(self.paths.interrupt);
         cpu.interrupted_for = interrupt.min(self.now - cpu.idle_since);
         cpu.awake_at = self.now.saturating_add(latency);
         if self.idle_tick == IdleTick::Stops {

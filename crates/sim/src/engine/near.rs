@@ -39,14 +39,14 @@ impl Machine {
                 return Some(recent);
             }
         }
-        let stays = || Some(target).filter(|&c| self.tasks[t].allowed[c]);
+        let stays = || Some(target).filter(|&c| self.tasks[t].allowed.has(c));
         self.idle_from(t, target).or_else(stays).or_else(|| self.by_size(t))
     }
 
     /// Whether the task is better off where it is woken than on its previous CPU.
     fn is_better(&self, t: usize, previous: usize, here: usize) -> bool {
         let task = &self.tasks[t];
-        if here == previous || !task.allowed[here] || self.cpus[previous].is_idle() {
+        if here == previous || !task.allowed.has(here) || self.cpus[previous].is_idle() {
             return false;
         }
         let (from, to) = (&self.cpus[previous], &self.cpus[here]);
@@ -67,7 +67,7 @@ impl Machine {
 
     fn is_idle_and_fits(&self, t: usize, c: usize) -> bool {
         let task = &self.tasks[t];
-        task.allowed[c] && self.cpus[c].is_idle() && self.fits_or_all_equal(t, c)
+        task.allowed.has(c) && self.cpus[c].is_idle() && self.fits_or_all_equal(t, c)
     }
 
     /// Where all CPUs have one capacity the kernel does not ask whether a task fits.
@@ -98,7 +98,7 @@ impl Machine {
         let cpus = self.cpus.len();
         let first = usize::from(self.capacities_equal);
         let from_there = (first..first + cpus).map(|step| (target + step) % cpus);
-        let allowed = from_there.filter(|&other| self.tasks[t].allowed[other]);
+        let allowed = from_there.filter(|&other| self.tasks[t].allowed.has(other));
         self.idle_search >= cpus || allowed.take(self.idle_search).any(|other| other == c)
     }
 
@@ -108,7 +108,7 @@ impl Machine {
         let task = &self.tasks[t];
         let (mut on_busy_core, mut best): (_, Option<(Fit, u32, usize)>) = (None, None);
         let limited = !self.capacities_equal;
-        let allowed = self.idle_cpus.from(target).filter(|&c| task.allowed[c]);
+        let allowed = self.idle_cpus.from(target).filter(|&c| task.allowed.has(c));
         for c in allowed.filter(|&c| !limited || self.is_searched(t, target, c)) {
             if self.fits_or_all_equal(t, c) {
                 if self.cpus[c].siblings.is_empty() {
@@ -227,7 +227,7 @@ mod tests {
         idle(&mut machine, &[]);
         machine.cpus[1].fair = vec![1; 5];
         assert_eq!(machine.near(0, 1, 1), Some(1));
-        machine.tasks[0].allowed[1] = false;
+        machine.tasks[0].allowed.forbid(1);
         assert_ne!(machine.near(0, 1, 1), Some(1), "but not where it must not run any more");
     }
 

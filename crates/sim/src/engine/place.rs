@@ -57,7 +57,7 @@ impl Machine {
     }
 
     pub(super) fn allowed<'a>(&self, task: &'a Task) -> impl Iterator<Item = usize> + use<'a> {
-        task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
+        task.allowed.iter()
     }
 
     fn previous_or_idle(&self, task: &Task, previous: Option<usize>) -> Option<usize> {

@@ -90,7 +90,7 @@ impl Cpu {
         match self.activity {
             Activity::Busy | Activity::Leaving => {
                 self.totals.busy += passed;
-                domain.busy[domain.point] += passed;
+                domain.busy_now += passed;
                 match self.runs {
                     Runs::Plain => {}
                     Runs::Niced => self.totals.nice += passed,
@@ -114,13 +114,13 @@ impl Cpu {
     /// it changed.
     #[inline]
     fn set_power(&mut self, domain: &Domain) -> i64 {
-        let point = &domain.points[domain.point];
+        let [busy, idle] = domain.powers;
         self.power = match self.activity {
-            Activity::Busy | Activity::Leaving => point.busy_power_mw,
+            Activity::Busy | Activity::Leaving => busy,
             Activity::Idle(Some(state)) => {
-                domain.idle_states.get(state).map_or(point.idle_power_mw, |state| state.power_mw)
+                domain.idle_states.get(state).map_or(idle, |state| state.power_mw)
             }
-            Activity::Idle(None) | Activity::Waking => point.idle_power_mw,
+            Activity::Idle(None) | Activity::Waking => idle,
         };
         let before = std::mem::replace(&mut self.nanowatts, (self.power * 1e6) as i64);
         self.nanowatts - before

@@ -21,12 +21,17 @@ impl Cpu {
         }
     }
 
-    /// The time that so many cycles take at operating point `point`, in ns.
+    /// Its clock domain is at operating point `point` from now on.
+    pub(super) fn be_at(&mut self, point: usize) {
+        self.ns_per_cycle_now = self.ns_per_cycle[point];
+    }
+
+    /// The time that so many cycles take at the present operating point, in ns.
     #[inline]
-    pub(super) fn time_of(&self, cycles: u64, point: usize) -> u64 {
+    pub(super) fn time_of(&self, cycles: u64) -> u64 {
         match cycles {
             0 => 0,
-            _ => rounded_up(cycles as f64 * self.ns_per_cycle[point]),
+            _ => rounded_up(cycles as f64 * self.ns_per_cycle_now),
         }
     }
 
@@ -39,31 +44,33 @@ impl Cpu {
         }
     }
 
-    /// Computes when the running task, whose progress is accounted, is done at operating point
-    /// `point`. To be called whenever either has changed.
+    /// Computes when the running task, whose progress is accounted, is done at the present operating point. To be called
+    /// whenever either has changed.
     #[inline]
-    pub(super) fn set_completion(&mut self, now: u64, point: usize, tasks: &[Task]) {
+    pub(super) fn set_completion(&mut self, now: u64, tasks: &[Task]) {
         let segment = self.current.and_then(|t| tasks[t].segment.as_ref());
         self.complete_at = match segment {
             None => u64::MAX,
             Some(segment) => {
-                self.ns_per_unit = segment.ns_per_unit(self.ns_per_cycle[point]) / self.share;
+                let alone = segment.ns_per_unit(self.ns_per_cycle_now);
+                // Divisions take long, and nearly always there is nothing to divide.
+                self.ns_per_unit = if self.share == 1.0 { alone } else { alone / self.share };
                 let left = rounded_up(segment.units * self.ns_per_unit);
                 now.max(self.frozen_until).saturating_add(left)
             }
         };
     }
 
-    /// Executes nothing before `until`; `point` is the present operating point.
+    /// Executes nothing before `until`.
     #[inline]
-    pub(super) fn freeze(&mut self, now: u64, until: u64, point: usize, tasks: &mut [Task]) {
+    pub(super) fn freeze(&mut self, now: u64, until: u64, tasks: &mut [Task]) {
         let busy = self.activity == Activity::Busy;
         if busy {
             self.progress(now, tasks);
         }
         self.frozen_until = self.frozen_until.max(until);
         if busy {
-            self.set_completion(now, point, tasks);
+            self.set_completion(now, tasks);
         }
     }
 }
@@ -86,8 +93,7 @@ impl Machine {
     /// See [`Cpu::set_completion`].
     #[inline]
     pub(super) fn set_completion(&mut self, c: usize) {
-        let cpu = &mut self.cpus[c];
-        cpu.set_completion(self.now, self.domains[cpu.domain].point, &self.tasks);
+        self.cpus[c].set_completion(self.now, &self.tasks);
         self.requeue(c);
     }
 
@@ -116,8 +122,7 @@ impl Machine {
     /// See [`Cpu::freeze`].
     #[inline]
     pub(super) fn freeze(&mut self, c: usize, until: u64) {
-        let cpu = &mut self.cpus[c];
-        cpu.freeze(self.now, until, self.domains[cpu.domain].point, &mut self.tasks);
+        self.cpus[c].freeze(self.now, until, &mut self.tasks);
         self.requeue(c);
     }
 }

@@ -19,7 +19,7 @@ impl Machine {
                     && (current.pinned.is_some() || current.urgency() >= task.urgency())
             })
         };
-        let stays = |c: usize| task.allowed[c] && !self.too_small(task, c) && !holds(c);
+        let stays = |c: usize| task.allowed.has(c) && !self.too_small(task, c) && !holds(c);
         if let Some(c) = previous.filter(|&c| stays(c)) {
             return Some(c);
         }
@@ -37,7 +37,7 @@ impl Machine {
     }
 
     fn least_urgent(&self, task: &Task, previous: Option<usize>) -> Option<usize> {
-        let all = task.allowed.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c);
+        let all = task.allowed.iter();
         let domain = |c: usize| self.cpus[c].domain;
         let is_far = |c: usize| previous.is_some_and(|previous| domain(previous) != domain(c));
         let first = (self.drawn_now() % self.cpus.len() as u64) as usize;
@@ -94,7 +94,7 @@ impl Machine {
                     let t = self.pushable(other)?;
                     let task = &self.tasks[t];
                     let urgency = task.urgency();
-                    (task.allowed[c] && urgency > own).then_some((urgency, Reverse(other), t))
+                    (task.allowed.has(c) && urgency > own).then_some((urgency, Reverse(other), t))
                 })
                 .max();
             let Some((_, Reverse(from), t)) = best else { return };

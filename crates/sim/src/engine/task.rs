@@ -126,6 +126,42 @@ impl Segment {
     }
 }
 
+/// The CPUs that a task may run on.
+pub(super) struct Allowed {
+    /// Whether these are all: then none has to be looked up.
+    everywhere: bool,
+    cpus: Vec<bool>,
+}
+
+impl Allowed {
+    pub(super) fn new(cpus: Vec<bool>) -> Allowed {
+        Allowed { everywhere: cpus.iter().all(|&allowed| allowed), cpus }
+    }
+
+    /// Whether CPU `c` is one of them.
+    #[inline]
+    pub(super) fn has(&self, c: usize) -> bool {
+        self.everywhere || self.cpus[c]
+    }
+
+    /// In order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.cpus.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
+    }
+
+    /// From now on it is CPU `c` alone.
+    fn only(&mut self, c: usize) {
+        self.cpus.iter_mut().enumerate().for_each(|(other, allowed)| *allowed = other == c);
+        self.everywhere = self.cpus.len() == 1;
+    }
+
+    /// CPU `c` is none of them any more.
+    #[cfg(test)]
+    pub(super) fn forbid(&mut self, c: usize) {
+        (self.cpus[c], self.everywhere) = (false, false);
+    }
+}
+
 /// A task.
 pub(super) struct Task {
     pub(super) name: String,
@@ -140,8 +176,7 @@ pub(super) struct Task {
     pub(super) cgroup: Option<usize>,
     /// Its CPU's load-tracking clock when it began to wait for its group's next period.
     pub(super) parked_at: u64,
-    /// Per CPU, whether it may run there.
-    pub(super) allowed: Vec<bool>,
+    pub(super) allowed: Allowed,
     /// The only CPU it may run on, if there is only one.
     pub(super) pinned: Option<usize>,
     pub(super) uclamp_min: u32,
@@ -211,8 +246,11 @@ pub(super) struct Task {
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) running: u64,
+    /// Of that, on the CPU where the task is, since it came there.
+    pub(super) running_here: u64,
     pub(super) runnable: u64,
     pub(super) sleeping: u64,
+    /// The rest by CPU.
     pub(super) running_on: Vec<u64>,
     pub(super) cycles: f64,
     pub(super) wakeups: u64,
@@ -230,13 +268,19 @@ impl Task {
 
     /// It is allowed on CPU `c` only.
     pub(super) fn allow_only(&mut self, c: usize) {
-        self.allowed.iter_mut().enumerate().for_each(|(other, allowed)| *allowed = other == c);
+        self.allowed.only(c);
     }
 
     /// Changes state at `now`, and accounts the time in the old one.
     pub(super) fn enter(&mut self, state: State, now: u64) {
         self.account(now);
         self.state = state;
+    }
+
+    /// It is on CPU `c` from now on; the time up to now is accounted.
+    pub(super) fn go_to(&mut self, c: usize) {
+        self.totals.running_on[self.cpu] += std::mem::take(&mut self.totals.running_here);
+        self.cpu = c;
     }
 
     /// Accounts the time up to `now` to the present state.
@@ -249,7 +293,7 @@ impl Task {
             State::Runnable => self.totals.runnable += passed,
             State::Running => {
                 self.totals.running += passed;
-                self.totals.running_on[self.cpu] += passed;
+                self.totals.running_here += passed;
             }
         }
     }

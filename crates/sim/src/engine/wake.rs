@@ -57,7 +57,7 @@ impl Machine {
         self.caller = self.tasks[t].recent;
         self.read_for_wakeup(t, c);
         self.tasks[t].since = self.now;
-        self.tasks[t].cpu = c;
+        self.tasks[t].go_to(c);
         let new = self.tasks[t].is_new();
         if let Creator::Earlier { comes, was_denied } = self.tasks[t].creator {
             let task = &mut self.tasks[t];
@@ -113,7 +113,7 @@ impl Machine {
         observer: &mut O,
     ) {
         self.tasks[t].account(self.now);
-        self.tasks[t].cpu = to;
+        self.tasks[t].go_to(to);
         // Nothing of it is in the new one's cache.
         self.tasks[t].exec_start = 0;
         if self.rules.has(KernelRule::Cfs) {
@@ -152,7 +152,7 @@ impl Machine {
 
     /// What so many cycles of the reference kind of core take CPU `c` at its present frequency, in ns.
     pub(super) fn cpu_time(&self, c: usize, cycles: u64) -> u64 {
-        self.cpus[c].time_of(cycles, self.domains[self.cpus[c].domain].point)
+        self.cpus[c].time_of(cycles)
     }
 
     /// A task joins the queue of CPU `c`: after a wake-up, a move, or its creation (`new`).
