@@ -131,6 +131,7 @@ impl Machine {
             return false;
         }
         let marks_alone = self.tick <= BALANCER_LATENCY || self.balancer_latency == 0;
+        // There is no larger CPU, and no balancer would look for one.
         if marks_alone && !capacity_greater(self.largest, self.cpus[c].capacity) {
             self.cpus[c].misfit = false;
             return false;
@@ -170,8 +171,8 @@ impl Machine {
     fn larger_allowed(&self, t: usize, c: usize) -> impl Iterator<Item = usize> {
         let capacity = self.cpus[c].capacity;
         let task = &self.tasks[t];
-        let some = capacity_greater(self.largest, capacity);
-        (0..if some { self.cpus.len() } else { 0 }).filter(move |&other| {
+        let end = if capacity_greater(self.largest, capacity) { self.cpus.len() } else { 0 };
+        (0..end).filter(move |&other| {
             task.allowed.has(other) && capacity_greater(self.cpus[other].capacity_left(), capacity)
         })
     }
