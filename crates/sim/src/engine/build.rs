@@ -541,10 +541,7 @@ fn new_task(
 fn blank(name: String, class: Class, allowed: Vec<bool>, program: Program) -> Task {
     let running_on = vec![0; allowed.len()];
     let allowed = Allowed::new(allowed);
-    let mut cpus = allowed.iter();
-    let (first, second) = (cpus.next(), cpus.next());
-    drop(cpus);
-    let pinned = if second.is_none() { first } else { None };
+    let pinned = allowed.only_one();
     Task {
         name,
         class,

@@ -149,6 +149,13 @@ impl Allowed {
         self.cpus.iter().enumerate().filter(|&(_, &allowed)| allowed).map(|(c, _)| c)
     }
 
+    /// The only one, if there is only one.
+    pub(super) fn only_one(&self) -> Option<usize> {
+        let mut cpus = self.iter();
+        let first = cpus.next();
+        first.filter(|_| cpus.next().is_none())
+    }
+
     /// From now on it is CPU `c` alone.
     fn only(&mut self, c: usize) {
         self.cpus.iter_mut().enumerate().for_each(|(other, allowed)| *allowed = other == c);
