@@ -1,6 +1,6 @@
 //! Patches 2 and 3: where a signal will be, and how long it takes to get there.
 
-use crate::decay::{Divider, MIN_DIVIDER, PERIOD, decay, segments};
+use crate::decay::{Divider, Fading, MIN_DIVIDER, PERIOD, segments};
 use crate::features::PeltMultiplier;
 use crate::sched_avg::CAPACITY_SCALE;
 
@@ -18,7 +18,8 @@ pub const fn approximate_util_avg(util: u32, delta: u64, multiplier: PeltMultipl
     let sum = if periods == 0 {
         start + ((rest as u64) << 10)
     } else {
-        decay(start, periods) + ((segments(periods, PERIOD, rest) as u64) << 10)
+        let faded = Fading::over(periods);
+        faded.left_of(start) + ((segments(faded, PERIOD, rest) as u64) << 10)
     };
     let average = Divider::new(rest).divide(sum);
     // Only a `util` that no signal has gets there.
@@ -51,9 +52,10 @@ const fn runtimes(periods: u64) -> Runtimes {
     let mut sum = 0;
     let mut steps = 0;
     let mut util = 1;
+    let faded = Fading::over(periods);
     while util <= CAPACITY_SCALE {
         while sum / (MIN_DIVIDER as u64) < util as u64 {
-            sum = decay(sum, periods) + ((segments(periods, PERIOD, 0) as u64) << 10);
+            sum = faded.left_of(sum) + ((segments(faded, PERIOD, 0) as u64) << 10);
             steps += 1;
         }
         table[util as usize] = steps;

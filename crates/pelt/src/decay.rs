@@ -68,18 +68,35 @@ static FACTOR: [u64; 32] = {
 #[inline]
 #[must_use]
 pub const fn decay(value: u64, periods: u64) -> u64 {
-    if periods > FORGOTTEN {
-        return 0;
+    Fading::over(periods).left_of(value)
+}
+
+/// What periods leave of any value.
+#[derive(Clone, Copy)]
+pub(crate) struct Fading {
+    halvings: u32,
+    factor: u64,
+}
+
+impl Fading {
+    #[inline]
+    pub(crate) const fn over(periods: u64) -> Fading {
+        if periods > FORGOTTEN {
+            return Fading { halvings: 0, factor: 0 };
+        }
+        // `periods / 32` is at most 63 here.
+        Fading { halvings: (periods / 32) as u32, factor: FACTOR[(periods % 32) as usize] }
     }
-    // `periods / 32` is at most 63 here.
-    let halved = value >> (periods / 32);
-    let factor = FACTOR[(periods % 32) as usize];
-    ((halved as u128 * factor as u128) >> 64) as u64
+
+    #[inline]
+    pub(crate) const fn left_of(self, value: u64) -> u64 {
+        (((value >> self.halvings) as u128 * self.factor as u128) >> 64) as u64
+    }
 }
 
 /// Contribution of a signal that was on for the whole of a stretch of time: the rest of the period
 /// in which it began (`first` units), the full periods between, and the beginning of the present
-/// one (`last` units). `periods` boundaries were crossed, at least one.
+/// one (`last` units). `faded` is over the boundaries that were crossed, at least one.
 ///
 /// ```text
 ///             d1                        d3
@@ -90,9 +107,9 @@ pub const fn decay(value: u64, periods: u64) -> u64 {
 ///   and the sum is MAX - MAX * y^p - 1024
 /// ```
 #[inline]
-pub(crate) const fn segments(periods: u64, first: u32, last: u32) -> u32 {
-    let oldest = decay(first as u64, periods) as u32;
-    let left_of_all = decay(LOAD_AVG_MAX as u64, periods) as u32;
+pub(crate) const fn segments(faded: Fading, first: u32, last: u32) -> u32 {
+    let oldest = faded.left_of(first as u64) as u32;
+    let left_of_all = faded.left_of(LOAD_AVG_MAX as u64) as u32;
     let between = LOAD_AVG_MAX.wrapping_sub(left_of_all).wrapping_sub(PERIOD);
     oldest.wrapping_add(between).wrapping_add(last)
 }
@@ -141,6 +158,16 @@ impl Divider {
         if sum >> 48 == 0 && self.reciprocal != 0 { self.multiply(sum) } else { self.slowly(sum) }
     }
 
+    /// The same for each of three.
+    #[inline]
+    pub(crate) const fn divide_all(self, [a, b, c]: [u64; 3]) -> [u64; 3] {
+        if (a | b | c) >> 48 == 0 && self.reciprocal != 0 {
+            [self.multiply(a), self.multiply(b), self.multiply(c)]
+        } else {
+            [self.divide(a), self.divide(b), self.divide(c)]
+        }
+    }
+
     #[inline]
     const fn multiply(self, sum: u64) -> u64 {
         ((sum as u128 * self.reciprocal as u128) >> 64) as u64
@@ -186,11 +213,11 @@ mod tests {
     #[test]
     fn the_sum_never_exceeds_its_limit() {
         for periods in 1..3000 {
-            let sum = segments(periods, PERIOD, 0);
+            let sum = segments(Fading::over(periods), PERIOD, 0);
             assert!(sum <= LOAD_AVG_MAX, "{periods} periods: {sum}");
         }
-        assert_eq!(segments(1, PERIOD, 0), 1002);
-        assert_eq!(segments(2017, PERIOD, PERIOD - 1), LOAD_AVG_MAX - 1);
+        assert_eq!(segments(Fading::over(1), PERIOD, 0), 1002);
+        assert_eq!(segments(Fading::over(2017), PERIOD, PERIOD - 1), LOAD_AVG_MAX - 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The signals of an entity or a run queue, and how time changes them.
 
-use crate::decay::{Divider, MIN_DIVIDER, PERIOD, decay, divider, segments};
+use crate::decay::{Divider, Fading, MIN_DIVIDER, PERIOD, divider, segments};
 
 /// Scale of capacities and utilisations: the largest CPU at its highest frequency.
 pub const CAPACITY_SCALE: u32 = 1024;
@@ -297,14 +297,16 @@ impl SchedAvg {
     #[inline]
     pub fn recompute(&mut self, weight: u64) {
         let by = Divider::new(self.period_contrib);
-        self.load_avg = by.divide(weight.wrapping_mul(self.load_sum));
-        self.runnable_avg = by.divide(self.runnable_sum);
+        let sums = [weight.wrapping_mul(self.load_sum), self.runnable_sum, self.util_sum.into()];
+        let [load, runnable, util] = by.divide_all(sums);
+        self.load_avg = load;
+        self.runnable_avg = runnable;
         // A quotient of 32 bits.
-        self.util_avg = by.divide(self.util_sum.into()) as u32;
+        self.util_avg = util as u32;
     }
 
     /// Adds `units` of 1024 ns to the sums. Whether a period boundary was crossed.
-    #[inline]
+    #[inline(always)]
     pub fn accumulate(&mut self, units: u64, queue: QueueLoad) -> bool {
         let QueueLoad { load, runnable, running } = queue;
         let from = self.period_contrib;
@@ -313,12 +315,13 @@ impl SchedAvg {
         let rest = (position % u64::from(PERIOD)) as u32;
         let mut contribution = units as u32;
         if periods > 0 {
-            self.load_sum = decay(self.load_sum, periods);
-            self.runnable_sum = decay(self.runnable_sum, periods);
+            let faded = Fading::over(periods);
+            self.load_sum = faded.left_of(self.load_sum);
+            self.runnable_sum = faded.left_of(self.runnable_sum);
             // A decayed value is no larger than before.
-            self.util_sum = decay(self.util_sum.into(), periods) as u32;
+            self.util_sum = faded.left_of(self.util_sum.into()) as u32;
             if load != 0 {
-                contribution = segments(periods, PERIOD.wrapping_sub(from), rest);
+                contribution = segments(faded, PERIOD.wrapping_sub(from), rest);
             }
         }
         // Without a boundary, `rest` is the old position and the units; 32 bits hold both, as

@@ -6,6 +6,9 @@
 //! Each source keeps the time of its next event in an agenda; at equal times the first in this order
 //! is served. Nothing is allocated while time passes, and nothing random is drawn except
 //! from the tasks' own streams, so that the same setup gives the same events.
+//!
+//! What several events do is compiled once where it is not short (`inline(never)`): the code that events execute by turns
+//! hardly fits a CPU's cache of instructions.
 
 mod agenda;
 mod arrival;
@@ -339,7 +342,7 @@ impl Machine {
     }
 
     /// The events of CPU `c` changed.
-    #[inline]
+    #[inline(never)]
     fn requeue(&mut self, c: usize) {
         let slot = self.first_cpu() + c;
         self.next.set(slot, self.cpus[c].next_event());

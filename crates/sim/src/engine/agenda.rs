@@ -3,6 +3,8 @@
 //! Few slots are searched for each event. Many are in blocks, and the first of each block is kept, so that with
 //! hundreds of CPUs few are looked at, too.
 
+use std::hint::select_unpredictable;
+
 /// Slots in a block, where that makes no more than [`MOST_BLOCKS`].
 const BLOCK: usize = 16;
 
@@ -32,9 +34,14 @@ impl Agenda {
     #[inline]
     pub(super) fn set(&mut self, slot: usize, at: u64) {
         let before = std::mem::replace(&mut self.times[slot], at);
-        if before == at || self.firsts.len() == 1 {
-            return;
+        if before != at && self.firsts.len() > 1 {
+            self.mark_block(slot, at);
         }
+    }
+
+    /// Marks the block of `slot`, which is at another time now, where its first is no longer known.
+    #[inline(never)]
+    fn mark_block(&mut self, slot: usize, at: u64) {
         let block = slot >> self.shift;
         let (first, its_slot) = self.firsts[block];
         if slot == its_slot || (at, slot) < (first, its_slot) {
@@ -62,26 +69,33 @@ impl Agenda {
             let to = self.times.len().min(from + (1 << self.shift));
             self.firsts[block] = first_of(from, &self.times[from..to]);
         }
-        let mut earliest = (u64::MAX, 0);
-        for &(at, slot) in &self.firsts {
-            if at < earliest.0 {
-                earliest = (at, slot);
-            }
-        }
-        earliest
+        self.firsts.iter().fold((u64::MAX, 0), |first, &other| earlier(first, other))
     }
 }
 
 /// The earliest of these times, whose slots begin with `from`.
 #[inline]
 fn first_of(from: usize, times: &[u64]) -> (u64, usize) {
-    let mut first = (u64::MAX, 0);
-    for (place, &at) in times.iter().enumerate() {
-        if at < first.0 {
-            first = (at, place);
-        }
+    let mut first = (u64::MAX, from);
+    let (fours, rest) = times.as_chunks::<4>();
+    let mut slot = from;
+    for &[a, b, c, d] in fours {
+        let of_two = earlier((a, slot), (b, slot + 1));
+        first = earlier(first, earlier(of_two, earlier((c, slot + 2), (d, slot + 3))));
+        slot += 4;
     }
-    (first.0, from + first.1)
+    for &at in rest {
+        first = earlier(first, (at, slot));
+        slot += 1;
+    }
+    first
+}
+
+/// The earlier of two, the first of equal ones. Which it is cannot be predicted.
+#[inline]
+fn earlier(a: (u64, usize), b: (u64, usize)) -> (u64, usize) {
+    let is_second = b.0 < a.0;
+    (select_unpredictable(is_second, b.0, a.0), select_unpredictable(is_second, b.1, a.1))
 }
 
 #[cfg(test)]

@@ -313,11 +313,15 @@ impl Cpu {
     }
 
     /// Capacity that real-time tasks, deadline tasks and interrupts leave, at least 1.
+    #[inline]
     pub(super) fn capacity_left(&self) -> u32 {
         let used = self.rt.util_avg() + self.dl.util_avg();
-        if used == 0 && self.irq.util_avg() == 0 {
-            return self.capacity;
-        }
+        if used == 0 && self.irq.util_avg() == 0 { self.capacity } else { self.left_beside(used) }
+    }
+
+    /// The same beside tasks that used so much, and interrupts.
+    #[inline(never)]
+    fn left_beside(&self, used: u32) -> u32 {
         let free = self.capacity.saturating_sub(used);
         let interrupts = self.irq.util_avg().min(self.capacity);
         let left = u64::from(free) * u64::from(self.capacity - interrupts);

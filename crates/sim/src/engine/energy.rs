@@ -16,7 +16,7 @@ use flyball_pelt::{CpuDemand, Fit, Uclamp, effective_utilization, util_fits_cpu}
 use flyball_units::KernelRule;
 
 /// A CPU of those that are looked at.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Candidate {
     c: usize,
     fit: Fit,
@@ -24,7 +24,7 @@ struct Candidate {
 }
 
 /// What the CPUs of a domain ask for without the task: the most, by whom, and the most of the others.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Asked {
     highest: u32,
     by: usize,
@@ -78,7 +78,7 @@ impl Share {
 }
 
 /// A clock domain with the task on none of its CPUs, and on which of these it may come.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Surveyed {
     own: Option<Candidate>,
     roomiest: Option<Candidate>,
@@ -99,6 +99,12 @@ struct Best {
 }
 
 impl Cpu {
+    /// Whether nobody but fair tasks uses it, or did lately.
+    #[inline]
+    fn has_only_fair(&self) -> bool {
+        self.rt.util_avg() | self.dl.util_avg() | self.irq.util_avg() | self.fifo_count == 0
+    }
+
     /// Its utilisation where that of its fair tasks is `fair`.
     #[inline]
     fn with_others(&self, fair: u32) -> u32 {
@@ -180,6 +186,61 @@ impl Machine {
     /// Looks once at each CPU of a domain: at the one on which the task slept and at the roomiest of the others, which has the best
     /// match, then the most room, only where it fits beside what is there; and at what all of them need without it.
     fn survey(&self, task: &Task, domain: &Domain, previous: Option<usize>) -> Surveyed {
+        match self.survey_fair(task, domain, previous) {
+            Some(seen) => {
+                debug_assert_eq!(seen, self.survey_all(task, domain, previous));
+                seen
+            }
+            None => self.survey_all(task, domain, previous),
+        }
+    }
+
+    /// The same where fair tasks without clamps are all there is, as nearly always; None where there is more. Builds with debug
+    /// assertions hold every answer against that of the long way.
+    fn survey_fair(
+        &self,
+        task: &Task,
+        domain: &Domain,
+        previous: Option<usize>,
+    ) -> Option<Surveyed> {
+        if self.uclamp_used {
+            return None;
+        }
+        let waiting = if self.rules.has(KernelRule::RunnableBoost) { u32::MAX } else { 0 };
+        let share = Share::of(task);
+        let mut seen = Surveyed::default();
+        for &c in &domain.cpus {
+            let cpu = &self.cpus[c];
+            if !cpu.has_only_fair() {
+                return None;
+            }
+            let (average, expected, capacity) =
+                (cpu.cfs.util_avg(), cpu.util_est.sum(), cpu.capacity);
+            let is_part = share.counted_on == Some(c);
+            let (part, more) = if is_part { (share.util, 0) } else { (0, share.util) };
+            let without = average.saturating_sub(part).max(expected).min(capacity);
+            let with = (average + more).max(expected + share.expected).min(capacity);
+            let asks = average.max(cpu.cfs.runnable_avg() as u32 & waiting);
+            let asks = asks.saturating_sub(part).max(expected).min(capacity);
+            seen.capacities += cpu.capacity_capped;
+            seen.utils += without;
+            seen.asked.add((asks + asks / 4).max(cpu.reserved(self.now)), c);
+            if !task.allowed.has(c) || !cpu.fit_rule.fits(with, capacity) {
+                continue;
+            }
+            let spare = capacity - with;
+            let candidate = Candidate { c, fit: Fit::Yes, spare };
+            if previous == Some(c) {
+                seen.own = Some(candidate);
+            } else if seen.roomiest.is_none_or(|best| spare > best.spare) {
+                seen.roomiest = Some(candidate);
+            }
+        }
+        Some(seen)
+    }
+
+    /// The same for tasks of all classes, clamps and interrupts.
+    fn survey_all(&self, task: &Task, domain: &Domain, previous: Option<usize>) -> Surveyed {
         let mut seen = Surveyed::default();
         let mut clamps = Uclamp { min: task.uclamp_min, max: task.uclamp_max };
         let share = Share::of(task);

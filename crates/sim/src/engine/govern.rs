@@ -214,6 +214,7 @@ impl Machine {
         waits && !self.is_foreign(d) && self.call_waiting(d, c)
     }
 
+    #[cold]
     fn call_waiting(&mut self, d: usize, c: usize) -> bool {
         let late = self.lateness(c);
         let domain = &mut self.domains[d];

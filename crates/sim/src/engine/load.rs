@@ -50,6 +50,7 @@ impl Cpu {
     }
 
     /// An interrupt took the last `delta` ns: the task clock stood still.
+    #[cold]
     fn count_interrupt(&mut self, delta: u64, now: u64) {
         self.irq.update_irq(now, delta, self.speed(), self.clock.multiplier());
         self.stale = true;
@@ -99,7 +100,7 @@ impl Machine {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn update_queue_silently<O: Observer>(&mut self, c: usize, observer: &mut O) -> bool {
         let cpu = &mut self.cpus[c];
         let now = cpu.clock.now();
@@ -138,7 +139,7 @@ impl Machine {
         self.update_queue(c, observer);
     }
 
-    #[inline]
+    #[inline(never)]
     fn update_entity<O: Observer>(
         &mut self,
         t: usize,
@@ -380,6 +381,13 @@ impl Machine {
             // Nothing ever ran there, or it is forgotten.
             return false;
         }
+        self.update_used_others(c, urgent_runs)
+    }
+
+    /// The same where any ran.
+    #[inline(never)]
+    fn update_used_others(&mut self, c: usize, urgent_runs: bool) -> bool {
+        let cpu = &mut self.cpus[c];
         let deadline_runs = urgent_runs && cpu.current.is_some_and(|t| self.tasks[t].is_deadline());
         let rt = cpu.update_rt(urgent_runs && !deadline_runs);
         let dl = cpu.update_dl(deadline_runs);

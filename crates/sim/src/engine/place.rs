@@ -76,6 +76,7 @@ impl Machine {
     }
 
     /// Whether a CPU has more to do than fits it: then the kernel spreads load, whatever it costs.
+    #[inline(never)]
     pub(super) fn overutilized(&self) -> bool {
         let has_tasks = |cpu: &&Cpu| cpu.fair_count > 0;
         self.cpus.iter().filter(has_tasks).any(|cpu| {

@@ -6,7 +6,7 @@ use super::task::Task;
 
 impl Cpu {
     /// Accounts what the running task executed up to `now`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn progress(&mut self, now: u64, tasks: &mut [Task]) {
         let Some(t) = self.current else { return };
         let passed = now - self.progress_at;

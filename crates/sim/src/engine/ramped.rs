@@ -119,7 +119,7 @@ impl Machine {
             let (state, c) = (task.state, task.cpu);
             if matches!(state, State::Running | State::Runnable) {
                 // The frequency follows when the CPU's signals are next brought up to date.
-                self.aggregate_clamps(c, |_| true, None);
+                self.aggregate_clamps(c, None, None);
             }
         }
     }

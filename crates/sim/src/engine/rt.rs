@@ -112,7 +112,7 @@ impl Machine {
     ) {
         self.caller = Some(by);
         self.cpus[from].touch(self.now);
-        self.aggregate_clamps(from, |other| other != t, None);
+        self.aggregate_clamps(from, Some(t), None);
         self.cpus[from].urgent.retain(|&other| other != t);
         self.count_urgent(t, from, -1);
         if self.tasks[t].is_fifo() {

@@ -350,7 +350,7 @@ impl Machine {
         self.progress(c);
         self.read_for_sleep(t, c);
         // cpufreq sees the signals with the task but the clamps without it.
-        self.aggregate_clamps(c, |other| other != t, None);
+        self.aggregate_clamps(c, Some(t), None);
         if self.tasks[t].is_fair() {
             self.update_current(c);
             self.load_sleep(t, c, observer);
@@ -396,21 +396,27 @@ impl Machine {
         cpu.stale = true;
     }
 
-    /// The clamps of CPU `c`'s runnable tasks that `stay`, and of one that `joins`: of several the
+    /// The clamps of CPU `c`'s runnable tasks but for one that `leaves`, and of one that `joins`: of several the
     /// highest. An idle CPU keeps the upper one that it had.
+    #[inline]
     pub(super) fn aggregate_clamps(
         &mut self,
         c: usize,
-        stay: impl Fn(usize) -> bool,
+        leaves: Option<usize>,
         joins: Option<usize>,
     ) {
-        if !self.uclamp_used {
-            return;
+        if self.uclamp_used {
+            self.aggregate_used_clamps(c, leaves, joins);
         }
+    }
+
+    /// The same where anybody has any.
+    #[inline(never)]
+    fn aggregate_used_clamps(&mut self, c: usize, leaves: Option<usize>, joins: Option<usize>) {
         let cpu = &self.cpus[c];
         let here = || cpu.fair.iter().chain(&cpu.parked).chain(&cpu.urgent).chain(&cpu.current);
         let present = || here().copied();
-        let runnable = || present().filter(|&t| stay(t)).chain(joins);
+        let runnable = || present().filter(|&t| Some(t) != leaves).chain(joins);
         let clamped = || runnable().map(|t| &self.tasks[t]).filter(|task| task.is_clamped());
         let min = clamped().map(|task| task.uclamp_min).max().unwrap_or(0);
         let max = clamped().map(|task| task.uclamp_max).max();

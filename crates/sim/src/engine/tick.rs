@@ -22,6 +22,7 @@ impl Machine {
     }
 
     /// The first tick that is not before `at`.
+    #[inline(never)]
     pub(super) fn tick_from(&self, at: u64) -> u64 {
         let passed = at.saturating_sub(self.tick_phase);
         self.tick_phase + passed.div_ceil(self.tick) * self.tick

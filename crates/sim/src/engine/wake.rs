@@ -165,7 +165,7 @@ impl Machine {
         self.tasks[t].enter(State::Runnable, self.now);
         let clamp_counts_late = self.rules.has(KernelRule::RequestBeforeClamp);
         if !clamp_counts_late {
-            self.aggregate_clamps(c, |_| true, Some(t));
+            self.aggregate_clamps(c, None, Some(t));
         }
         if self.tasks[t].is_fair() {
             if self.cpus[c].current.is_some_and(|current| self.tasks[current].is_fair()) {
@@ -200,7 +200,7 @@ impl Machine {
             }
         }
         if clamp_counts_late {
-            self.aggregate_clamps(c, |_| true, None);
+            self.aggregate_clamps(c, None, None);
         }
         // The rest is the CPU's own.
         self.caller = None;
@@ -261,7 +261,7 @@ impl Machine {
             self.put_current(from, SwitchOut::Migrated, observer);
         }
         self.cpus[from].touch(self.now);
-        self.aggregate_clamps(from, |other| other != t, None);
+        self.aggregate_clamps(from, Some(t), None);
         self.keep_lag(t, from);
         self.load_migrate(t, from, observer);
         self.leave_cgroup(t, from, observer);
