@@ -11,7 +11,6 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
-use flyball_sim::observe::Blind;
 use flyball_sim::setup::{
     Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
 };
@@ -173,11 +172,11 @@ fn speed(criterion: &mut Criterion<CpuTime>) {
     ] {
         group.throughput(Throughput::Elements(seconds));
         let mut machine = make();
-        machine.run_until(Nanos::from_secs(5), &mut Blind);
+        machine.run_unseen(Nanos::from_secs(5));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let until = machine.now() + Nanos::from_secs(seconds);
-                machine.run_until(black_box(until), &mut Blind);
+                machine.run_unseen(black_box(until));
             });
         });
     }

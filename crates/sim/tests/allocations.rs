@@ -7,7 +7,6 @@ use flyball_governors::create;
 use flyball_platform::{Kernel, Platform};
 use flyball_sim::behavior::{Behavior, Step, Work};
 use flyball_sim::engine::Machine;
-use flyball_sim::observe::Blind;
 use flyball_sim::setup::{
     Class, Controller, Creator, GovernorCost, Placement, Prescribed, Setup, TaskSetup,
 };
@@ -75,9 +74,9 @@ fn machine(governor: &str) -> Machine {
 /// What three seconds allocate after three seconds of warming up.
 fn change(governor: &str) -> Stats {
     let mut machine = machine(governor);
-    machine.run_until(Nanos::from_secs(3), &mut Blind);
+    machine.run_unseen(Nanos::from_secs(3));
     let region = Region::new(GLOBAL);
-    machine.run_until(Nanos::from_secs(6), &mut Blind);
+    machine.run_unseen(Nanos::from_secs(6));
     region.change()
 }
 

@@ -46,7 +46,7 @@ impl Cpu {
     #[inline]
     pub(super) fn reserved(&self, now: u64) -> u32 {
         // The server of fair tasks stays for a period after the last of them.
-        let serves = |at: u64| self.fair_count > 0 || now - at < server::PERIOD;
+        let serves = |at: u64| (self.fair_count > 0) | (now.wrapping_sub(at) < server::PERIOD);
         let for_fair = if self.fair_at.is_some_and(serves) { FOR_FAIR } else { 0 };
         utilization(self.dl_bandwidth + for_fair)
     }

@@ -46,7 +46,7 @@ impl Cpu {
 
     /// Computes when the running task, whose progress is accounted, is done at the present operating point. To be called
     /// whenever either has changed.
-    #[inline]
+    #[inline(never)]
     pub(super) fn set_completion(&mut self, now: u64, tasks: &[Task]) {
         let segment = self.current.and_then(|t| tasks[t].segment.as_ref());
         self.complete_at = match segment {

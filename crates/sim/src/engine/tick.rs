@@ -16,6 +16,7 @@ impl Machine {
     }
 
     /// The last tick that was not after now, or the beginning: the kernel compares whole ticks (`jiffies`).
+    #[inline(never)]
     pub(super) fn last_tick(&self) -> u64 {
         let passed = self.now.saturating_sub(self.tick_phase) / self.tick;
         (self.tick_phase + passed * self.tick).min(self.now)

@@ -4,7 +4,7 @@ use crate::common::*;
 use flyball_platform::ClockReadings;
 use flyball_sim::behavior::{Step, Work};
 use flyball_sim::engine::{Machine, Summary};
-use flyball_sim::observe::{Blind, Observer, SwitchOut};
+use flyball_sim::observe::{Observer, SwitchOut};
 use flyball_sim::setup::{Before, Creator, Hint, HintCall, Left, Placement, Setup, TaskId};
 use flyball_units::{CpuId, Nanos};
 
@@ -38,7 +38,7 @@ fn mover_and_stayer() -> Setup {
 
 fn at(setup: Setup, time: u64) -> Summary {
     let mut machine = Machine::new(setup).unwrap();
-    machine.run_until(Nanos(time), &mut Blind);
+    machine.run_unseen(Nanos(time));
     machine.finish()
 }
 

@@ -80,6 +80,16 @@ impl Schedutil {
 }
 
 impl State {
+    /// Where `cpu` is among those that are online: mostly they are numbered one after the other.
+    #[inline]
+    fn position(&self, cpu: CpuId) -> Option<usize> {
+        let guess = cpu.0.wrapping_sub(self.online.first()?.0) as usize;
+        match self.online.get(guess) {
+            Some(&there) if there == cpu => Some(guess),
+            _ => self.online.iter().position(|&online| online == cpu),
+        }
+    }
+
     #[inline]
     fn update(
         &mut self,
@@ -88,8 +98,7 @@ impl State {
         flags: UtilFlags,
         now: Nanos,
     ) -> Decision {
-        let position = |cpus: &[CpuId]| cpus.iter().position(|&listed| listed == cpu);
-        let Some(at) = position(&self.online) else { return Decision::NONE };
+        let Some(at) = self.position(cpu) else { return Decision::NONE };
         let next = if signals.len() == self.online.len() {
             self.policy.update(at, signals, flags, now)
         } else {
