@@ -189,6 +189,8 @@ pub struct ClockDomain {
     pub fast_switch: bool,
     /// Whether a CPU of another domain may change the frequency.
     pub from_any_cpu: bool,
+    /// What its samples cost, where that was measured; None: what the platform says of all.
+    pub measured_sampler: Option<SamplerCost>,
 }
 
 /// One operating point.

@@ -9,7 +9,7 @@ use super::readings::BUSY_UPDATE_CYCLES;
 use super::stretch::Stretch;
 use super::wake_up::usual_paths;
 use flyball_events::recording::comm;
-use flyball_platform::{ClockReadings, Paths};
+use flyball_platform::{ClockReadings, Paths, SamplerCost};
 use flyball_sim::behavior::{Interrupt, Work};
 use flyball_sim::scenario::{Measured, Release, Scenario, TaskSpec, Workload};
 use flyball_sim::setup::{Class, Creator};
@@ -110,20 +110,14 @@ fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Backgroun
     let cycles = samples.iter().map(|sample| sample.cycles.round() as u64);
     let most = median(&mut cycles.collect::<Vec<_>>());
     let most = most.map_or(0.0, |cycles| MOST_OF_A_DECISION * cycles as f64);
-    let short = || samples.iter().filter(|sample| sample.cycles <= most);
-    let still: Vec<f64> =
-        short().filter(|sample| sample.rest.is_none()).map(|sample| sample.cycles).collect();
-    if !still.is_empty() {
-        let mean = still.iter().sum::<f64>() / still.len() as f64;
-        let sampler = &mut scenario.platform.sampler;
-        sampler.cycles = mean.round() as u64;
-        let usual = |of: fn(f64, f64) -> f64| {
-            let changes = short().filter_map(|sample| Some(of(sample.cycles, sample.rest?)));
-            median(&mut changes.map(|cycles| cycles.round() as u64).collect::<Vec<_>>())
-        };
-        sampler.decision_cycles = usual(|cycles, rest| cycles - rest);
-        let changing = usual(|cycles, _| cycles).unwrap_or(0);
-        sampler.change_cycles = changing.saturating_sub(sampler.cycles);
+    let short: Vec<&Stretch> =
+        samples.iter().copied().filter(|sample| sample.cycles <= most).collect();
+    let all = sampler_cost(&short, scenario.platform.sampler);
+    scenario.platform.sampler = all;
+    for domain in &mut scenario.platform.domains {
+        let here = |of: &&Stretch| domain.cpus.contains(&CpuId(of.cpu));
+        let own: Vec<&Stretch> = short.iter().copied().filter(here).collect();
+        domain.measured_sampler = Some(sampler_cost(&own, all));
     }
     let others = given.playings.iter().map(|playing| {
         let mut others = playing.background.clone();
@@ -134,6 +128,27 @@ fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Backgroun
         others
     });
     others.collect()
+}
+
+/// What samples took, those that left the frequency as it is on average; what they do not tell, as `others`.
+fn sampler_cost(samples: &[&Stretch], others: SamplerCost) -> SamplerCost {
+    let still: Vec<f64> =
+        samples.iter().filter(|of| of.rest.is_none()).map(|of| of.cycles).collect();
+    let cycles = match still.len() {
+        0 => others.cycles,
+        count => (still.iter().sum::<f64>() / count as f64).round() as u64,
+    };
+    let usual = |of: fn(f64, f64) -> f64| {
+        let changes = samples.iter().filter_map(|sample| Some(of(sample.cycles, sample.rest?)));
+        median(&mut changes.map(|cycles| cycles.round() as u64).collect::<Vec<_>>())
+    };
+    let changing = usual(|cycles, _| cycles);
+    SamplerCost {
+        cycles,
+        decision_cycles: usual(|cycles, rest| cycles - rest).or(others.decision_cycles),
+        change_cycles: changing.map_or(others.change_cycles, |of| of.saturating_sub(cycles)),
+        ..others
+    }
 }
 
 /// A worker that is busy for longer, in medians, had other things to do.
@@ -337,6 +352,7 @@ mod tests {
     use super::*;
     use crate::protocol::score::{BEGIN, END};
     use flyball_run::{Marker, Run};
+    use flyball_sim::scenario::{Source, read};
 
     const MS: u64 = 1_000_000;
 
@@ -360,6 +376,47 @@ mod tests {
         assert_eq!([starts(2), starts(3)], [starts(0), starts(1)]);
         assert_eq!(done.platform.paths.switch, MS / 4);
         assert_eq!(done.phases, 4, "each as often");
+    }
+
+    /// Under ondemand a worker samples twice on a little CPU and three times on a big one, where one sample changes the frequency and one is
+    /// other work.
+    #[test]
+    fn samples_cost_what_they_took_in_their_own_clock_domain() {
+        let text = "platform = \"board-aarch64\"\nduration = \"100ms\"\n[governor]\nname = \"ondemand\"\n\
+                    [[task]]\nkind = \"spin\"\n";
+        let mut scenario = read(text, Source::text_only("x.toml", "x")).unwrap();
+        let sample = |cpu: u32, cycles: f64, rest: Option<f64>| Stretch {
+            cpu,
+            woken_ns: 0,
+            cycles,
+            way: 0.0,
+            rest,
+            is_call: true,
+            moves: false,
+        };
+        let worker = |cpu: u32, stretches: Vec<Stretch>| Background {
+            name: format!("kworker/{cpu}:0"),
+            cpu,
+            priority: NICE_0,
+            util_est: 0,
+            comes: false,
+            was_denied: false,
+            stretches,
+        };
+        let other = sample(2, 9e5, None);
+        let big = vec![sample(2, 7e4, None), sample(2, 1e5, Some(2e4)), other];
+        let little = vec![sample(0, 1e5, None), sample(0, 1.2e5, None)];
+        let mut playing = Played::default();
+        playing.background = vec![worker(0, little), worker(2, big)];
+        let given = Given { playings: vec![playing], ..Given::default() };
+        let others = without_samplers(&mut scenario, &given);
+        assert_eq!(others, [vec![worker(2, vec![other])]]);
+        let cost = |d: usize| {
+            let of = scenario.platform.domains[d].measured_sampler.unwrap();
+            (of.cycles, of.decision_cycles, of.change_cycles)
+        };
+        assert_eq!(cost(1), (70_000, Some(80_000), 30_000));
+        assert_eq!(cost(0), (110_000, Some(80_000), 3_333), "changes as on all: 100,000 of 96,667");
     }
 
     #[test]

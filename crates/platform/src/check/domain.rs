@@ -66,6 +66,7 @@ pub(super) fn build(
             frequency_invariant: file.frequency_invariant,
             fast_switch: file.fast_switch,
             from_any_cpu: file.from_any_cpu,
+            measured_sampler: None,
         })
         .collect())
 }

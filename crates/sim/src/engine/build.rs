@@ -599,9 +599,10 @@ fn add_governor_tasks(
 ) {
     for (d, domain) in domains.iter_mut().enumerate().filter(|(_, domain)| domain.needs.poll) {
         domain.daemon = cost.cycles_per_poll > 0;
+        let sampler = platform.domains[d].measured_sampler.unwrap_or(platform.sampler);
         let (cycles, cpu) = match domain.daemon {
             true => (cost.cycles_per_poll, cost.cpu.0 as usize),
-            false if domain.needs.deferrable => (platform.sampler.cycles, domain.cpus[0]),
+            false if domain.needs.deferrable => (sampler.cycles, domain.cpus[0]),
             false => continue,
         };
         if cycles == 0 {
@@ -611,7 +612,7 @@ fn add_governor_tasks(
         let allowed = (0..platform.cpus.len()).map(|c| c == cpu).collect();
         let sampler = match domain.daemon {
             true => SamplerCost { cycles, ..SamplerCost::default() },
-            false => platform.sampler,
+            false => sampler,
         };
         let until = sampler.decision_cycles.unwrap_or(cycles).min(cycles);
         let program = Program::Governor {
