@@ -306,6 +306,7 @@ impl SchedAvg {
     }
 
     /// Adds `units` of 1024 ns to the sums. Whether a period boundary was crossed.
+    // The model's most frequent arithmetic: without calls to it that takes a fortieth fewer instructions.
     #[inline(always)]
     pub fn accumulate(&mut self, units: u64, queue: QueueLoad) -> bool {
         let QueueLoad { load, runnable, running } = queue;

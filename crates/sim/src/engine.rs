@@ -359,7 +359,6 @@ impl Machine {
         self.next.set(d, self.domains[d].next_event());
     }
 
-    #[inline]
     fn requeue_timers(&mut self) {
         let slot = self.domains.len();
         self.next.set(slot, self.timers.next());

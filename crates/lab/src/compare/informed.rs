@@ -113,7 +113,6 @@ fn without_samplers(scenario: &mut Scenario, given: &Given) -> Vec<Vec<Backgroun
     let short: Vec<&Stretch> =
         samples.iter().copied().filter(|sample| sample.cycles <= most).collect();
     let all = sampler_cost(&short, scenario.platform.sampler);
-    scenario.platform.sampler = all;
     for domain in &mut scenario.platform.domains {
         let here = |of: &&Stretch| domain.cpus.contains(&CpuId(of.cpu));
         let own: Vec<&Stretch> = short.iter().copied().filter(here).collect();

@@ -272,9 +272,6 @@ impl Machine {
 
     /// The tick that a timer of the kernel's own brings to CPU `c`, which stopped it, from `next_tick` on; `u64::MAX`: none.
     fn tick_of_timer(&mut self, c: usize, next_tick: u64) -> u64 {
-        if self.cpus[c].kernel_timers.is_empty() {
-            return u64::MAX;
-        }
         let due = self.tick_from(next_tick + 1) - self.tick;
         let timers = &mut self.cpus[c].kernel_timers;
         while timers.pop_if(|at| *at < due).is_some() {}
